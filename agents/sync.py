@@ -166,7 +166,7 @@ def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
     loop.set_exception_handler(_report_unless_left)
     try:
         if left := loop.run_until_complete(_cancel_leftovers()):
-            names = ", ".join(sorted(_task_name(task) for task in left))
+            names = ", ".join(sorted(str(getattr(task.get_coro(), "__qualname__", "")) for task in left))
             _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
     finally:
         loop.close()
@@ -174,25 +174,14 @@ def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 async def _cancel_leftovers() -> set[asyncio.Task[object]]:
     """Cancels all tasks and closes open generators. Returns the tasks that did not end."""
-    loop = asyncio.get_running_loop()
-    stubborn = await _cancel_tasks(_other_tasks())
-    closing = loop.create_task(loop.shutdown_asyncgens())
-    await asyncio.wait((closing,), timeout=_GRACE_S)
-    return stubborn | await _cancel_tasks(_other_tasks() - stubborn)
-
-
-async def _cancel_tasks(tasks: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
-    return (await asyncio.wait(tasks, timeout=_GRACE_S))[1] if tasks else set()
-
-
-def _other_tasks() -> set[asyncio.Task[object]]:
-    return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
-
-
-def _task_name(task: asyncio.Task[object]) -> str:
-    return str(getattr(task.get_coro(), "__qualname__", task.get_name()))
+    left = (await asyncio.wait(tasks, timeout=_GRACE_S))[1] if tasks else set()
+    closing = asyncio.create_task(asyncio.get_running_loop().shutdown_asyncgens())
+    await asyncio.wait((closing,), timeout=_GRACE_S)
+    closing.cancel()
+    return left
 
 
 def _report_unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:

@@ -74,7 +74,7 @@ class ScriptedChatModel(BaseChatModel):
         with self._lock:
             self.prompts.append(list(messages))
             self.samplings.append((self.temperature, self.seed))
-            self._roles.append(_name_role(messages, run_manager))
+            self._roles.append(f"{len(self._roles) + 1}. {_name_role(messages, run_manager)}")
             reply = self._ask(messages)
         if isinstance(reply, Exception):
             raise reply
@@ -85,11 +85,10 @@ class ScriptedChatModel(BaseChatModel):
         try:
             return self._answer(messages)
         except _ScriptEndedError:
-            number = len(self._roles) - 1
-            roles = [f"{place}. {role}" for place, role in enumerate(self._roles, 1)]
+            number, roles = len(self._roles) - 1, "; ".join(self._roles[-_NAMED_ROLES:])
             raise AssertionError(
-                f"the script has run out after {number} {'reply' if number == 1 else 'replies'}: "
-                f"{'; '.join(roles[-_NAMED_ROLES:])} asks for another; asked: {messages[-1].text[:200]!r}"
+                f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks for another; "
+                f"asked: {messages[-1].text[:200]!r}"
             ) from None
 
     def _with_usage(self, message: AIMessage) -> AIMessage:

@@ -12,36 +12,28 @@ from langchain_core.tools.base import ArgsSchema
 from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, Refuse, Reuse, StatedResult
 
 
-class _RefusingTool(BaseTool):
-    """Answers a call with an error."""
-
-    name: str
-    description: str = "Refuses a call."
-    args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
-    handle_tool_error: bool = True
-    reason: str
-
-    def _run(self, **_: object) -> str:
-        raise ToolException(self.reason)
-
-
-class _AnsweringTool(BaseTool):
-    """Answers a call with the result of the same call before."""
+class _StandIn(BaseTool):
+    """Answers a call with a text, or refuses it with one."""
 
     name: str
     description: str = "Answers a call."
     args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
-    answer: str
+    handle_tool_error: bool = True
+    text: str
+    refuses: bool = False
 
     def _run(self, **_: object) -> str:
-        return self.answer
+        if self.refuses:
+            raise ToolException(self.text)
+        return self.text
 
 
 def answer_call(call: ToolCall, decision: Refuse | Reuse | StatedResult) -> ToolMessage:
     """Answers a call whose tool does not run."""
     if isinstance(decision, Refuse):
         answered = {"id": call["id"], "answer": decision.answer}
-        return _refuse(call, decision.reason, {TOOL_GATE: decision.decision, TOOL_ANSWER: answered})
+        noted = {TOOL_GATE: decision.decision, TOOL_ANSWER: answered}
+        return _answer(call, decision.reason, noted, refuses=True)
     if isinstance(decision, StatedResult):
         answered = {"id": call["id"], "answer": decision.answer}
         return _answer(call, decision.answer["text"], {TOOL_GATE: "stated", TOOL_ANSWER: answered})
@@ -50,21 +42,20 @@ def answer_call(call: ToolCall, decision: Refuse | Reuse | StatedResult) -> Tool
 
 def refuse_unknown(call: ToolCall, names: list[str]) -> ToolMessage:
     """Answers a call of a tool that is not there."""
-    return _refuse(call, f"There is no tool {call['name']!r}; there is: {', '.join(names)}.")
+    reason = f"There is no tool {call['name']!r}; there is: {', '.join(names)}."
+    return _answer(call, reason, refuses=True)
 
 
 def refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     """Answers a call that could not be read."""
     args: dict[str, object] = {"arguments": call["args"]}
     readable = ToolCall(name=call["name"] or "", args=args, id=call["id"] or "", type="tool_call")
-    return _refuse(readable, f"The arguments are not valid JSON: {call['error'] or call['args']}")
+    reason = f"The arguments are not valid JSON: {call['error'] or call['args']}"
+    return _answer(readable, reason, refuses=True)
 
 
-def _answer(call: ToolCall, answer: str, metadata: Mapping[str, object]) -> ToolMessage:
-    tool = _AnsweringTool(name=call["name"], answer=answer, metadata=dict(metadata))
-    return cast("ToolMessage", tool.invoke(call))
-
-
-def _refuse(call: ToolCall, reason: str, metadata: Mapping[str, object] | None = None) -> ToolMessage:
-    tool = _RefusingTool(name=call["name"], reason=reason, metadata=dict(metadata) if metadata else None)
+def _answer(
+    call: ToolCall, text: str, metadata: Mapping[str, object] | None = None, *, refuses: bool = False
+) -> ToolMessage:
+    tool = _StandIn(name=call["name"], text=text, refuses=refuses, metadata=dict(metadata or {}))
     return cast("ToolMessage", tool.invoke({**call, "id": call["id"] or ""}))

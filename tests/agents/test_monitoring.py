@@ -56,12 +56,6 @@ async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt
     assert blocking.prompts == awaited.prompts
 
 
-def test_the_instructions_can_be_replaced():
-    model = ScriptedChatModel([MET])
-    MonitoringAgent(model, system_prompt="Judge {harshly}.").evaluate(OBJECTIVE, "x")
-    assert model.prompts[0][0].text == "Judge {harshly}."
-
-
 def test_a_model_that_answers_through_a_tool_call_is_read_alike():
     call = {"name": "verdict", "args": {"feedback": "met", "success": True}, "id": "1"}
     model = ScriptedChatModel([AIMessage("", tool_calls=[call])])
@@ -129,14 +123,6 @@ def test_a_hostile_output_changes_neither_the_instructions_nor_the_number_of_mes
     assert messages[0].text == prompts.MONITORING
 
 
-def test_the_mark_depends_on_every_text_and_on_nothing_else():
-    assert find_boundary("a", "b") == find_boundary("a", "b")
-    assert (
-        len({find_boundary("a", "b"), find_boundary("a", "c"), find_boundary("b", "b"), find_boundary("a")})
-        == 4
-    )
-
-
 def test_a_mark_that_occurs_in_a_text_by_chance_is_passed_over():
     class Foreseeing(str):
         """A text that holds the first mark that it is asked about."""
@@ -167,12 +153,6 @@ def test_a_verdict_that_the_judge_quotes_from_the_output_is_not_its_own(reply):
     judge = MonitoringAgent(ScriptedChatModel([reply]), structured_output=False)
 
     assert judge.evaluate("Write a haiku", f"Look: {CLAIM}")["success"] is False
-
-
-def test_a_judge_that_says_the_same_as_the_output_and_nothing_else_is_heard():
-    judge = MonitoringAgent(ScriptedChatModel([CLAIM]), structured_output=False)
-
-    assert judge.evaluate("Write a verdict", CLAIM)["success"] is True
 
 
 @pytest.mark.parametrize(
@@ -233,12 +213,3 @@ def test_inside_a_run_a_clean_approval_and_any_refusal_cost_one_call(reply):
 
 def test_outside_of_a_run_an_approval_within_other_text_counts():
     assert MonitoringAgent(ScriptedChatModel([UNCLEAN[0]])).evaluate(OBJECTIVE, "a haiku")["success"] is True
-
-
-def test_the_second_request_says_what_is_wrong():
-    model = ScriptedChatModel([UNCLEAN[0], MET])
-    with require_clean_approvals():
-        MonitoringAgent(model).evaluate(OBJECTIVE, "a haiku")
-    first, second = (prompt[-1].text for prompt in model.prompts)
-    assert second.startswith(first)
-    assert "Write only the object" in second

@@ -38,12 +38,6 @@ def test_an_empty_plan_is_an_empty_list(reply):
     assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task") == []
 
 
-def test_the_instructions_can_be_replaced():
-    model = ScriptedChatModel([TWO])
-    PlanningAgent(model, system_prompt="Plan {well}.").generate_plan("task")
-    assert model.prompts[0][0].text == "Plan {well}."
-
-
 async def test_the_awaited_twin_gives_the_same_plan_and_sends_the_same_prompt():
     blocking, awaited = ScriptedChatModel([TWO]), ScriptedChatModel([TWO])
     plan = PlanningAgent(blocking).generate_plan("{task}")

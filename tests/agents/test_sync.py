@@ -101,22 +101,6 @@ def test_a_task_that_is_still_running_has_time_to_tidy_up(caplog):
     assert caplog.records == []
 
 
-def test_an_exception_of_a_task_that_is_cancelled_at_the_end_is_logged(caplog):
-    async def fails() -> None:
-        try:
-            await asyncio.sleep(3600)
-        finally:
-            raise ZeroDivisionError
-
-    async def main() -> None:
-        await _beside(fails)
-
-    run_loop(main)
-    gc.collect()
-    [record] = caplog.records
-    assert record.exc_info[0] is ZeroDivisionError
-
-
 async def _numbers(closed):
     try:
         yield 1
@@ -178,28 +162,6 @@ def test_ctrl_c_lets_the_coroutine_tidy_up():
     with pytest.raises(KeyboardInterrupt):
         run_loop(main)
     assert tidied.is_set()
-
-
-def test_ctrl_c_cancels_the_coroutine_which_may_still_give_a_result():
-    async def main() -> str:
-        with suppress(asyncio.CancelledError):
-            asyncio.get_running_loop().call_soon(press_ctrl_c)
-            await asyncio.sleep(60)
-        return "what was done"
-
-    assert run_loop(main) == "what was done"
-
-
-def test_ctrl_c_ends_a_run_that_left_a_task_which_swallows_its_cancellation():
-    async def main() -> None:
-        await _beside(never_ends)
-        asyncio.get_running_loop().call_soon(press_ctrl_c)
-        await asyncio.sleep(60)
-
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        run_loop(main)
-    assert time.monotonic() - started < 20
 
 
 def in_a_notebook(cell) -> None:

@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
 from agents import BaseAgent, MonitoringAgent
@@ -70,20 +69,3 @@ def test_a_function_answers_from_the_prompt():
 def test_the_usage_that_is_given_is_reported_with_each_reply():
     usage = ScriptedChatModel(["a"], usage=(3, 4)).invoke("x").usage_metadata
     assert usage == {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
-
-
-def test_the_names_of_bound_tools_are_kept():
-    @tool
-    def look(text: str) -> str:
-        """Look."""
-        return text
-
-    model = ScriptedChatModel(["a"])
-    assert model.bind_tools([look]).invoke("x").text == "a"
-    assert model.tools == ["look"]
-
-
-async def test_concurrent_calls_each_get_one_reply():
-    model = ScriptedChatModel([str(at) for at in range(50)])
-    replies = await asyncio.gather(*(model.ainvoke("x") for _ in range(50)))
-    assert sorted(int(reply.text) for reply in replies) == list(range(50))

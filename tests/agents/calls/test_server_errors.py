@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import httpx
 import pytest
 from langchain_openai import ChatOpenAI
 
@@ -56,24 +55,6 @@ def test_an_executor_with_tools_names_the_address_and_masks_the_key(chat_server)
         ExecutionAgent(llm, [len]).execute_step("x")
     assert chat_server.url in str(caught.value)
     assert "swordfish" not in str(caught.value)
-
-
-def test_an_address_that_only_the_request_tells_is_named():
-    request = httpx.Request("POST", "http://user:hunter2@model.test/v1/chat?key=secret")
-    response = httpx.Response(400, request=request)
-    llm = ScriptedChatModel([httpx.HTTPStatusError("refused", request=request, response=response)])
-    with pytest.raises(ModelRefusedError, match=r"at http://model\.test/v1/chat failed \(HTTPStatusError"):
-        ask(llm, awaited=False)
-
-
-def test_a_status_behind_another_error_is_a_refusal():
-    wrapped = RuntimeError("the library's own error")
-    request = httpx.Request("POST", "http://model.test/v1")
-    wrapped.__cause__ = httpx.HTTPStatusError(
-        "no", request=request, response=httpx.Response(403, request=request)
-    )
-    with pytest.raises(ModelRefusedError, match=r"http://model\.test/v1"):
-        ask(ScriptedChatModel([wrapped]), awaited=False)
 
 
 def test_an_error_that_no_server_sent_passes_unchanged():

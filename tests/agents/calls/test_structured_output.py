@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 import httpx
 import ollama
@@ -91,27 +90,6 @@ async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_agai
     with pytest.raises(ModelRefusedError, match=message):
         await judge(MonitoringAgent(chat_server.model()), awaited)
     assert constrained(chat_server) == [True, False]
-
-
-async def test_passing_faults_of_the_second_request_are_met_with_patience(chat_server):
-    chat_server.will_refuse(NO_SCHEMA)
-    chat_server.will_fail(503)
-    chat_server.will_say(MET)
-    agent = MonitoringAgent(chat_server.model(), transport_retry=TransportRetry(initial_seconds=0))
-    assert (await judge(agent))["success"] is True
-    assert constrained(chat_server) == [True, False, False]
-
-
-async def test_it_is_said_once_in_the_log(chat_server, caplog):
-    chat_server.will_refuse(NO_SCHEMA)
-    chat_server.will_say(MET)
-    agent = MonitoringAgent(chat_server.model())
-    with caplog.at_level(logging.WARNING, "agents"):
-        for _ in range(2):
-            await judge(agent)
-    assert [record.getMessage() for record in caplog.records] == [
-        "the server of ChatOpenAI accepts no JSON schema; it is asked without one"
-    ]
 
 
 def http_error(status: int, text: str) -> httpx.HTTPStatusError:

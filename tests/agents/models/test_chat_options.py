@@ -24,11 +24,5 @@ def test_a_value_that_the_class_refuses_is_answered_without_the_value() -> None:
     assert caught.value.__cause__ is None
 
 
-def test_an_option_of_several_entries_keeps_the_defaults_that_it_does_not_name() -> None:
-    model = load_model("ollama:m", client_kwargs={"headers": {"x-team": "a"}})
-    settings = model.model_dump()["client_kwargs"]
-    assert (settings["timeout"], settings["headers"]) == (300.0, {"x-team": "a"})
-
-
 def test_an_alias_and_its_field_are_the_same_option() -> None:
     assert load_model("openai:m", api_key="k", request_timeout=5.0).model_dump()["request_timeout"] == 5.0

@@ -1,4 +1,3 @@
-import asyncio
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
-from agents.errors import ModelSetupError, ModelSpecError
+from agents.errors import ModelSetupError
 from agents.models import embedded
 from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
 from agents.models.spec import load_model
@@ -50,12 +49,6 @@ def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None
     assert reply["raw"].usage_metadata["output_tokens"] > 0
 
 
-def test_one_model_works_in_one_event_loop_after_another(embedded_llm: BaseChatModel) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        replies = [pool.submit(asyncio.run, embedded_llm.ainvoke("Hi")).result().text for _ in range(3)]
-    assert all(replies)
-
-
 def test_a_proxy_in_the_environment_is_not_asked(
     endpoint: Endpoint, closed_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,11 +62,6 @@ def test_a_reply_of_the_small_model_has_at_most_512_tokens_unless_asked(endpoint
     usage = load_model("local", max_tokens=3).invoke("Tell me a long story.").usage_metadata
     assert usage is not None
     assert usage["output_tokens"] == 3
-
-
-def test_three_models_share_one_server(endpoint: Endpoint) -> None:
-    models = [load_model("local").model_dump() for _ in range(3)]
-    assert {model["openai_api_base"] for model in models} == {endpoint.base_url}
 
 
 def test_threads_that_ask_at_once_share_the_server(endpoint: Endpoint) -> None:
@@ -92,12 +80,6 @@ def test_the_same_weights_with_another_context_are_refused(endpoint: Endpoint) -
         ModelSetupError, match=rf"n_ctx is 512, but .* already served with n_ctx {endpoint.n_ctx}"
     ):
         load_model("local", n_ctx=512)
-
-
-@pytest.mark.parametrize("n_ctx", [0, -1, True, "8192", 1.5])
-def test_a_context_that_is_no_size_is_refused(n_ctx: object) -> None:
-    with pytest.raises(ModelSpecError, match=r"option 'n_ctx' is .*; give a whole number"):
-        load_model("local", n_ctx=n_ctx)
 
 
 def test_the_server_listens_on_loopback_alone(endpoint: Endpoint) -> None:
@@ -139,18 +121,6 @@ def test_it_keeps_the_terminal_quiet_from_load_to_exit(endpoint: Endpoint) -> No
         "try:\n    llm.invoke('word ' * 20000)\nexcept BadRequestError:\n    print('refused')\n"
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["refused"], "")
-
-
-def test_the_interpreter_exits_while_a_reply_is_being_written(endpoint: Endpoint) -> None:
-    done = run(
-        "import threading, time\n"
-        "from agents.models.spec import load_model\n"
-        "llm = load_model('local', max_tokens=7000, extra_body={'ignore_eos': True})\n"
-        "threading.Thread(target=llm.invoke, args=('Hi',), daemon=True).start()\n"
-        "time.sleep(1)\n",
-        timeout=30,
-    )
-    assert done.returncode == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -210,6 +180,10 @@ def _refused_within(url: str, seconds: float) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_the_key_is_in_no_representation(endpoint: Endpoint, embedded_llm: BaseChatModel) -> None:
+    assert endpoint.api_key not in repr(endpoint) + repr(embedded_llm) + str(embedded_llm.model_dump())
 
 
 def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:

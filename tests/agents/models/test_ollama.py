@@ -3,7 +3,6 @@ import json
 import logging
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -51,12 +50,6 @@ def test_it_is_langchains_own_chat_model_and_answers(ollama_llm: BaseChatModel) 
 def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     reply = ollama_llm.bind(format=SCHEMA).invoke("Is the sky blue?")
     assert type(json.loads(reply.text)["ok"]) is bool
-
-
-def test_one_model_works_in_one_event_loop_after_another(ollama_llm: BaseChatModel) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        replies = [pool.submit(asyncio.run, ollama_llm.ainvoke("Hi")).result().text for _ in range(3)]
-    assert all(replies)
 
 
 def test_the_context_size_and_the_temperature_are_sent(loopback, chat_reply) -> None:
@@ -126,13 +119,6 @@ def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> Non
     )
 
 
-def test_a_missing_model_behind_another_error_is_found(loopback) -> None:
-    server = loopback(404, b'{"error":"model \'m\' not found"}')
-    wrapped = RuntimeError("the step failed")
-    wrapped.__cause__ = error_of(CALLS["invoke"], load_model("ollama:m", base_url=server.url))
-    assert "`ollama pull m`" in (explain_error(None, wrapped) or "")
-
-
 @pytest.mark.parametrize(
     ("status", "body"), [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]
 )
@@ -143,14 +129,3 @@ def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status:
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
     assert "embedded/smol" in (installed_models(ollama_url) or [])
-
-
-def test_without_a_server_there_is_no_list(closed_url: str) -> None:
-    assert installed_models(closed_url, timeout=0.5) is None
-
-
-@pytest.mark.parametrize(
-    ("status", "body"), [(200, b"<html>"), (200, b'{"models": 3}'), (500, b"no"), (404, b"no")]
-)
-def test_a_server_of_another_kind_has_no_list(loopback, status: int, body: bytes) -> None:
-    assert installed_models(loopback(status, body).url) is None

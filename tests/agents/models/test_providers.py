@@ -88,11 +88,3 @@ def test_an_error_of_the_providers_library_is_one_sentence(install: Callable[[st
     with pytest.raises(ModelSetupError) as caught:
         load_model("groq:m", temperature=2.0)
     assert str(caught.value) == "groq:m cannot be built: no key: set GROQ_API_KEY"
-
-
-def test_a_class_that_loads_models_by_their_id_is_asked_to(install: Callable[[str, str], None]) -> None:
-    install(
-        "langchain_huggingface",
-        "class ChatHuggingFace:\n    from_model_id = staticmethod(lambda **given: given)",
-    )
-    assert load_model("huggingface:org/m", task="t") == {"model_id": "org/m", "task": "t"}  # type: ignore[comparison-overlap]

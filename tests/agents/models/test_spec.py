@@ -52,8 +52,3 @@ def test_a_misspelt_provider_is_answered_with_the_closest_one(spec: str, meant: 
         load_model(spec)
     assert ("did you mean" in str(caught.value)) == (meant is not None)
     assert meant is None or f"(did you mean {meant!r}?)" in str(caught.value)
-
-
-def test_a_specification_error_is_also_a_value_error() -> None:
-    with pytest.raises(ValueError, match="names no model"):
-        load_model("nothing")

@@ -176,12 +176,6 @@ def test_retry_after_is_read_in_seconds(value, seconds):
     assert retry_after_seconds(openai_error(429, retry_after=value)) == seconds
 
 
-@pytest.mark.parametrize("attempts", [0, -1])
-def test_a_number_of_attempts_that_makes_no_sense_is_refused(attempts):
-    with pytest.raises(ValueError, match="max_attempts"):
-        TransportRetry(max_attempts=attempts)
-
-
 @pytest.mark.parametrize("times", [{"initial_seconds": -1}, {"max_seconds": float("nan")}])
 def test_what_is_no_time_is_refused(times):
     with pytest.raises(ValueError, match="seconds of at least 0"):
@@ -214,10 +208,6 @@ def test_the_waits_grow_and_stay_below_the_cap():
     assert len(waits) == 11
     assert all(0 <= wait <= min(8, 2**at) for at, wait in enumerate(waits))
     assert len(set(waits)) > 1
-
-
-def test_a_single_attempt_never_waits():
-    assert slept(TransportRetry(max_attempts=1), ConnectionError()) == []
 
 
 def test_a_try_again_is_logged_as_a_warning(caplog):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import string
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import (
     FENCE,
     any_text,
@@ -82,15 +80,6 @@ def test_a_failure_that_is_stated_first_is_never_outvoted(before, feedback, afte
         assert verdict_of(before + document + after)["success"] is False
 
 
-@given(prose, st.text(max_size=60), prose)
-@slow
-def test_plain_prose_around_a_verdict_does_not_hide_it(before, feedback, after):
-    document = json.dumps({"success": False, "feedback": feedback})
-    around = verdict_of(f"So: {before.lstrip(string.whitespace)}{document}{after}")
-    expected = read_verdict(document)
-    assert around == expected
-
-
 @given(verdict_objects, st.data())
 @slow
 def test_a_verdict_with_one_character_changed_is_well_formed_and_invents_no_success(verdict, data):
@@ -100,12 +89,3 @@ def test_a_verdict_with_one_character_changed_is_well_formed_and_invents_no_succ
     read = verdict_of(changed)
     assert is_well_formed(read)
     assert read["success"] is False
-
-
-@given(st.text(max_size=60) | model_like_text)
-@slow
-def test_the_feedback_of_a_valid_verdict_arrives_as_it_was_written(feedback):
-    assert verdict_of(json.dumps({"success": False, "feedback": feedback})) == {
-        "success": False,
-        "feedback": feedback,
-    }

@@ -175,17 +175,6 @@ def test_a_run_that_is_broken_can_be_deleted(beside_a_whole_one):
     assert [run.thread_id for run in beside_a_whole_one.history.runs()] == ["whole"]
 
 
-def test_a_beginning_that_is_no_time_was_not_noted(path):
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(
-            "UPDATE checkpoints SET metadata = json_set(metadata, '$.orchestrator_started', 'yesterday')"
-        )
-    connection.close()
-    with open_store(path) as store:
-        assert [run.started for run in store.history.runs()] == [None]
-
-
 def test_an_encrypted_run_goes_on_with_its_key(tmp_path):
     with encrypted(tmp_path / "runs") as store:
         state = build(store.saver).run(SECRET, "thread")

@@ -66,23 +66,6 @@ def test_a_forks_summary_has_its_plan_and_its_own_times(opened):
     assert fork.started >= run.updated
 
 
-def test_a_failed_step_gets_another_try_with_another_policy(opened):
-    monitor = FakeMonitor(accept(), refuse(), refuse())
-    failed = build(opened, monitor=monitor, max_retries=1).run("x", "thread")
-    forked, _ = other(opened, monitor=FakeMonitor(refuse(), refuse(), refuse(), accept()), max_retries=3)
-    state = forked.fork("thread", 1, "new")
-
-    assert (failed["failure"]["kind"], failed["failure"]["step_index"]) == ("attempts_exhausted", 1)
-    assert (state["status"], state["failure"], state["max_retries"]) == ("success", None, 3)
-    assert [(record["step_index"], record["attempt"]) for record in state["results"]] == [
-        (0, 1),
-        (1, 1),
-        (1, 2),
-        (1, 3),
-        (1, 4),
-    ]
-
-
 def test_a_run_that_waits_can_be_forked(opened):
     asking(opened).run("x", "thread")
     asking(opened).resume("thread", APPROVE)
@@ -115,13 +98,6 @@ def test_steps_that_ran_side_by_side_begin_again_together(opened, step, kept):
 
     assert (state["status"], results(state)) == ("success", ["one done", "two done", "end done"])
     assert len(executor.calls) == 3 - kept
-
-
-def test_what_was_spent_before_the_step_counts(opened):
-    first = build(opened, steps(3)).run("x", "thread")
-    state = other(opened)[0].fork("thread", 2, "new")
-
-    assert state["usage"]["latency_ms"] >= first["results"][0]["usage"]["latency_ms"]
 
 
 NO_FORKS = [
@@ -190,10 +166,3 @@ def test_a_run_goes_on_with_no_other_contract_than_its_own(opened):
     with pytest.raises(ResumeError, match="it has another contract than contract=; leave that out, or fork"):
         stated.resume("thread", APPROVE)
     assert derived.resume("thread", APPROVE)["status"] == "success"
-
-
-def test_a_run_goes_on_with_the_case_that_it_was_begun_with(opened):
-    options = {"supervision": "human", "contract": LONG}
-    build(opened, ["name it"], FakeExecutor("a red apple"), **options).run(TASK, "thread")
-
-    assert other(opened, **options)[0].resume("thread", APPROVE)["status"] == "success"

@@ -117,22 +117,6 @@ def test_two_orchestrators_share_a_store(backend):
         assert {run.thread_id: run.status for run in first.history.runs()} == dict.fromkeys("ab", "success")
 
 
-def test_runs_in_several_threads_do_not_mix(backend):
-    with backend.open() as opened, ThreadPoolExecutor(8) as pool:
-        orchestrator = LangGraphOrchestrator(
-            FakePlanner(lambda task: [f"{task} {number}" for number in range(3)]),
-            FakeExecutor(),
-            FakeMonitor(),
-            checkpointer=opened.saver,
-        )
-        names = [f"task {number}" for number in range(16)]
-        states = dict(zip(names, pool.map(orchestrator.run, names, names), strict=True))
-
-        assert {name: opened.history.show(name).state for name in names} == states
-    for name, state in states.items():
-        assert [record["result"] for record in state["results"]] == [f"{name} {n} done" for n in range(3)]
-
-
 @pytest.mark.parametrize(
     "text",
     ["line\n" * 200_000, "\x00 nul", "🌊 ñ \u202e \ufffe", "'; DROP TABLE checkpoints; --", "%s {} \\u0000"],
@@ -156,17 +140,6 @@ THREAD_IDS = [
     "line\nbreak",
     "x" * 1000,
 ]
-
-
-def test_any_thread_id_names_a_run(backend):
-    with backend.open() as opened:
-        asking(opened).run("x", "other")
-        for thread in THREAD_IDS:
-            asking(opened, plan=["one"]).run("x", thread)
-            state = asking(opened, plan=["one"]).resume(thread, APPROVE)
-
-            assert opened.history.show(thread).state == state
-        assert {run.thread_id for run in opened.history.runs()} == {*THREAD_IDS, "other"}
 
 
 def test_an_unknown_thread_is_not_resumed(backend):

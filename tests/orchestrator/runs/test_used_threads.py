@@ -108,14 +108,6 @@ def test_a_thread_whose_run_has_ended_starts_clean(prepare):
     assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
-def test_a_thread_that_the_config_names_is_refused():
-    saver = InMemorySaver()
-    interrupt(saver)
-
-    with pytest.raises(ConfigurationError, match="has an unfinished run"):
-        build(saver).run("y", config={"configurable": {"thread_id": "t"}})
-
-
 def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):
     executor = SpeakingExecutor()
     with backend.open() as one, backend.open() as other, ThreadPoolExecutor(4) as pool:
@@ -125,15 +117,6 @@ def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend)
 
     assert (len(executor.calls), errors.count(None)) == (1, 1)
     assert {type(error) for error in errors if error is not None} == {ConfigurationError}
-
-
-def test_a_run_can_be_resumed_after_another_was_refused_on_its_thread():
-    saver = InMemorySaver()
-    interrupt(saver)
-    with pytest.raises(ConfigurationError):
-        build(saver).run("y", "t")
-
-    assert build(saver).resume("t")["task"] == "x"
 
 
 def test_a_host_that_runs_the_graph_itself_starts_clean():

@@ -15,11 +15,8 @@ from orchestrator import (
     LangGraphOrchestrator,
     Planned,
     ResumeError,
-    RunFinished,
-    RunInterrupted,
     RunStarted,
     StepExecuted,
-    StepJudged,
     StepStarted,
 )
 from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
@@ -138,17 +135,6 @@ def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
     assert [record["status"] for record in state["results"]] == results
 
 
-@pytest.mark.parametrize("kind", [StepJudged, RunFinished])
-def test_a_cancel_after_the_last_verdict_changes_nothing(kind):
-    def cancel(event):
-        if type(event) is kind:
-            orchestrator.cancel(event.thread_id)
-
-    orchestrator = build(FakeExecutor(), plan=1, hooks=[cancel])
-
-    assert orchestrator.run("x")["status"] == "success"
-
-
 class Cancelling:
     """Cancels its own run, and answers all the same."""
 
@@ -165,20 +151,6 @@ class Cancelling:
 
     async def evaluate(self, objective, result):
         return await self.generate_plan(objective)
-
-
-def cancelled_by(role, answer, plan=1):
-    agent = Cancelling(answer)
-    agents = {"planner": FakePlanner(steps(plan)), "executor": FakeExecutor(), "monitor": FakeMonitor()}
-    agent.orchestrator = LangGraphOrchestrator(**{**agents, role: agent})
-    return agent.orchestrator.run("x")
-
-
-def test_a_result_that_came_together_with_the_cancellation_is_kept():
-    state = cancelled_by("executor", "out", plan=2)
-
-    assert [(record["result"], record["status"]) for record in state["results"]] == [("out", "needs_review")]
-    assert (state["failure"]["kind"], state["failure"]["message"]) == ("cancelled", "step 1: enough")
 
 
 def test_no_agent_is_called_once_the_run_is_cancelled():
@@ -205,16 +177,6 @@ async def test_cancelling_the_asyncio_task_raises_and_stops_the_agent():
     assert executor.stopped.is_set()
 
 
-async def test_hooks_learn_of_a_cancelled_asyncio_task_with_all_results_so_far():
-    executor, hook = SecondStepWaits(), RecordingHook()
-    await cancelled_while_waiting(build(executor, hooks=[hook]), executor, "x")
-
-    interrupted = hook.events[-1]
-    assert isinstance(interrupted, RunInterrupted)
-    assert (interrupted.state["status"], interrupted.state["failure"]) == ("executing", None)
-    assert [record["result"] for record in interrupted.state["results"]] == ["first"]
-
-
 def test_leaving_the_stream_early_interrupts_the_run():
     executor, hook = WaitingExecutor(), RecordingHook()
     for event in build(executor, hooks=[hook]).stream("x"):
@@ -224,26 +186,6 @@ def test_leaving_the_stream_early_interrupts_the_run():
     del event
     assert hook.names[-1] == "RunInterrupted"
     assert hook.events[-1].state["failure"] is None
-
-
-async def test_leaving_the_asynchronous_stream_early_waits_for_an_agent_that_tidies_up():
-    class Tidy(WaitingExecutor):
-        async def execute_step(self, step_description, context=""):
-            try:
-                await asyncio.sleep(3600)
-            finally:
-                await asyncio.sleep(0.02)
-                self.stopped.set()
-
-    executor = Tidy()
-    events = build(executor).astream("x")
-    async for event in events:
-        if isinstance(event, StepStarted):
-            break
-    await asyncio.sleep(0.1)
-    await events.aclose()
-
-    assert executor.stopped.is_set()
 
 
 def stored(executor, **options):
@@ -278,19 +220,6 @@ def test_interrupt_returns_the_state_so_far_and_the_run_can_be_resumed():
 
     assert (state["status"], state["failure"], executor.stopped.is_set()) == ("executing", None, True)
     check_resumed(resume())
-
-
-async def test_a_closed_asynchronous_stream_can_be_resumed():
-    executor = SecondStepWaits()
-    orchestrator, resume = stored(executor)
-    events = orchestrator.astream("x", "thread")
-    async for event in events:
-        if isinstance(event, StepStarted) and event.step_index == 1:
-            break
-    await asyncio.to_thread(executor.started.wait, 20)
-    await events.aclose()
-
-    check_resumed(await asyncio.to_thread(resume))
 
 
 def test_ctrl_c_in_run_leaves_a_run_that_can_be_resumed():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agents import CompressContextTool
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor, TaskCompressor
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
 
 
 def run(compressor, plan=("one", "two", "three"), executor=None, monitor=None, **options):
@@ -31,18 +30,6 @@ def test_the_executor_gets_the_shorter_context():
     assert [call.context for call in executor.calls] == ["", "short", "short"]
 
 
-def test_the_full_text_stays_in_the_results():
-    state = run(FakeCompressor("short"), executor=FakeExecutor("long " * 100))
-
-    assert [record["result"] for record in state["results"]] == ["long " * 100] * 3
-
-
-def test_a_context_that_was_compressed_stays_so_when_the_step_is_refused():
-    state = run(FakeCompressor("short"), ["one", "two"], monitor=FakeMonitor(accept(), refuse()))
-
-    assert state["context"] == "short"
-
-
 @pytest.mark.parametrize(
     ("compressor", "context"),
     [(FakeCompressor("short"), "short"), (AsyncFakeCompressor("short"), "short"), (RunCompressor(), "run")],
@@ -60,13 +47,6 @@ def test_a_compressor_with_compress_is_told_the_task():
     run(compressor, ["one", "two"])
 
     assert compressor.tasks == ["the task"]
-
-
-def test_the_agents_own_compressor_keeps_the_context_bounded():
-    executor = FakeExecutor(lambda step, context: step * 40)
-    run(CompressContextTool(max_length=400), steps(20), executor)
-
-    assert max(len(call.context) for call in executor.calls) <= 400
 
 
 def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results():

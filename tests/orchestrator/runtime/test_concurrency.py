@@ -12,8 +12,8 @@ import pytest
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.monitor import FakeMonitor, accept
+from tests.fakes.planner import FakePlanner
 
 WHO = contextvars.ContextVar("WHO", default="nobody")
 
@@ -63,36 +63,6 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
         assert [record["result"] for record in state["results"]] == [
             f"<task{number}-{step}>" for step in range(3)
         ]
-
-
-async def test_usage_of_runs_at_once_does_not_mix():
-    def answer(messages):
-        time.sleep(0.002)
-        return messages[-1].text
-
-    llm = ScriptedChatModel(answer, usage=(1, 1))
-    planner = FakePlanner(lambda task: steps(int(task)))
-    orchestrator = LangGraphOrchestrator(planner, ModelExecutor(llm), FakeMonitor())
-    states = await asyncio.gather(*[orchestrator.arun(str(number)) for number in range(1, 9)])
-
-    assert [state["usage"]["model_calls"] for state in states] == list(range(1, 9))
-
-
-async def test_retries_of_runs_at_once_do_not_mix():
-    refused = set()
-
-    def judge(objective, result):
-        if objective.startswith("hard") and objective not in refused:
-            refused.add(objective)
-            return refuse()
-        return accept()
-
-    planner = FakePlanner(lambda task: [task])
-    orchestrator = LangGraphOrchestrator(planner, Echo(), FakeMonitor(judge))
-    tasks = [f"{'hard' if number % 2 else 'easy'} {number}" for number in range(20)]
-    states = await asyncio.gather(*[orchestrator.arun(task) for task in tasks])
-
-    assert [len(state["results"]) for state in states] == [1, 2] * 10
 
 
 class Plain:
@@ -151,26 +121,6 @@ async def test_plain_agents_see_the_callers_context_variables():
     assert state["results"][0]["result"] == "me"
 
 
-async def test_coroutine_agents_see_the_callers_context_variables():
-    class Asynchronous:
-        async def execute_step(self, step_description, context=""):
-            return WHO.get()
-
-    WHO.set("me")
-    state = await LangGraphOrchestrator(FakePlanner(["one"]), Asynchronous(), FakeMonitor()).arun("x")
-
-    assert state["results"][0]["result"] == "me"
-
-
-def test_a_stream_sees_the_callers_context_variables():
-    token = WHO.set("me")
-    executor = FakeExecutor(lambda step, context: WHO.get())
-    events = list(LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).stream("x"))
-    WHO.reset(token)
-
-    assert events[-1].state["results"][0]["result"] == "me"
-
-
 def test_one_orchestrator_runs_in_many_threads():
     planner = FakePlanner(lambda task: [task])
     orchestrator = LangGraphOrchestrator(planner, Echo(), FakeMonitor())
@@ -214,9 +164,3 @@ async def test_a_thread_that_is_running_is_not_run_a_second_time():
         await orchestrator.arun("y", "thread")
     orchestrator.cancel("thread")
     assert (await first)["failure"]["kind"] == "cancelled"
-
-
-async def test_a_thread_can_be_run_again_after_its_end():
-    orchestrator = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor())
-
-    assert [(await orchestrator.arun("x", "thread"))["status"] for _ in range(2)] == ["success"] * 2

@@ -72,18 +72,6 @@ def test_the_key_does_not_depend_on_the_id_of_the_call_and_on_the_calls_around_i
     assert alone["pay", "Ada", 0] == among["pay", "Ada", 0] != among["pay", "Ada", 1]
 
 
-def test_every_step_has_a_key_of_its_own():
-    first, second = keys_of(["a", "b"], FakeMonitor(), "thread")
-
-    assert first != second
-
-
-def test_the_same_step_text_twice_has_two_keys():
-    first, second = keys_of(["a", "a"], FakeMonitor(), "thread")
-
-    assert first != second
-
-
 def test_a_retry_has_a_key_of_its_own():
     first, second = keys_of(["a"], FakeMonitor(refuse(), accept()), "thread")
 
@@ -108,7 +96,3 @@ def test_a_second_run_on_a_thread_has_keys_of_its_own():
 )
 def test_a_key_names_all_that_it_is_made_of(other):
     assert idempotency_key("t", "r", 0, 1, "c") != idempotency_key(*other)
-
-
-def test_a_key_is_the_same_whenever_it_is_made():
-    assert idempotency_key("t", "r", 0, 1, "\ud800ü") == idempotency_key("t", "r", 0, 1, "\ud800ü")

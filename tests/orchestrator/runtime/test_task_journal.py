@@ -16,8 +16,6 @@ from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
-THREAD = {"configurable": {"thread_id": "thread"}}
-
 
 class Desk:
     """Tools that note each effect; ``ask`` wants an answer from a person."""
@@ -118,15 +116,6 @@ def test_several_questions_of_a_round_and_of_a_tool_are_answered_one_after_the_o
     assert asked == ["A", "B", "B, really", "C"]
     assert sorted(results) == ["<B> and <B, really>", "said <A>", "said <C>"]
     assert sorted(desk.done) == ["heard <A>", "heard <C>"]
-
-
-def test_a_step_without_tools_stores_no_call():
-    saver = InMemorySaver()
-    orchestrator, _ = build(Desk(), "done", "x", tools=(), checkpointer=saver)
-    orchestrator.run("x", "thread")
-    writes = [each for kept in saver.list(THREAD) for each in kept.pending_writes or ()]
-
-    assert not [channel for _, channel, _ in writes if channel == "__return__"]
 
 
 class Stuck(Desk):
