@@ -87,8 +87,8 @@ class ScriptedChatModel(BaseChatModel):
         except _ScriptEndedError:
             number, roles = len(self._roles) - 1, "; ".join(self._roles[-_NAMED_ROLES:])
             raise AssertionError(
-                f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks for "
-                f"another; asked: {messages[-1].text[:200]!r}"
+                f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks "
+                f"for another; asked: {messages[-1].text[:200]!r}"
             ) from None
 
     def _with_usage(self, message: AIMessage) -> AIMessage:
