@@ -17,7 +17,7 @@ from evaluation.values import Count, JsonObject, as_object, is_deep
 if TYPE_CHECKING:
     from evaluation.checks.context import NotRun
 
-_ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json --full`"
+_ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json`"
 _NO_TEXT: Final = "an error without a text"
 _NOT_ENDED: Final = "the call had not ended when the step returned"
 _MAX_COUNT: Final = 2**63 - 1
@@ -80,7 +80,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
 
     Args:
         state: What ``run``, ``resume`` or ``fork`` returned, the state of a stored run, the values of the
-            graph, or the JSON object that ``orchestrator show THREAD --json --full`` prints.
+            graph, or the JSON object that ``orchestrator show THREAD --json`` prints.
 
     Returns:
         An ``agent_run`` with the task as input, the output of the run, the tool calls of all executions, also

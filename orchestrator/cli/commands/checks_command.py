@@ -48,10 +48,10 @@ def checks(
     Exit status: 0, 1 if the model failed, 2 for bad input.
     """
     with report_bad_input(AgentError):
-        text, without = read_task(task, task_file), tuple(without_checks or ())
-        check_names(without)
+        text = read_task(task, task_file)
+        check_names(without_checks)
         with print_logs_on(build_console(stderr=True)):
-            writer = build_writer(model, without) or RuleWriter()
+            writer = build_writer(model, without_checks) or RuleWriter()
             derived = drop_unquoted(writer.write_checks(text), text)
         if save is not None:
             _save(save, text, derived)

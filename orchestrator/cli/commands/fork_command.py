@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,8 +18,8 @@ Step = Annotated[
 ]
 
 
+@options.add_run_options(without=options.OF_A_NEW_RUN)
 def fork(
-    context: typer.Context,
     step: Step,
     new: shared.NewThread,
     thread: shared.Thread = None,
@@ -27,25 +27,8 @@ def fork(
     last: shared.Last = False,
     db: shared.Database = None,
     json: shared.Json = False,
-    full: shared.Full = False,
     verbose: shared.Verbose = False,
-    model: options.Model = None,
-    context_size: options.ContextSize = None,
-    tools: options.Tools = None,
-    planning: options.Planning = None,
-    supervise: options.Supervise = None,
-    approve_tools: options.ApproveTools = None,
-    once_tools: options.OnceTools = None,
-    max_retries: options.MaxRetries = None,
-    retry_policy: options.RetryPolicyFile = None,
-    call_timeout: options.CallTimeout = None,
-    step_timeout: options.StepTimeout = None,
-    max_seconds: options.MaxSeconds = None,
-    max_tokens: options.MaxTokens = None,
-    max_calls: options.MaxCalls = None,
-    synthesis: options.Synthesis = None,
-    require: options.Require = None,
-    baseline: options.Baseline = None,
+    **typed: Any,  # noqa: ANN401 - of the fields of RunOptions
 ) -> None:
     """Copy the run THREAD up to a step to a new run, and continue there. THREAD itself does not change.
 
@@ -59,10 +42,10 @@ def fork(
         from orchestrator.cli.session.thread_names import find_thread
         from orchestrator.settings import check_thread_id
     with report_bad_input():
-        display, typed = shared.Display(json, full, verbose), options.select_typed(context)
+        display, changes = shared.Display(json, verbose), options.select_typed(typed)
         check_thread_id(new)
         with open_store(db) as store:
             name = find_thread(store, thread, last=last)
-            session = RunSession(restore_options(store, name, typed), store, new, display)
+            session = RunSession(restore_options(store, name, changes), store, new, display)
             # Users count steps from 1, as `show` does.
             session.run(lambda orchestrator: orchestrator.astream_forked(name, step - 1, new))

@@ -11,7 +11,6 @@ import typer
 from orchestrator.cli.options import shared_options as shared
 from orchestrator.cli.options.durations import parse_age
 from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.session.person import confirm_deletion, is_terminal
 from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
@@ -33,18 +32,17 @@ def prune(
     keep_last: KeepLast = None,
     older_than: OlderThan = None,
     dry_run: DryRun = False,
-    yes: shared.Yes = False,
     db: shared.Database = None,
 ) -> None:
     """Delete runs that have ended. Runs that wait, are being executed or crashed are never deleted.
 
-    With both options, a run is kept if either option keeps it. On a terminal, it asks first.
+    With both options, a run is kept if either option keeps it.
     """
     listed: list[str] = []
 
     def confirm(threads: Sequence[str]) -> bool:
         listed.extend(threads)
-        return not dry_run and (yes or not is_terminal() or confirm_deletion(threads))
+        return not dry_run
 
     with report_bad_input():
         if keep_last is None and older_than is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,8 +28,8 @@ Halt = Annotated[
 ]
 
 
+@options.add_run_options(without=options.OF_A_PLAN)
 def resume(
-    context: typer.Context,
     thread: shared.Thread = None,
     *,
     last: shared.Last = False,
@@ -39,18 +39,8 @@ def resume(
     halt: Halt = None,
     db: shared.Database = None,
     json: shared.Json = False,
-    full: shared.Full = False,
     verbose: shared.Verbose = False,
-    model: options.Model = None,
-    context_size: options.ContextSize = None,
-    tools: options.Tools = None,
-    call_timeout: options.CallTimeout = None,
-    step_timeout: options.StepTimeout = None,
-    max_seconds: options.MaxSeconds = None,
-    max_tokens: options.MaxTokens = None,
-    max_calls: options.MaxCalls = None,
-    require: options.Require = None,
-    baseline: options.Baseline = None,
+    **typed: Any,  # noqa: ANN401 - of the fields of RunOptions
 ) -> None:
     """Resume the run THREAD after a crash, or answer its question.
 
@@ -64,9 +54,9 @@ def resume(
         from orchestrator.cli.session.stored_options import open_store, restore_options
         from orchestrator.cli.session.thread_names import find_thread
     with report_bad_input():
-        display, typed = shared.Display(json, full, verbose), options.select_typed(context)
+        display, changes = shared.Display(json, verbose), options.select_typed(typed)
         answer = read_answer(approve=approve, correct=correct, deny=deny, halt=halt)
         with open_store(db) as store:
             name = find_thread(store, thread, last=last, among=("interrupted", "waiting"))
-            session = RunSession(restore_options(store, name, typed), store, name, display)
+            session = RunSession(restore_options(store, name, changes), store, name, display)
             session.run(lambda orchestrator: orchestrator.astream_resumed(name, answer))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,8 +23,8 @@ Contract = Annotated[
 ]
 
 
+@options.add_run_options()
 def run(
-    context: typer.Context,
     thread: shared.NewThread,
     task: shared.Task = None,
     *,
@@ -33,28 +33,8 @@ def run(
     no_db: NoDatabase = False,
     contract: Contract = None,
     json: shared.Json = False,
-    full: shared.Full = False,
     verbose: shared.Verbose = False,
-    model: options.Model = None,
-    context_size: options.ContextSize = None,
-    tools: options.Tools = None,
-    planning: options.Planning = None,
-    supervise: options.Supervise = None,
-    approve_tools: options.ApproveTools = None,
-    once_tools: options.OnceTools = None,
-    max_retries: options.MaxRetries = None,
-    retry_policy: options.RetryPolicyFile = None,
-    call_timeout: options.CallTimeout = None,
-    step_timeout: options.StepTimeout = None,
-    max_seconds: options.MaxSeconds = None,
-    max_tokens: options.MaxTokens = None,
-    max_calls: options.MaxCalls = None,
-    synthesis: options.Synthesis = None,
-    checks: options.Checks = None,
-    checks_model: options.ChecksModel = None,
-    without_checks: options.WithoutCheck = None,
-    require: options.Require = None,
-    baseline: options.Baseline = None,
+    **typed: Any,  # noqa: ANN401 - of the fields of RunOptions
 ) -> None:
     """Plan TASK, execute it step by step and judge every step.
 
@@ -69,9 +49,9 @@ def run(
         from orchestrator.cli.session.stored_options import open_store, refuse_used_thread
         from orchestrator.settings import check_thread_id
     with report_bad_input():
-        display, text = shared.Display(json, full, verbose), read_task(task, task_file)
+        display, text = shared.Display(json, verbose), read_task(task, task_file)
         check_thread_id(thread)
-        chosen = options.RunOptions.model_validate(options.select_typed(context))
+        chosen = options.RunOptions.model_validate(options.select_typed(typed))
         check_names(chosen.without_checks)
         read_policy_option(chosen)
         _check_store_options(chosen, db, no_db=no_db)

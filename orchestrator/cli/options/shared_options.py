@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.errors import ConfigurationError
-
 Task = Annotated[
     str | None,
     typer.Argument(help='What to do; "-" reads it from standard input.', metavar="TASK", show_default=False),
@@ -47,14 +45,10 @@ Database = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Full = Annotated[
-    bool, typer.Option("--full", help="With --json: print the whole state, with every report and call.")
-]
 Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Show each output, its checks, and what the libraries log."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before deleting.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +57,8 @@ class Display:
 
     Attributes:
         json: Print JSON, and ask nothing.
-        full: Print the whole state as JSON.
         verbose: Show each output, its checks, and what the libraries log.
-
-    Raises:
-        ConfigurationError: ``full`` without ``json``.
     """
 
     json: bool = False
-    full: bool = False
     verbose: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuses ``--full`` without ``--json``."""
-        if self.full and not self.json:
-            raise ConfigurationError("--full needs --json; add it, or leave --full out")

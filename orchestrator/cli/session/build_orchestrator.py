@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Final
 
@@ -41,7 +42,10 @@ def build_orchestrator(
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded; the message says what to do.
     """
-    policy, writer = read_policy_option(options), build_writer(options.checks_model, options.without_checks)
+    policy, writer = (
+        read_policy_option(options),
+        build_writer(options.checks_model, options.without_checks),
+    )
     load = cache(partial(_load_sized, tokens=options.context_size))
     own = (options.planner_model, options.executor_model, options.monitor_model)
     return LangGraphOrchestrator.from_model(
@@ -74,7 +78,7 @@ def build_orchestrator(
 
 
 def build_writer(
-    model: str | None, without: tuple[str, ...]
+    model: str | None, without: Sequence[str] | None
 ) -> RuleWriter | ModelWriter | SelectiveWriter | None:
     """Builds what derives the checks of a run; None for the rules.
 
@@ -87,16 +91,16 @@ def build_writer(
         ModelSetupError: The model cannot be loaded.
     """
     writer = None if model is None else ModelWriter(load_model(model))
-    return SelectiveWriter(writer or RuleWriter(), without) if without else writer
+    return SelectiveWriter(writer or RuleWriter(), tuple(without)) if without else writer
 
 
-def check_names(names: tuple[str, ...]) -> None:
+def check_names(names: Sequence[str] | None) -> None:
     """Checks the names of ``--without-check``.
 
     Raises:
         ConfigurationError: One names no check.
     """
-    for name in names:
+    for name in names or ():
         if name not in CHECKS:
             raise ConfigurationError(
                 f"--without-check {name!r} names no check; `orchestrator checks TASK` prints their names"

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli.session.process_signals import raise_on_ctrl_c
 from orchestrator.cli.view.questions import draw_question
-from orchestrator.cli.view.terminal_text import count_noun, one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Question
 
 Answer: TypeAlias = Mapping[str, str]
-_NAMED: Final = 5
-"""Number of runs that the question before a deletion names."""
 _REASON: Final = "Why? "
 _RESULT: Final = "What is the result of the call? "
 _CORRECTION: Final = "What should be done differently? "
@@ -51,13 +47,6 @@ def ask(console: Console, question: Question, read: Callable[[], str] | None = N
     except (KeyboardInterrupt, EOFError):
         console.print()
         return None
-
-
-def confirm_deletion(threads: Sequence[str]) -> bool:
-    """Asks whether these runs are deleted."""
-    names = ", ".join(one_line(thread, 80) for thread in threads[:_NAMED])
-    more = f" and {len(threads) - _NAMED} more" if len(threads) > _NAMED else ""
-    return typer.confirm(f"Delete {count_noun(len(threads), 'run')} ({names}{more})?", err=True)
 
 
 def build_answer(word: str, text: str = "") -> Answer:

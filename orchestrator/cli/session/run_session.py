@@ -22,7 +22,7 @@ from orchestrator.cli.session.person import Answer, ask, is_terminal
 from orchestrator.cli.session.process_signals import stop_on_signal
 from orchestrator.cli.statuses import FAILED, INTERRUPTED, SUCCESS, WAITING, get_run_status
 from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.json_documents import print_json, state_to_plain
+from orchestrator.cli.view.json_documents import output_first, print_json
 from orchestrator.cli.view.questions import draw_question, format_resume
 from orchestrator.cli.view.run_progress import show_progress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
@@ -104,7 +104,7 @@ class RunSession:
         status, question = get_run_status(state), state["question"]
         if self.display.json:
             thread_id = None if self.store is None else self.thread_id
-            print_json({**state_to_plain(state, full=self.display.full), "thread_id": thread_id})
+            print_json({**output_first(state), "thread_id": thread_id})
         elif status == SUCCESS:
             build_console().print(Text(get_output(state)))
         elif status == FAILED:

@@ -171,7 +171,7 @@ def test_anything_else_is_refused_with_its_place_and_what_to_give(document, prob
         run_from_state(document)
 
     assert problem in str(raised.value)
-    assert ("--json --full" in str(raised.value)) != ("has not ended" in problem)
+    assert ("--json" in str(raised.value)) != ("has not ended" in problem)
 
 
 def test_arguments_that_are_nested_too_deep_to_evaluate_become_text():

@@ -43,7 +43,6 @@ TABLE = {
     (*RUN, "--no-db", "--approve-tools", "a"): "--no-db contradicts --db, and cannot store a question",
     (*RUN, "--no-db", "--supervise", "human"): "--no-db contradicts --db, and cannot store a question",
     (*RUN, "--no-db", "--db", "a"): "--no-db contradicts --db",
-    (*RUN, "--full"): "--full needs --json; add it, or leave --full out",
     (*RUN, "--tools", "nonsense"): "--tools 'nonsense' is not accepted; give MODULE:NAME",
     (*RUN, "--thread", " "): "--thread is ' '; give a text that is not blank",
     (

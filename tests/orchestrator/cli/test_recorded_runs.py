@@ -37,7 +37,7 @@ def recorded(tmp_path, cli):
         state = orchestrator.run("What does x cost?", "t")
         stored = store.history.show("t").state
         snapshot = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
-    printed = json.loads(cli("show", "t", "--db", str(db), "--json", "--full").stdout)
+    printed = json.loads(cli("show", "t", "--db", str(db), "--json").stdout)
     return {"run": state, "history": stored, "graph": snapshot, "show": printed}
 
 

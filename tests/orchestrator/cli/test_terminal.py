@@ -77,18 +77,6 @@ def test_a_long_task_is_cut_at_the_edge_of_the_terminal(on_terminal, stored_runs
     assert len(line.rpartition("\x1b[2K")[-1]) <= int(TERMINAL["COLUMNS"])
 
 
-@pytest.mark.parametrize(("answer", "left"), [(b"n\n", 1), (b"y\n", 0)])
-def test_prune_asks_on_a_terminal_before_it_deletes(on_terminal, stored_runs, answer, left):
-    def reply(terminal):
-        assert "Delete 1 run (t)?" in read_until(terminal, "[y/N]: ")
-        os.write(terminal, answer)
-
-    on_terminal(command=("prune", "--keep-last", "0", "--db", str(stored_runs)), type_answers=reply)
-
-    with open_store(stored_runs) as store:
-        assert len(store.history.runs()) == left
-
-
 @pytest.fixture
 def stored_runs(db):
     """A store with a run of a long task."""

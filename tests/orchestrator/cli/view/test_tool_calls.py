@@ -1,11 +1,10 @@
-"""Tool calls as a line, and as compact JSON."""
+"""Tool calls as a line."""
 
 from __future__ import annotations
 
 import pytest
 
 from orchestrator.cli.view.executions import format_tool_call
-from orchestrator.cli.view.json_documents import tool_call_to_plain
 
 
 def answer(word, text=""):
@@ -33,16 +32,3 @@ CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latenc
 )
 def test_a_call_is_a_line(changes, line):
     assert format_tool_call({**CALL, **changes}) == line
-
-
-@pytest.mark.parametrize(
-    ("changes", "plain"),
-    [
-        ({}, {"name": "buy", "args": {"id": 7}, "error": None}),
-        ({"args": {"a": ["b" * 200]}}, {"name": "buy", "args": {"a": f'["{"b" * 97}…'}, "error": None}),
-        ({"args": "c" * 200}, {"name": "buy", "args": f"{'c' * 99}…", "error": None}),
-        ({"gate": "reused"}, {"name": "buy", "args": {"id": 7}, "error": None, "gate": "reused"}),
-    ],
-)
-def test_a_call_is_compact_json(changes, plain):
-    assert tool_call_to_plain({**CALL, **changes}) == plain
