@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Final
 
 import typer
@@ -23,14 +21,6 @@ from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import print_json
 from orchestrator.cli.view.terminal_text import one_line
 
-_PACKAGES: Final = (
-    "plan-execute-monitor",
-    "langgraph",
-    "langchain-core",
-    "langchain-ollama",
-    "langchain-openai",
-    "xllamacpp",
-)
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _NOTHING_USABLE: Final = (
     "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
@@ -75,23 +65,14 @@ def doctor(judge: Judge = None, limit: Limit = None, json: shared.Json = False) 
         raise typer.BadParameter("--limit needs --judge SPEC; add it, or leave --limit out")
     with print_logs_on(build_console(stderr=True)):
         sources = {name: check() for name, check in _SOURCES.items()}
-    versions = {name: find_version(name) for name in _PACKAGES}
     usable = [model for source in sources.values() for model in source.models]
     if json:
         plain = {name: asdict(source) for name, source in sources.items()}
-        print_json({"python": platform.python_version(), "versions": versions, **plain, "usable": usable})
+        print_json({**plain, "usable": usable})
     else:
-        build_console().print(Text("\n").join(_draw_rows(versions, sources, usable)))
+        build_console().print(Text("\n").join(_draw_rows(sources, usable)))
     if not usable:
         raise typer.Exit(FAILED)
-
-
-def find_version(package: str) -> str | None:
-    """Returns the version of a package; None if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Source:
@@ -128,20 +109,11 @@ def _check_openai() -> Source:
 _SOURCES: Final = {"embedded": check_embedded_model, "ollama": _check_ollama, "openai": _check_openai}
 
 
-def _draw_rows(
-    versions: Mapping[str, str | None], sources: Mapping[str, Source], usable: Sequence[str]
-) -> Iterator[Text]:
-    yield _draw_row("Python", platform.python_version(), good=True)
-    for package, installed in versions.items():
-        yield _draw_row(package, installed or "not installed", good=installed is not None)
+def _draw_rows(sources: Mapping[str, Source], usable: Sequence[str]) -> Iterator[Text]:
     for name, source in sources.items():
-        yield _draw_row(name, source.detail, good=bool(source.models))
+        mark = ("ok ", "green") if source.models else ("-  ", "yellow")
+        yield Text.assemble(mark, (f"{name}: ", "bold"), one_line(source.detail))
     if usable:
         yield Text(f"\nReady to run with --model {one_line(', '.join(usable))}", style="green")
     else:
         yield Text(f"\n{_NOTHING_USABLE}", style="red")
-
-
-def _draw_row(name: str, text: str, *, good: bool) -> Text:
-    mark = ("ok ", "green") if good else ("-  ", "yellow")
-    return Text.assemble(mark, (f"{name}: ", "bold"), one_line(text))

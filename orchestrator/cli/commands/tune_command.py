@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
 from rich.text import Text
 
 from orchestrator.cli.options import shared_options as shared
@@ -17,7 +16,7 @@ from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import print_json
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.errors import RunFailedError
-from orchestrator.tuning.study_report import COLUMNS, list_rows, render_html
+from orchestrator.tuning.study_report import list_rows, render_html
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune as tune_study
 from orchestrator.tuning.tune_result import TuneResult
@@ -64,17 +63,11 @@ def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
 
 
 def _print_result(result: TuneResult, files: dict[str, str]) -> None:
-    # Whole names: two policies may differ in the last letter only.
-    table = Table(*(Column(name, overflow="fold") for name in COLUMNS))
-    for row in list_rows(result):
-        table.add_row(*(Text(one_line(cell, 120)) for cell in row.values()))
-    console = build_console()
-    console.print(table)
     recommendation = result.recommendation
     lines = [recommendation.sentence, *_list_figures(result), recommendation.refutation]
     lines += [f"Ended early: {result.stopped}."] if result.stopped else []
     lines += [f"{name}: {path}" for name, path in files.items()]
-    console.print(Text(clean("\n".join(lines))), soft_wrap=True)
+    build_console().print(Text(clean("\n".join(lines))), soft_wrap=True)
 
 
 def _list_figures(result: TuneResult) -> list[str]:
