@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 import typer
 from pydantic import BaseModel, ConfigDict
@@ -53,6 +53,7 @@ def parse_names(text: str) -> str:
     return text
 
 
+Baseline = Literal["stored"]
 _Count: Final = partial(typer.Option, metavar="N", min=1)
 _Time: Final = partial(typer.Option, metavar="TIME", parser=parse_seconds)
 _Names: Final = partial(typer.Option, metavar="NAMES", parser=parse_names)
@@ -132,10 +133,7 @@ class RunOptions(BaseModel):
         None
     )
     baseline: Annotated[
-        str | None,
-        typer.Option(
-            help='Compare each step with "stored" runs, or with a JSON file.', metavar="stored|FILE"
-        ),
+        Baseline | None, typer.Option(help="Compare each step with the stored runs of the same task.")
     ] = None
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final
 
 from pydantic import ValidationError
 
 from orchestrator import persistence
-from orchestrator.cli.options.run_options import RunOptions
+from orchestrator.cli.options.run_options import Baseline, RunOptions
 from orchestrator.cli.view.questions import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.judging.options import EvaluationOptions
@@ -19,8 +16,6 @@ from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path
 from orchestrator.runs.summary import ENDED
 from orchestrator.state.plain_values import format_repr
-
-STORED: Final = "stored"
 
 
 def describe_no_store(path: str | None) -> str | None:
@@ -105,37 +100,14 @@ def refuse_used_thread(store: Store, thread_id: str) -> None:
     )
 
 
-def read_baseline(option: str | None, store: Store | None) -> EvaluationOptions:
-    """Converts the option to the options of the evaluation.
-
-    Args:
-        option: "stored", the path of a JSON file with a report or with metrics by name, or None.
-        store: The store of the run; None without one.
+def read_baseline(option: Baseline | None, store: Store | None) -> EvaluationOptions:
+    """Converts the option ``--baseline`` to the options of the evaluation.
 
     Raises:
-        ConfigurationError: The file cannot be read, or there is no store.
+        ConfigurationError: There is no store.
     """
     if option is None:
         return EvaluationOptions()
-    if option != STORED:
-        return EvaluationOptions(baseline=_read_report(option))
     if store is None:
         raise ConfigurationError("--baseline stored and --no-db contradict each other; leave one of them out")
     return EvaluationOptions(baseline=store.history.baseline)
-
-
-def _read_report(path: str) -> Mapping[str, object]:
-    try:
-        report = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise ConfigurationError(
-            f"--baseline {format_repr(path, 200)} cannot be read ({reason}); "
-            "give 'stored', or a JSON file with a report"
-        ) from error
-    if not isinstance(report, dict):
-        raise ConfigurationError(
-            f"--baseline {format_repr(path, 200)} holds a JSON {type(report).__name__}; "
-            "give a report, or metrics by name"
-        )
-    return report

@@ -61,8 +61,7 @@ TABLE = {
         "other.yaml",
     ): "has no cases for this task; give a file with one (its tasks: 'Name a tree')",
     (*RUN, "--contract", "other.yaml", "--no-checks"): "--contract and --no-checks contradict each other",
-    (*RUN, "--baseline", "absent.json"): "--baseline 'absent.json' cannot be read",
-    (*RUN, "--baseline", "list.json"): "--baseline 'list.json' holds a JSON list; give a report",
+    (*RUN, "--baseline", "absent.json"): "Invalid value for '--baseline'",
     (*RUN, "--baseline", "stored", "--no-db"): "--baseline stored and --no-db contradict each other",
     (*RUN, "--modle", "local"): "No such option: --modle (Possible options: --model)",
     (*RUN, "--model"): "Option '--model' requires an argument",
@@ -112,7 +111,6 @@ def folder(tmp_path, monkeypatch):
         "four.yaml": "max_retries: 4",
         "broken.yaml": "version: 1",
         "other.yaml": "version: 1\ntask: Name a tree",
-        "list.json": "[]",
     }.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
