@@ -111,14 +111,6 @@ def read_correction(record: StepRecord) -> str | None:
     return verdict["correction"] if verdict is not None and verdict["verdict"] == "reorient" else None
 
 
-def count_refusals(records: Sequence[StepRecord]) -> int:
-    """Counts the executions that failed, without those that were sent back with a correction."""
-    return sum(
-        record["status"] in ("failed", "needs_review") and read_correction(record) is None
-        for record in records
-    )
-
-
 def format_entry(record: StepRecord) -> str:
     """Formats an accepted step for the context of the next ones."""
     return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"

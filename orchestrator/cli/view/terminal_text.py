@@ -35,15 +35,9 @@ def one_line(text: str, limit: int = 500) -> str:
     return shorten(" ".join(clean(text).split()), limit)
 
 
-def format_usage(usage: Usage, seconds: float | None = None) -> str:
-    """Formats tokens and seconds. Unreported tokens are called missing, never 0.
-
-    Args:
-        usage: Tokens, and the seconds if the next argument is None.
-        seconds: Seconds to print.
-    """
-    shown = usage["latency_ms"] / 1000 if seconds is None else seconds
-    return f"{_format_tokens(usage)}, {shown:.1f} s"
+def format_usage(usage: Usage) -> str:
+    """Formats tokens and seconds. Unreported tokens are called missing, never 0."""
+    return f"{_format_tokens(usage)}, {usage['latency_ms'] / 1000:.1f} s"
 
 
 def _format_tokens(usage: Usage) -> str:
