@@ -40,6 +40,9 @@ class EvaluationContract(InputModel):
     judge: JudgePolicy = Field(default_factory=lambda: _JUDGE)
     audit: AuditRules = Field(default_factory=lambda: _AUDIT)
     drift: DriftRules = Field(default_factory=lambda: _DRIFT)
+    complete: bool = False
+    """Whether these requirements are all that matters, so that checks of the form alone prove a success of
+    the orchestrator. It changes no evaluation."""
     owner: str | None = None
     """Owner of the alerts whose rule or threshold names no owner."""
 

@@ -165,7 +165,7 @@ class Contracts:
         A step that is not the output has the checks of the plan, which nothing rests on.
         """
         if not self._is_output(state):
-            return not self.is_derived(state, contract)
+            return True
         if self._states_output_checks(state):
             return True
         planned = _limit_planned(read_planned_contract(state))
@@ -173,12 +173,10 @@ class Contracts:
             return planned is None or not includes(contract, planned)
         return self.source is not None
 
-    def is_derived(self, state: OrchestratorState, contract: PlainContract) -> bool:
-        """Return whether all checks of the current output were derived from words of the task or the step."""
+    def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
+        """Return the checks of the current output that were derived from words of the task or the step."""
         contracts = [] if self.has_case else list_derived(state, is_output=self._is_output(state))
-        derived = [check for each in contracts for check in _list_checks(each["contract"])]
-        rest = [check for check in _list_checks(contract) if check not in derived]
-        return bool(derived) and not has_checks({**contract, "checks": rest})
+        return [check for each in contracts for check in _list_checks(each["contract"])]
 
     def _states_output_checks(self, state: OrchestratorState) -> bool:
         """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""
@@ -201,11 +199,13 @@ class Contracts:
 
 def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
     """Return the contract of a plan, whose checks by name find only those that the caller registered."""
-    if contract is None or not contract.get("checks"):
-        return contract
-    checks = cast("list[Json]", contract["checks"])
+    if contract is None:
+        return None
+    # Only a caller can say that a contract states all that matters.
+    rest = {name: value for name, value in contract.items() if name != "complete"}
+    checks = _list_checks(contract)
     # A model must not have code of an installed package imported.
-    return {**contract, "checks": [_limit_check(mapping(check)) for check in checks]}
+    return {**rest, "checks": [_limit_check(mapping(check)) for check in checks]} if checks else rest
 
 
 def _list_checks(contract: PlainContract) -> list[Json]:

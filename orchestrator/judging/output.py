@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, cast
 
 from pydantic import BaseModel, ValidationError
@@ -43,7 +43,8 @@ class TypeCheck(CustomCheck):
     async def _decide(self, context: CheckContext) -> CheckOutcome:
         wanted = f"write JSON of the type {self.output_type.__name__}"
         problem = find_type_problem(self.output_type, context.output)
-        return self.complete(CheckOutcome(problem is None, problem or "the output is of this type", wanted))
+        seen = problem or "the output is of this type"
+        return replace(self.complete(CheckOutcome(problem is None, seen, wanted)), covers="form")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from agents.calls.journal import hash_call
 from agents.calls.tool_gate import ToolGate
 from agents.errors import CallHaltedError
 from orchestrator.errors import ResumeError
-from orchestrator.judging.basis import Evidence, describe_basis, find_basis
+from orchestrator.judging.basis import Evidence, add_basis
 from orchestrator.judging.tools.stored import find_unasked
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
@@ -129,5 +129,4 @@ def _add_approval(record: StepRecord, answer: HumanAnswer) -> StepRecord:
     # A deadline that approves is nobody's approval.
     if answer["answered_by"] == DEADLINE:
         return record
-    evidence = Evidence(person=answer["answered_by"])
-    return {**record, "basis": find_basis(evidence), "basis_reason": describe_basis(evidence)}
+    return add_basis(record, Evidence(person=answer["answered_by"]))

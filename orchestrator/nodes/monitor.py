@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.basis import Evidence, describe_basis, find_basis, read_evidence
+from orchestrator.judging.basis import Evidence, add_basis, read_evidence
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator
@@ -55,7 +55,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             contract,
             unchecked,
             stated=stated,
-            derived=contracts.is_derived(state, contract),
+            derived=contracts.list_derived_checks(state),
         )
         reported = _add_report(record, evaluated, contracts.list_step_warnings(contract))
         record = await _add_basis(reported, evidence, evaluator)
@@ -120,7 +120,7 @@ async def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluato
     # The figures of a judge are read only if its word decides.
     if evidence.judge and not evidence.is_checked:
         evidence = replace(evidence, trust=await evaluator.find_trust())
-    return {**record, "basis": find_basis(evidence), "basis_reason": describe_basis(evidence)}
+    return add_basis(record, evidence)
 
 
 def _limit_feedback(record: StepRecord, evaluated: Evaluated, expected: Expectations) -> StepRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import list_accepted, read_evidence
 from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -14,9 +14,10 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.records import Basis, StepRecord
+from orchestrator.state.records import StepRecord
 
 _NAME: Final = "final answer"
+_NO_BASIS: Final[StateUpdate] = {"basis": None, "evidence": None}
 
 
 def conclude_steps(records: Sequence[StepRecord], *, writes_answer: bool, is_checked: bool) -> StateUpdate:
@@ -30,7 +31,7 @@ def conclude_steps(records: Sequence[StepRecord], *, writes_answer: bool, is_che
     accepted = list_accepted(records)
     if writes_answer and (len(accepted) > 1 or not is_checked):
         return {"status": "executing"}
-    return {"status": "success", "output": accepted[-1]["result"], "basis": _read_basis(accepted)}
+    return {"status": "success", "output": accepted[-1]["result"], **_read_basis(accepted)}
 
 
 def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
@@ -61,7 +62,7 @@ def end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpda
     return {
         "synthesis": end["results"],
         "output": accepted[-1]["result"] if end["status"] == "success" else None,
-        "basis": _read_basis(accepted) if end["status"] == "success" else None,
+        **(_read_basis(accepted) if end["status"] == "success" else _NO_BASIS),
         "warnings": [f"{_NAME}: {text.removeprefix(step)}" for text in end["warnings"]],
         "retries": end["retries"],
         "judge_calls": end["judge_calls"],
@@ -72,9 +73,9 @@ def end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpda
     }
 
 
-def _read_basis(accepted: Sequence[StepRecord]) -> Basis:
-    """Returns the basis of the run: the one of its output."""
-    return accepted[-1].get("basis", "unverified")
+def _read_basis(accepted: Sequence[StepRecord]) -> StateUpdate:
+    """Returns the basis and the evidence of the run: those of its output."""
+    return {"basis": accepted[-1].get("basis", "unverified"), "evidence": read_evidence(accepted[-1])}
 
 
 def _rename_step(failure: Failure, step: str) -> Failure:

@@ -12,7 +12,7 @@ from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
 from orchestrator.state.current_step import list_accepted, read_basis_reason
 from orchestrator.state.graph_state import Failure, OrchestratorState
-from orchestrator.state.records import Basis, Question, StepRecord
+from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRecord
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -88,8 +88,13 @@ class Result(Generic[T_co]):
 
     @property
     def basis_reason(self) -> str:
-        """The basis in words, such as "3 checks passed"; empty without a basis."""
+        """The basis in words, such as "Answer: 3 checks passed."; empty without a basis."""
         return read_basis_reason(self.state)
+
+    @property
+    def evidence(self) -> EvidenceSummary | None:
+        """By what the form, the content and the actions of the output are known; None without a success."""
+        return self.state.get("evidence")
 
     @property
     def steps(self) -> list[StepRecord]:

@@ -170,6 +170,7 @@ class Runner:
             state=state,
             basis=state["basis"],
             basis_reason=read_basis_reason(state),
+            evidence=state.get("evidence"),
         )
 
     async def _read_chunks(

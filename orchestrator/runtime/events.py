@@ -14,6 +14,7 @@ from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, 
 from orchestrator.state.records import (
     Basis,
     DecisionRecord,
+    EvidenceSummary,
     Question,
     StepRecord,
     ToolCallRecord,
@@ -173,12 +174,14 @@ class RunFinished(Event):
         state: The final state.
         basis: What the success rests on, as in the state.
         basis_reason: The same in words; empty without a basis.
+        evidence: By what the form, the content and the actions of the output are known.
     """
 
     status: RunStatus
     state: OrchestratorState
     basis: Basis | None = None
     basis_reason: str = ""
+    evidence: EvidenceSummary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

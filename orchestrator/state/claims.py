@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import list_accepted, read_evidence
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 
@@ -30,6 +30,9 @@ def check_claims(state: OrchestratorState) -> OrchestratorState:
     last = accepted[-1].get("basis", "unverified") if accepted else state["basis"]
     if state["basis"] not in {None, last}:
         raise ValueError(f"basis: {state['basis']}, and its output is {last}")
+    known = read_evidence(accepted[-1]) if accepted else state.get("evidence")
+    if state.get("evidence") not in (None, known):
+        raise ValueError("evidence: the run claims another one than its output has")
     return state
 
 

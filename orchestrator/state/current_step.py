@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Json, StepRecord
+from orchestrator.state.records import EvidenceSummary, Json, StepRecord
 from orchestrator.state.supervision_records import SupervisionMode
 
 ACCEPTED: Final = ("validated", "warning")
@@ -51,6 +51,16 @@ def read_basis_reason(state: OrchestratorState) -> str:
     accepted = list_accepted([*state["results"], *state["synthesis"]])
     has_output = state["status"] == "success" or state["basis"] is not None
     return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
+
+
+def read_evidence(record: StepRecord) -> EvidenceSummary | None:
+    """Returns by what the parts of an output are known; None in older runs."""
+    evidence = record.get("evidence")
+    if evidence is None:
+        return None
+    return EvidenceSummary(
+        form=evidence["form"]["by"], content=evidence["content"]["by"], actions=evidence["actions"]["by"]
+    )
 
 
 def is_answer_due(state: OrchestratorState) -> bool:

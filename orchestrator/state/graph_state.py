@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, NotRequired, get_args
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import Basis, DerivedContract, Json, Question, StepRecord
+from orchestrator.state.records import Basis, DerivedContract, EvidenceSummary, Json, Question, StepRecord
 from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
 from orchestrator.state.supervision_records import Commitment, SupervisionMode
 from orchestrator.state.usage import NO_USAGE, Usage
@@ -140,7 +140,8 @@ class OrchestratorState(TypedDict):
     ``len(plan)``; these are no steps, so that ``results`` and ``current_step_index`` do not count them.
 
     ``basis`` is what the success of the run rests on: the basis of its output. None before the end, and after
-    a failure of any kind but "unverified".
+    a failure of any kind but "unverified". ``evidence`` says by what the form, the content and the actions of
+    the output are known.
     """
 
     task: str
@@ -157,6 +158,7 @@ class OrchestratorState(TypedDict):
     ]
     output: str | None
     basis: Basis | None
+    evidence: NotRequired[EvidenceSummary | None]
     attempts: int
     max_retries: int
     retries: Retries
@@ -195,6 +197,7 @@ class StateUpdate(TypedDict, total=False):
     synthesis: list[StepRecord]
     output: str | None
     basis: Basis | None
+    evidence: EvidenceSummary | None
     attempts: int
     max_retries: int
     retries: Retries
@@ -224,6 +227,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
         synthesis=[],
         output=None,
         basis=None,
+        evidence=None,
         attempts=0,
         max_retries=max_retries,
         retries=Retries(transport=0, semantic=0, replans=0),

@@ -38,6 +38,33 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 
 Requirement = Literal["checked", "judged"]
 PlanningMode = Literal["always", "auto", "never"]
+EvidenceSource = Literal["code", "judge", "person", "nothing"]
+"""By what a part of an output is known: checks, a judge that is trusted, a person, or nothing."""
+
+
+class EvidencePart(TypedDict):
+    """By what one part of an output is known, with the names of the checks that passed."""
+
+    by: EvidenceSource
+    checks: list[str]
+
+
+class EvidenceRecord(TypedDict):
+    """By what the form, the content and the actions of an output are known."""
+
+    form: EvidencePart
+    content: EvidencePart
+    actions: EvidencePart
+
+
+class EvidenceSummary(TypedDict):
+    """``EvidenceRecord`` without the names of the checks."""
+
+    form: EvidenceSource
+    content: EvidenceSource
+    actions: EvidenceSource
+
+
 """The least that a success may have to rest on; "checked" satisfies both, and so does "approved"."""
 
 
@@ -150,6 +177,7 @@ class StepRecord(TypedDict):
     feedback: NotRequired[str]
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
+    evidence: NotRequired[EvidenceRecord]
     problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]

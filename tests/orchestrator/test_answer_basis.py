@@ -11,13 +11,12 @@ from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import FakePlanner
 
-MODEL_ALONE = "accepted by the model alone, whose judgement was not measured: unverified"
+MODEL_ALONE = "Answer: not verified (the model's own word)."
 UNCHECKED_ANSWER = (
-    "but nothing checks the answer that was written from them: say what it has to meet with "
-    "output_contract= or checks= (on the command line --contract FILE)"
+    "but nothing checks the answer that was written from them; say what it has to meet with "
+    "output_contract= or checks= (on the command line --contract FILE)."
 )
-LONG = EvaluationContract(checks=[{"check": "word_count", "max": 5}])
-SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}])
+SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
 
 
 def run_two_steps(**options):
@@ -31,7 +30,7 @@ def run_two_steps(**options):
 
 def test_an_answer_that_nothing_checks_says_so_after_checked_steps():
     state, event = run_two_steps()
-    reason = f"{MODEL_ALONE}; the 2 steps were checked, {UNCHECKED_ANSWER}"
+    reason = f"{MODEL_ALONE} The 2 steps were checked, {UNCHECKED_ANSWER}"
 
     assert (state["basis"], state["synthesis"][0]["basis_reason"]) == ("unverified", reason)
     assert (event.basis_reason, Result(state).basis_reason) == (reason, reason)
@@ -40,7 +39,7 @@ def test_an_answer_that_nothing_checks_says_so_after_checked_steps():
 def test_it_says_how_many_of_the_steps_were_checked():
     state, _ = run_two_steps(contract=lambda _, index: None if index else SHORT)
 
-    assert f"; 1 of 2 steps was checked, {UNCHECKED_ANSWER}" in state["synthesis"][0]["basis_reason"]
+    assert f" 1 of 2 steps was checked, {UNCHECKED_ANSWER}" in state["synthesis"][0]["basis_reason"]
 
 
 def test_a_requirement_says_it_in_its_failure():
@@ -53,15 +52,19 @@ def test_a_requirement_says_it_in_its_failure():
     ("options", "basis", "reason"),
     [
         (
-            {"output_contract": EvaluationContract(checks=[{"check": "word_count", "max": 5}])},
+            {
+                "output_contract": EvaluationContract(
+                    checks=[{"check": "word_count", "max": 5}], complete=True
+                )
+            },
             "checked",
-            "1 check passed",
+            "Form: 1 check passed. Answer: the contract asks for no more.",
         ),
         ({"contract": None}, "unverified", MODEL_ALONE),
         (
             {"contract": lambda _, index: SHORT if index else None, "synthesis": False},
             "checked",
-            "1 check passed",
+            "Form: 1 check passed. Answer: the contract asks for no more.",
         ),
     ],
 )

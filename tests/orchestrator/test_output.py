@@ -328,4 +328,5 @@ def test_a_contract_that_asks_for_calls_accepts_a_blank_output():
     contract = EvaluationContract(must_call=["send"])
     state = orchestrate(executor, plan=["one"], contract=contract).run("x")
 
-    assert (state["status"], state["basis"]) == ("success", "checked")
+    assert (state["status"], state["basis"]) == ("success", "unverified")
+    assert state["evidence"] == {"form": "nothing", "content": "nothing", "actions": "code"}

@@ -50,6 +50,7 @@ RECORD_FIELDS = {
     "tool_calls",
     "basis",
     "basis_reason",
+    "evidence",
     "usage",
     "judge_usage",
     "model",
@@ -81,7 +82,7 @@ def test_every_documented_field_is_in_the_final_state(monitor):
     state = orchestrate(monitor=monitor).run("the task")
 
     assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output", "basis"}
+    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output", "basis", "evidence"}
 
 
 def test_a_plan_that_fails_leaves_every_documented_field_too():

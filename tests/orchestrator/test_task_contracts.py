@@ -96,7 +96,9 @@ def test_what_was_recognised_and_not_checked_keeps_the_success_from_being_checke
     state = orchestrate(FakeExecutor("apple")).run(TASK)
 
     assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert state["results"][0]["basis_reason"] == "1 check passed, but “politely” was not checked: unverified"
+    assert state["results"][0]["basis_reason"] == (
+        "Form: 1 check passed. Answer: not verified (“politely” was not checked)."
+    )
 
 
 def test_a_task_that_states_nothing_is_judged_as_without_a_contract():
@@ -271,11 +273,13 @@ def test_a_check_that_quotes_no_words_of_the_task_is_dropped_with_a_warning():
 
 
 def test_a_case_states_the_contract_of_its_task():
-    case = TaskCase(task=TASK, contract=EvaluationContract(checks=read_checks([SHORT])), unchecked=[])
+    case = TaskCase(
+        task=TASK, contract=EvaluationContract(checks=read_checks([SHORT]), complete=True), unchecked=[]
+    )
     state = orchestrate(FakeExecutor("a red apple", "apple"), contract=case, contract_writer=None).run(TASK)
 
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
-    assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
+    assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT], "complete": True}
 
 
 def test_a_case_without_a_contract_derives_it():
@@ -377,14 +381,14 @@ def test_the_failure_says_what_was_missing_and_keeps_the_work():
 
     assert state["failure"]["message"] == (
         "the output is not accepted, because require is 'checked': "
-        "1 check passed, but “politely” was not checked: unverified"
+        "Form: 1 check passed. Answer: not verified (“politely” was not checked)."
     )
     assert (state["basis"], results(state)) == ("unverified", [("apple", "validated", "unverified")])
 
 
 def test_a_requirement_holds_for_the_answer_alone():
     executor = SynthesizingExecutor(written=("plum",))
-    case = TaskCase(task="Name it", contract=EvaluationContract(checks=[{"check": "word_count", "max": 2}]))
+    case = TaskCase(task="Name it", contract=EvaluationContract(keywords=["plum"]))
     options = {"contract": case, "contract_writer": None, "require": "checked"}
     state = orchestrate(executor, plan=["one", "two"], **options).run("Name it")
 
@@ -416,7 +420,7 @@ def test_a_persons_approval_satisfies_both(tmp_path, required):
         state = orchestrator.resume("t", {"answer": "approve", "answered_by": "ada"})
 
     assert (state["status"], state["basis"]) == ("success", "approved")
-    assert state["results"][0]["basis_reason"] == "approved by ada"
+    assert state["results"][0]["basis_reason"] == "Answer: approved by ada."
 
 
 class Measured(FakeMonitor):
@@ -475,7 +479,7 @@ def test_the_words_of_the_planner_alone_do_not_make_a_checked_success():
     assert (state["status"], state["basis"]) == ("success", "unverified")
     assert (
         state["results"][1]["basis_reason"]
-        == "1 check of the form passed; nothing checked the content: unverified"
+        == "Form: 1 check passed. Answer: not verified (the model's own word)."
     )
 
 
@@ -496,17 +500,20 @@ def test_a_contract_of_every_step_is_a_basis():
     contract = EvaluationContract(required_content=[{"text": "apple"}])
     state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("x")
 
-    assert (state["basis"], state["results"][0]["basis_reason"]) == ("checked", "1 check passed")
+    assert (state["basis"], state["results"][0]["basis_reason"]) == ("checked", "Answer: 1 check passed.")
 
 
-def test_a_typed_output_is_checked():
+def test_the_type_of_an_output_is_its_form():
     class Fruit(BaseModel):
         name: str
 
     executor = FakeExecutor('{"name": "apple"}')
     state = orchestrate(executor, contract=None, contract_writer=None, output_type=Fruit).run("x")
 
-    assert state["basis"] == "checked"
+    assert (state["basis"], state["evidence"]) == (
+        "unverified",
+        {"form": "code", "content": "nothing", "actions": "nothing"},
+    )
 
 
 def test_a_criterion_that_only_a_judge_scores_keeps_the_success_from_being_checked():
@@ -631,7 +638,7 @@ def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis
     options = {"contract": None, "contract_writer": None, **options}
     state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
 
-    assert Result(state).basis_reason == "1 check passed, but only the plan states them: unverified"
+    assert (state["basis"], state["evidence"]["content"]) == ("unverified", "nothing")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from orchestrator.cli.view.terminal_text import to_json
 from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 
-_FIRST: Final = ("output", "status", "basis", "failure", "question", "task", "plan")
+_FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
 
 
 def print_json(document: object) -> None:

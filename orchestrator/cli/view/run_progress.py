@@ -166,7 +166,8 @@ def describe_end(state: OrchestratorState) -> Text:
     totals = [steps, format_usage(state["usage"])]
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
     style = {"success": "green", "failed": "bold red"}.get(status, "yellow")
-    return Text(f"{status}{f': {reason}' if reason else ''} ({', '.join(totals)})", style=style)
+    head = f"Done. {reason}" if status == "success" and reason else ": ".join(filter(None, [status, reason]))
+    return Text(f"{head} ({', '.join(totals)})", style=style)
 
 
 def list_details(event: events.Event) -> Iterator[str]:

@@ -64,7 +64,7 @@ def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
 
     given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed, given.basis) == ("a b", True, "checked")
+    assert (given.output, given.claimed, given.basis) == ("a b", True, "unverified")
     assert 'not use ","' in llm.prompts[-1][-1].text
 
 

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.chat_server import plan, verdict
 
-UNMEASURED = "accepted by the model alone, whose judgement was not measured: unverified"
+UNMEASURED = "Answer: not verified (the model's own word)."
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 REFUSING = {"verdicts": [verdict(False, "too short")]}
 
@@ -54,7 +54,7 @@ def test_progress_is_one_line_an_event_on_standard_error(ask):
         "final answer, attempt 1: the task",
         "final answer, attempt 1 executed",
         "final answer, attempt 1 accepted",
-        f"success: {UNMEASURED}",
+        "Done. Answer: not verified",
     ]
 
 

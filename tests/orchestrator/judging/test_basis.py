@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from evaluation import JudgeTrust
 from evaluation.judges.trust.figures import VerdictCounts
-from orchestrator.judging.basis import Evidence, describe_basis, find_basis, is_enough, read_evidence
+from orchestrator.judging.basis import (
+    Evidence,
+    describe_basis,
+    find_basis,
+    is_enough,
+    read_evidence,
+    record_evidence,
+)
 
 
 def measured(accepted, total=60):
@@ -21,61 +28,77 @@ def measured(accepted, total=60):
 
 
 TRUSTED, GULLIBLE, WEAK = measured(1), measured(57), measured(20)
+FORM, CONTENT = ("word_count", "language"), ("contains",)
 TABLE = [
-    (Evidence(), "unverified", "nothing was checked: unverified"),
-    (Evidence(passed=3), "checked", "3 checks passed"),
-    (Evidence(passed=1), "checked", "1 check passed"),
+    (Evidence(), "unverified", "Answer: not verified (nothing checked it)."),
+    (Evidence(content=CONTENT), "checked", "Answer: 1 check passed."),
+    (Evidence(form=FORM, content=CONTENT), "checked", "Form: 2 checks passed. Answer: 1 check passed."),
     (
-        Evidence(passed=3, stated=False, derived=True),
+        Evidence(form=FORM, judge=True),
         "unverified",
-        "3 checks of the form passed; nothing checked the content: unverified",
-    ),
-    (Evidence(passed=2, failed=1), "unverified", "1 of 3 checks failed: unverified"),
-    (
-        Evidence(passed=2, undecided=1),
-        "unverified",
-        "2 checks passed, but 1 could not be decided: unverified",
-    ),
-    (Evidence(undecided=1), "unverified", "0 checks passed, but 1 could not be decided: unverified"),
-    (
-        Evidence(passed=2, unchecked=("in a friendly\ntone",)),
-        "unverified",
-        "2 checks passed, but “in a friendly tone” was not checked: unverified",
+        "Form: 2 checks passed. Answer: not verified (the model's own word).",
     ),
     (
-        Evidence(passed=2, unchecked=("a", "b", "c", "d")),
+        Evidence(actions=("must_call",)),
         "unverified",
-        "2 checks passed, but “a”, “b” and 2 more were not checked: unverified",
+        "Actions: 1 check passed. Answer: not verified (nothing checked it).",
     ),
-    (Evidence(passed=1, judge=True), "checked", "1 check passed"),
-    (Evidence(judge=True, trust=TRUSTED), "judged", "accepted by a judge that is trusted"),
     (
-        Evidence(passed=2, unchecked=("a",), judge=True, trust=TRUSTED),
+        Evidence(form=FORM, complete=True),
+        "checked",
+        "Form: 2 checks passed. Answer: the contract asks for no more.",
+    ),
+    (Evidence(complete=True), "unverified", "Answer: not verified (nothing checked it)."),
+    (
+        Evidence(content=CONTENT, failed=1),
+        "unverified",
+        "Answer: not verified (1 of 2 checks failed).",
+    ),
+    (
+        Evidence(content=CONTENT, undecided=1),
+        "unverified",
+        "Answer: not verified (1 check could not be decided).",
+    ),
+    (
+        Evidence(content=CONTENT, unchecked=("in a friendly\ntone",)),
+        "unverified",
+        "Answer: not verified (“in a friendly tone” was not checked).",
+    ),
+    (
+        Evidence(content=CONTENT, unchecked=("a", "b", "c", "d")),
+        "unverified",
+        "Answer: not verified (“a”, “b” and 2 more were not checked).",
+    ),
+    (Evidence(content=CONTENT, judge=True), "checked", "Answer: 1 check passed."),
+    (Evidence(judge=True, trust=TRUSTED), "judged", "Answer: accepted by a judge that is trusted."),
+    (
+        Evidence(form=FORM, unchecked=("a",), judge=True, trust=TRUSTED),
         "judged",
-        "accepted by a judge that is trusted",
+        "Form: 2 checks passed. Answer: accepted by a judge that is trusted.",
     ),
-    (Evidence(failed=1, judge=True, trust=TRUSTED), "unverified", "1 of 1 check failed: unverified"),
-    (Evidence(accepted=False, judge=False, trust=TRUSTED), "unverified", "refused by the judge: unverified"),
-    (Evidence(accepted=False, passed=2, judge=False), "unverified", "refused by the judge: unverified"),
-    (Evidence(accepted=False, passed=2), "unverified", "refused by the evaluation: unverified"),
-    (Evidence(accepted=False, passed=1, failed=1), "unverified", "1 of 2 checks failed: unverified"),
     (
-        Evidence(judge=True),
+        Evidence(failed=1, judge=True, trust=TRUSTED),
         "unverified",
-        "accepted by the model alone, whose judgement was not measured: unverified",
+        "Answer: not verified (1 of 1 check failed).",
+    ),
+    (Evidence(accepted=False, judge=False), "unverified", "Answer: not verified (refused by the judge)."),
+    (
+        Evidence(accepted=False, content=CONTENT),
+        "unverified",
+        "Answer: not verified (refused by the evaluation).",
     ),
     (
         Evidence(judge=True, trust=GULLIBLE),
         "unverified",
-        "accepted by the model alone, which approves nearly everything: unverified",
+        "Answer: not verified (the model's own word, which approves nearly everything).",
     ),
     (
         Evidence(judge=True, trust=WEAK),
         "unverified",
-        f"accepted by the model alone, which is not trusted ({WEAK.distrust}): unverified",
+        f"Answer: not verified (the model's own word, which is not trusted: {WEAK.distrust}).",
     ),
-    (Evidence(person="ada"), "approved", "approved by ada"),
-    (Evidence(failed=2, unchecked=("a",), judge=False, person="ada"), "approved", "approved by ada"),
+    (Evidence(person="ada"), "approved", "Answer: approved by ada."),
+    (Evidence(failed=2, unchecked=("a",), judge=False, person="ada"), "approved", "Answer: approved by ada."),
 ]
 
 
@@ -84,32 +107,35 @@ def test_the_table(evidence, basis, words):
     assert (find_basis(evidence), describe_basis(evidence)) == (basis, words)
 
 
-COUNTS = st.integers(0, 3)
+NAMES = st.sampled_from([(), ("a",), ("a", "b")])
 EVIDENCE = st.builds(
     Evidence,
-    st.booleans(),
-    COUNTS,
-    COUNTS,
-    COUNTS,
-    st.lists(st.sampled_from("ab"), max_size=2),
-    st.sampled_from([None, True, False]),
-    st.sampled_from([None, TRUSTED, GULLIBLE]),
-    st.none(),
+    accepted=st.booleans(),
+    form=NAMES,
+    content=NAMES,
+    actions=NAMES,
+    failed=st.integers(0, 2),
+    undecided=st.integers(0, 2),
+    unchecked=NAMES,
+    complete=st.booleans(),
+    judge=st.sampled_from([None, True, False]),
+    trust=st.sampled_from([None, TRUSTED, GULLIBLE]),
 )
 
 
 @given(EVIDENCE)
 def test_nothing_but_evidence_makes_a_claim(evidence):
-    basis = find_basis(evidence)
+    basis, record = find_basis(evidence), record_evidence(evidence)
 
     if basis == "checked":
         assert evidence.accepted
-        assert evidence.passed
-        assert (evidence.failed, evidence.undecided, evidence.unchecked) == (0, 0, [])
+        assert evidence.content or evidence.complete
+        assert (evidence.failed, evidence.undecided, evidence.unchecked) == (0, 0, ())
     if basis == "judged":
         assert evidence.accepted
         assert (evidence.judge, evidence.trust, evidence.failed) == (True, TRUSTED, 0)
-    assert ("unverified" in describe_basis(evidence)) == (basis == "unverified")
+    assert ("not verified" in describe_basis(evidence)) == (basis == "unverified")
+    assert (record["content"]["by"] == "code") == bool(evidence.content)
 
 
 @pytest.mark.parametrize(
@@ -126,24 +152,78 @@ def test_a_requirement_is_satisfied_by_more(required, enough):
     assert {basis for basis in bases if is_enough(basis, required)} == enough
 
 
-def report_with(status="passed", **groups):
-    metrics = {
-        name: {"checks": [{"passed": passed} for passed in outcomes]} for name, outcomes in groups.items()
+def outcome(metric, passed=True, reason="", kind="response"):
+    return {"kind": kind, "metric": metric, "passed": passed, "reason": reason}
+
+
+def record(check, covers, passed=True):
+    return {"check": check, "passed": passed, "covers": covers, "sentence": f"{check} {passed}"}
+
+
+def report_with(*records, metrics=(), status="passed", alerts=()):
+    told = [outcome(f"checks.{each['check']}", each["passed"], each["sentence"]) for each in records]
+    groups = {"response": {"checks": [*told, *metrics]}}
+    return {
+        "status": status,
+        "checks": [*records],
+        "metrics": groups,
+        "judge": {"result": {"passed": True}},
+        "alerts": [*alerts],
     }
-    return {"status": status, "metrics": metrics, "judge": {"result": {"passed": True}}, "alerts": []}
 
 
-def test_the_evidence_is_what_the_report_says_of_the_output_and_the_tools():
-    report = report_with(response=[True, False, None], trajectory=[True], operational=[True, False])
+def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
+    records = [
+        record("word_count", "form"),
+        record("contains", "content"),
+        record("tool_calls", "actions"),
+        record("regex", "content", None),
+        record("json", "form", False),
+    ]
 
-    assert read_evidence(report, {}, ["a"]) == Evidence(True, 2, 1, 1, ("a",), judge=True)
+    assert read_evidence(report_with(*records), {}, ["a"]) == Evidence(
+        True, ("word_count",), ("contains",), ("tool_calls",), 1, 1, ("a",), judge=True
+    )
 
 
-def test_content_that_an_audit_rule_requires_is_a_check():
+@pytest.mark.parametrize(
+    ("contract", "content", "actions"),
+    [
+        ({}, ("rouge_1",), ("trajectory",)),
+        ({"trajectory": {"writing_tools": ["pay"]}}, ("rouge_1", "trajectory"), ()),
+    ],
+)
+def test_a_reference_and_expected_effects_are_content(contract, content, actions):
+    metrics = [outcome("rouge_1"), outcome("words"), outcome("trajectory", kind="trajectory")]
+
+    found = read_evidence(report_with(metrics=[*metrics, outcome("x", kind="operational")]), contract)
+
+    assert (found.form, found.content, found.actions) == (("words",), content, actions)
+
+
+CHECKS = [{"check": "contains", "texts": ["a"]}, {"check": "function", "name": "own"}]
+
+
+def test_a_check_that_was_derived_from_words_proves_nothing_of_the_content():
+    report = report_with(record("contains", "content"), record("own", "content"))
+
+    found = read_evidence(report, {"checks": CHECKS}, derived=CHECKS[:1])
+
+    assert (found.form, found.content) == (("contains",), ("own",))
+
+
+def test_a_check_that_only_a_plan_states_proves_nothing_of_the_content():
+    contract = {"checks": CHECKS[:1], "complete": True}
+    found = read_evidence(report_with(record("contains", "content")), contract, stated=False)
+
+    assert (found.form, found.content, found.complete) == (("contains",), (), False)
+
+
+def test_content_that_an_audit_rule_requires_is_content():
     contract = {"audit": {"rules": [{"id": "a", "required": {"text": "x"}}, {"id": "b", "forbidden": {}}]}}
-    broken = {**report_with("warning"), "alerts": [{"kind": "policy"}]}
+    broken = report_with(status="warning", alerts=[{"kind": "policy"}])
 
-    assert [read_evidence(report, contract).passed for report in (report_with(), broken)] == [1, 0]
+    assert [read_evidence(report, contract).content for report in (report_with(), broken)] == [("audit",), ()]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,9 @@ def test_the_steps_that_a_fork_may_begin_with_are_steps_of_the_run(opened, plan,
 
 
 TASK = "Name a fruit. Use at most 2 words."
-LONG = TaskCase(task=TASK, contract=EvaluationContract(checks=[{"check": "word_count", "min": 3}]))
+LONG = TaskCase(
+    task=TASK, contract=EvaluationContract(checks=[{"check": "word_count", "min": 3}], complete=True)
+)
 
 
 @pytest.mark.parametrize("begun", [{"contract": "from_task"}, {}])

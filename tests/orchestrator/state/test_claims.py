@@ -12,7 +12,7 @@ from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
-SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}])
+SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
 FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
 
 
@@ -32,6 +32,10 @@ def with_report(state, **changes):
 FORGED = {
     "a success with a failure": lambda: {**run(), "failure": FAILURE},
     "another basis than its output": lambda: {**run(contract=None), "basis": "checked"},
+    "another evidence than its output": lambda: {
+        **run(),
+        "evidence": {"form": "code", "content": "code", "actions": "nothing"},
+    },
     "a person who never answered": lambda: {**with_record(run(), basis="approved"), "basis": "approved"},
     "no report": lambda: with_record(run(), report=None),
     "a report that refuses it": lambda: with_report(run(), status="failed"),

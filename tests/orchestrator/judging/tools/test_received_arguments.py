@@ -65,7 +65,7 @@ def test_a_run_and_its_record_agree_on_what_the_tool_received(written, received)
     state = run(written, contract)
     report = evaluate({"agent_run": run_from_state(state), **contract.model_dump(exclude_unset=True)})
 
-    assert (state["status"], state["basis"], report.status) == ("success", "checked", "passed")
+    assert (state["status"], state["evidence"]["actions"], report.status) == ("success", "code", "passed")
     assert state["results"][0]["tool_calls"][0]["args"] == written
 
 
