@@ -30,7 +30,9 @@ SCRIPT: list[Reply] = [
 ]
 model = sys.argv[1] if sys.argv[1:] else ScriptedChatModel(SCRIPT)
 orchestrator = LangGraphOrchestrator.from_model(
-    model, tools=[price_of], contract=EvaluationContract(must_call=["price_of"])
+    model,
+    tools=[price_of],
+    contract=EvaluationContract(must_call=["price_of"], required_content=[{"number": PRICES["moby dick"]}]),
 )
 state = orchestrator.run("What does Moby Dick cost?")
 
