@@ -11,8 +11,8 @@ from typing import Final
 
 from langchain_core.exceptions import ModelError
 
-from agents.calls.redaction import mask_keys, read_secrets
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
+from agents.key_masking import mask_keys, read_secrets
 from agents.models.address import find_address, hide_credentials
 from agents.models.ollama import explain_error
 from agents.models.transport_retry import find_status, is_transient, is_undecodable, iter_causes

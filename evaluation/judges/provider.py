@@ -9,8 +9,8 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.calls.conversation import reply_text
-from agents.calls.redaction import mask_keys, read_secrets
 from agents.calls.structured_output import is_content_filtered
+from agents.key_masking import mask_keys, read_secrets
 from agents.models.transport_retry import iter_causes
 from evaluation.errors import JudgeError
 from evaluation.importers.end_reasons import find_cut_off, is_token_limit

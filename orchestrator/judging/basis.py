@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final, cast
 
-from evaluation import JudgeTrust
-from evaluation.checks.base import Covers
-from evaluation.metrics.response.scores import LENGTHS
-from evaluation.results.findings import FindingKind, MetricOutcome
 from evaluation.sensitive.quoting import shorten
-from orchestrator.judging.report import Report, alerts_of, checks_of, judge_result, mapping, outcomes_of
+from orchestrator.judging.evidence import OUTPUT_METRICS, Evidence, record_evidence
+from orchestrator.judging.report import Report, outcomes_of
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.records import (
     Basis,
-    EvidencePart,
-    EvidenceRecord,
-    Json,
-    PlainContract,
     Requirement,
     StepRecord,
 )
@@ -28,62 +20,13 @@ _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
     "checked": frozenset({"checked", "approved"}),
     "judged": frozenset({"checked", "judged", "approved"}),
 }
-ACCEPTING: Final = frozenset({"passed", "warning"})
-"""The statuses of a report that accept an execution."""
 _NEARLY_ALL: Final = 0.8
 """Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""
-_OUTPUT_METRICS: Final = ("response", "trajectory")
-_EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajectory"})
 _CHECK_ANSWER: Final = (
     "say what it has to meet with output_contract= or checks= (on the command line --contract FILE)"
 )
 _SHOWN: Final = 2
 """Most requirements that are quoted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known about an execution.
-
-    Attributes:
-        accepted: Whether the evaluation accepted the execution.
-        form: Names of the checks of the form that passed, and of all that only a model or the words of the
-            task state: they refuse an output, and prove none.
-        content: Names of the checks of the content that the caller states and that passed.
-        actions: Names of the checks of the tool calls that passed.
-        failed: Number of checks that did not pass, of any severity.
-        undecided: Number of checks without an outcome.
-        unchecked: Requirements that were recognised and that no check covers.
-        complete: Whether the caller says that the contract states all that matters.
-        judge: Whether a judge accepted the output; None if it gave no verdict.
-        trust: The figures of the judge; None if it was not measured.
-        person: Who approved the output; None if nobody did.
-    """
-
-    accepted: bool = True
-    form: tuple[str, ...] = ()
-    content: tuple[str, ...] = ()
-    actions: tuple[str, ...] = ()
-    failed: int = 0
-    undecided: int = 0
-    unchecked: tuple[str, ...] = ()
-    complete: bool = False
-    judge: bool | None = None
-    trust: JudgeTrust | None = None
-    person: str | None = None
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether code covers the content, or the form is all that the caller asks for."""
-        is_whole = not (self.failed or self.undecided or self.unchecked)
-        is_covered = bool(self.content) or (self.complete and bool(self.form or self.actions))
-        return self.accepted and is_whole and is_covered
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether a trusted judge accepted the output, and no check contradicts it."""
-        is_trusted = self.trust is not None and self.trust.trusted
-        return self.accepted and not self.failed and self.judge is True and is_trusted
 
 
 def find_basis(evidence: Evidence) -> Basis:
@@ -106,18 +49,6 @@ def find_basis(evidence: Evidence) -> Basis:
     return "judged" if evidence.is_judged else "unverified"
 
 
-def record_evidence(evidence: Evidence) -> EvidenceRecord:
-    """Returns by what the form, the content and the actions of an output are known."""
-    content = EvidencePart(by="code" if evidence.content else "nothing", checks=[*evidence.content])
-    if evidence.person is not None:
-        content = EvidencePart(by="person", checks=[])
-    elif evidence.is_judged and not evidence.content:
-        content = EvidencePart(by="judge", checks=[])
-    return EvidenceRecord(
-        form=_record_checks(evidence.form), content=content, actions=_record_checks(evidence.actions)
-    )
-
-
 def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
     """Returns the record of an execution with its evidence, and what its acceptance rests on."""
     return {
@@ -126,10 +57,6 @@ def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
         "basis": find_basis(evidence),
         "basis_reason": describe_basis(evidence),
     }
-
-
-def _record_checks(names: Sequence[str]) -> EvidencePart:
-    return EvidencePart(by="code" if names else "nothing", checks=[*names])
 
 
 def describe_basis(evidence: Evidence) -> str:
@@ -179,7 +106,7 @@ def explain_answer(answer: Sequence[StepRecord], steps: Sequence[StepRecord]) ->
 def _has_no_check(record: StepRecord) -> bool:
     report = record["report"]
     is_claim = record["status"] in ACCEPTED and record.get("basis") == "unverified"
-    return is_claim and report is not None and not outcomes_of(cast("Report", report), _OUTPUT_METRICS)
+    return is_claim and report is not None and not outcomes_of(cast("Report", report), OUTPUT_METRICS)
 
 
 def _add_note(record: StepRecord, note: str) -> StepRecord:
@@ -194,84 +121,6 @@ def _count_of(number: int, total: int) -> str:
 def is_enough(basis: Basis, required: Requirement | None) -> bool:
     """Returns whether a basis satisfies a requirement; None requires nothing."""
     return required is None or basis in _SATISFYING[required]
-
-
-def read_evidence(
-    report: Report,
-    contract: PlainContract,
-    unchecked: Sequence[str] = (),
-    *,
-    stated: bool = True,
-    derived: Sequence[Json] = (),
-) -> Evidence:
-    """Reads the evidence from an evaluation report. Bounds on time and cost say nothing about the output.
-
-    Args:
-        report: The report of the execution, as plain JSON.
-        contract: The contract that it was evaluated against.
-        unchecked: Requirements that no check covers.
-        stated: Whether the caller states any check; else a plan does.
-        derived: The checks of the contract that were derived from the words of the task or the step.
-    """
-    outcomes = [outcome["passed"] for outcome in outcomes_of(report, _OUTPUT_METRICS)]
-    parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
-    for name, covers in (*_list_checks(report, contract, derived), *_list_metrics(report, contract)):
-        parts["form" if covers == "content" and not stated else covers].append(name)
-    verdict = judge_result(report).get("passed")
-    return Evidence(
-        accepted=report.get("status") in ACCEPTING,
-        form=tuple(parts["form"]),
-        content=tuple(parts["content"]),
-        actions=tuple(parts["actions"]),
-        failed=outcomes.count(False),
-        undecided=outcomes.count(None),
-        unchecked=tuple(unchecked),
-        complete=stated and contract.get("complete") is True,
-        judge=verdict if isinstance(verdict, bool) else None,
-    )
-
-
-def _list_checks(
-    report: Report, contract: PlainContract, derived: Sequence[Json]
-) -> Iterator[tuple[str, Covers]]:
-    """Yields the checks that passed; those that were derived from words cover the form at most."""
-    checks = contract.get("checks")
-    stated = checks if isinstance(checks, list) else []
-    # The report begins with the outcomes of the field ``checks``, in its order.
-    for place, record in enumerate(checks_of(report)):
-        is_derived = place < len(stated) and stated[place] in derived
-        if record["passed"]:
-            yield (
-                record["check"],
-                "form" if is_derived and record["covers"] == "content" else record["covers"],
-            )
-
-
-def _list_metrics(report: Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
-    """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
-    # A call proves an action, and an expected effect what was asked for.
-    has_effects = bool(mapping(contract.get("trajectory")).get("writing_tools"))
-    told = {check["sentence"] for check in checks_of(report)}
-    for outcome in outcomes_of(report, _OUTPUT_METRICS):
-        metric = outcome["metric"]
-        # A check has an outcome, too, with its sentence as the reason.
-        if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _EVIDENT_KINDS:
-            yield metric, _find_part(outcome, has_effects=has_effects)
-    yield from (("audit", "content") for _ in range(_count_kept_rules(report, contract)))
-
-
-def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
-    if outcome["kind"] == "trajectory":
-        return "content" if has_effects else "actions"
-    return "form" if outcome["metric"] in LENGTHS else "content"
-
-
-def _count_kept_rules(report: Report, contract: PlainContract) -> int:
-    """Counts the audit rules that require content; 0 if any rule is broken."""
-    if any(alert["kind"] == "policy" for alert in alerts_of(report)):
-        return 0
-    rules = mapping(contract.get("audit")).get("rules")
-    return sum("required" in mapping(rule) for rule in rules) if isinstance(rules, list) else 0
 
 
 def _describe_gap(evidence: Evidence) -> str:

@@ -27,9 +27,8 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.judge_call import aask_judge
 from evaluation.plugins import AnyJudge, PluginOptions
-from orchestrator.judging.agent_run import build_agent_run
+from orchestrator.judging.agent_run import add_own_checks, build_agent_run
 from orchestrator.judging.options import EvaluationOptions
-from orchestrator.judging.own_checks import add_own_checks
 from orchestrator.judging.report import Report
 from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict

@@ -14,7 +14,8 @@ from agents.calls.journal import hash_call
 from agents.calls.tool_gate import ToolGate
 from agents.errors import CallHaltedError
 from orchestrator.errors import ResumeError
-from orchestrator.judging.basis import Evidence, add_basis
+from orchestrator.judging.basis import add_basis
+from orchestrator.judging.evidence import Evidence
 from orchestrator.judging.tools.stored import find_unasked
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry

@@ -10,10 +10,11 @@ from langgraph.runtime import Runtime
 
 from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.basis import Evidence, add_basis, read_evidence
+from orchestrator.judging.basis import add_basis
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator
+from orchestrator.judging.evidence import Evidence, read_evidence
 from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.report import is_refused_by_judge_alone
 from orchestrator.judging.verdict import build_failure, no_verdict

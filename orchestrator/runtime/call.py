@@ -12,8 +12,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.caller_config import read_config
-from agents.calls.redaction import mask_keys
 from agents.errors import AgentError, CallHaltedError
+from agents.key_masking import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError

@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -35,65 +34,23 @@ from agents.parsing.objects import (
     unquote_json,
     unwrap_fence,
 )
-from agents.parsing.surrogates import replace_surrogates
-from evaluation.sensitive.quoting import shorten
 from orchestrator.state.supervision_records import Confidence, VerdictWord
+from orchestrator.supervision.reply_values import (
+    Entries,
+    StatedEntries,
+    Text,
+    format_value,
+    hint_entries,
+    hint_text,
+)
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
-TEXT_LIMIT: Final = 1_000
-"""Maximum number of characters of one text."""
 NOT_ALONE: Final = "it is not one JSON object alone"
-_NOTHING: Final = {
-    *("none", "nothing", "nil", "null", "na", "n/a", "no"),
-    *("no deviations", "no concerns", "no assumptions"),
-}
 _REFUSALS: Final = {"reorient", "ask_human", "halt"}
 _PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
 """Words of the request that small models copy into a text."""
-
-
-def format_value(value: object) -> str:
-    """Formats a decoded value as text of at most ``TEXT_LIMIT`` characters.
-
-    Returns an empty text for null, false, and words such as "none" or "n/a".
-    """
-    if value is None or value is False or value in ([], {}):
-        return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = replace_surrogates(text).strip()
-    word = text.strip(" .*_–—-").lower()
-    return "" if not word or word in _NOTHING else shorten(text, TEXT_LIMIT)
-
-
-def _read_entries(value: object) -> list[str]:
-    items = value if isinstance(value, list) else [value]
-    return [text for item in items if (text := format_value(item))]
-
-
-def _refuse_null(value: object) -> object:
-    # An object that names a list twice is read with null: only one of the two could be kept.
-    if value is None:
-        raise PydanticCustomError("null", "null is no list; an empty one is")
-    return value
-
-
-Text = Annotated[str, BeforeValidator(format_value)]
-Entries = Annotated[list[str], BeforeValidator(_read_entries)]
-"""Entries without the empty ones. A single value counts as a list of one entry."""
-StatedEntries = Annotated[Entries, BeforeValidator(_refuse_null)]
-"""Like ``Entries``, but null is refused."""
-
-
-def _hint_text(longest: int) -> object:
-    """Limits a text in the JSON schema only: a model without schema may write more, which is cut later."""
-    return Field(json_schema_extra={"minLength": 3, "maxLength": longest})
-
-
-def _hint_entries(most: int, longest: int) -> object:
-    items: JsonDict = {"type": "string", "minLength": 3, "maxLength": longest}
-    return Field(json_schema_extra={"items": items, "maxItems": most})
 
 
 class Reply(BaseModel):
@@ -125,13 +82,13 @@ class CommitmentReply(Reply):
 
     model_config = ConfigDict(title="commitment")
 
-    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1), _hint_text(160)]
-    scope_in: Annotated[Entries, _hint_entries(2, 80)]
-    scope_out: Annotated[Entries, _hint_entries(2, 80)]
-    approach: Annotated[Text, _hint_text(160)]
-    predicted_output: Annotated[Text, _hint_text(160)]
+    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1), hint_text(160)]
+    scope_in: Annotated[Entries, hint_entries(2, 80)]
+    scope_out: Annotated[Entries, hint_entries(2, 80)]
+    approach: Annotated[Text, hint_text(160)]
+    predicted_output: Annotated[Text, hint_text(160)]
     confidence: Annotated[Confidence, BeforeValidator(_read_confidence)]
-    assumptions: Annotated[StatedEntries, _hint_entries(2, 80)]
+    assumptions: Annotated[StatedEntries, hint_entries(2, 80)]
 
 
 class AssessmentReply(Reply):
@@ -140,9 +97,9 @@ class AssessmentReply(Reply):
     model_config = ConfigDict(title="assessment")
 
     met: bool
-    deviations: Annotated[StatedEntries, _hint_entries(3, 120)]
-    concerns: Annotated[StatedEntries, _hint_entries(3, 120)]
-    unexpected: Annotated[StatedEntries, _hint_entries(3, 120)]
+    deviations: Annotated[StatedEntries, hint_entries(3, 120)]
+    concerns: Annotated[StatedEntries, hint_entries(3, 120)]
+    unexpected: Annotated[StatedEntries, hint_entries(3, 120)]
 
     @model_validator(mode="before")
     @classmethod
@@ -206,7 +163,7 @@ class VerdictReply(Reply):
     model_config = ConfigDict(title="verdict")
 
     verdict: Annotated[VerdictWord, BeforeValidator(_read_word)]
-    text: Annotated[Detail, _hint_text(400)]
+    text: Annotated[Detail, hint_text(400)]
     correction: SkipJsonSchema[Detail]
     question: SkipJsonSchema[Detail]
     reason: SkipJsonSchema[Detail]

@@ -25,8 +25,8 @@ from orchestrator.supervision.replies import (
     CommitmentReply,
     ReconciliationReply,
     VerdictReply,
-    format_value,
 )
+from orchestrator.supervision.reply_values import format_value
 
 UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
 """Start of the reason of a verdict whose reply cannot be read."""

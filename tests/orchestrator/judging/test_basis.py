@@ -8,14 +8,8 @@ from hypothesis import strategies as st
 
 from evaluation import JudgeTrust
 from evaluation.judges.trust.figures import VerdictCounts
-from orchestrator.judging.basis import (
-    Evidence,
-    describe_basis,
-    find_basis,
-    is_enough,
-    read_evidence,
-    record_evidence,
-)
+from orchestrator.judging.basis import describe_basis, find_basis, is_enough
+from orchestrator.judging.evidence import Evidence, read_evidence, record_evidence
 
 
 def measured(accepted, total=60):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.supervision.replies import format_value
+from orchestrator.supervision.reply_values import format_value
 
 
 @pytest.mark.parametrize(

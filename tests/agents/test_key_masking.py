@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from agents import BaseAgent, ModelRefusedError
-from agents.calls.redaction import mask_keys
+from agents.key_masking import mask_keys
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Evidence: by what the form, the content and the actions of an output are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation import JudgeTrust
+from evaluation.checks.base import Covers
+from evaluation.metrics.response.scores import LENGTHS
+from evaluation.results.findings import FindingKind, MetricOutcome
+from orchestrator.judging.report import Report, alerts_of, checks_of, judge_result, mapping, outcomes_of
+from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
+
+ACCEPTING: Final = frozenset({"passed", "warning"})
+"""The statuses of a report that accept an execution."""
+OUTPUT_METRICS: Final = ("response", "trajectory")
+"""The groups of metrics that say something about the output."""
+_EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajectory"})
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known about an execution.
+
+    Attributes:
+        accepted: Whether the evaluation accepted the execution.
+        form: Names of the checks of the form that passed, and of all that only a model or the words of the
+            task state: they refuse an output, and prove none.
+        content: Names of the checks of the content that the caller states and that passed.
+        actions: Names of the checks of the tool calls that passed.
+        failed: Number of checks that did not pass, of any severity.
+        undecided: Number of checks without an outcome.
+        unchecked: Requirements that were recognised and that no check covers.
+        complete: Whether the caller says that the contract states all that matters.
+        judge: Whether a judge accepted the output; None if it gave no verdict.
+        trust: The figures of the judge; None if it was not measured.
+        person: Who approved the output; None if nobody did.
+    """
+
+    accepted: bool = True
+    form: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    failed: int = 0
+    undecided: int = 0
+    unchecked: tuple[str, ...] = ()
+    complete: bool = False
+    judge: bool | None = None
+    trust: JudgeTrust | None = None
+    person: str | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether code covers the content, or the form is all that the caller asks for."""
+        is_whole = not (self.failed or self.undecided or self.unchecked)
+        is_covered = bool(self.content) or (self.complete and bool(self.form or self.actions))
+        return self.accepted and is_whole and is_covered
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a trusted judge accepted the output, and no check contradicts it."""
+        is_trusted = self.trust is not None and self.trust.trusted
+        return self.accepted and not self.failed and self.judge is True and is_trusted
+
+
+def read_evidence(
+    report: Report,
+    contract: PlainContract,
+    unchecked: Sequence[str] = (),
+    *,
+    stated: bool = True,
+    derived: Sequence[Json] = (),
+) -> Evidence:
+    """Reads the evidence from an evaluation report. Bounds on time and cost say nothing about the output.
+
+    Args:
+        report: The report of the execution, as plain JSON.
+        contract: The contract that it was evaluated against.
+        unchecked: Requirements that no check covers.
+        stated: Whether the caller states any check; else a plan does.
+        derived: The checks of the contract that were derived from the words of the task or the step.
+    """
+    outcomes = [outcome["passed"] for outcome in outcomes_of(report, OUTPUT_METRICS)]
+    parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
+    for name, covers in (*_list_checks(report, contract, derived), *_list_metrics(report, contract)):
+        parts["form" if covers == "content" and not stated else covers].append(name)
+    verdict = judge_result(report).get("passed")
+    return Evidence(
+        accepted=report.get("status") in ACCEPTING,
+        form=tuple(parts["form"]),
+        content=tuple(parts["content"]),
+        actions=tuple(parts["actions"]),
+        failed=outcomes.count(False),
+        undecided=outcomes.count(None),
+        unchecked=tuple(unchecked),
+        complete=stated and contract.get("complete") is True,
+        judge=verdict if isinstance(verdict, bool) else None,
+    )
+
+
+def _list_checks(
+    report: Report, contract: PlainContract, derived: Sequence[Json]
+) -> Iterator[tuple[str, Covers]]:
+    """Yields the checks that passed; those that were derived from words cover the form at most."""
+    checks = contract.get("checks")
+    stated = checks if isinstance(checks, list) else []
+    # The report begins with the outcomes of the field ``checks``, in its order.
+    for place, record in enumerate(checks_of(report)):
+        is_derived = place < len(stated) and stated[place] in derived
+        if record["passed"]:
+            yield (
+                record["check"],
+                "form" if is_derived and record["covers"] == "content" else record["covers"],
+            )
+
+
+def _list_metrics(report: Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
+    """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
+    # A call proves an action, and an expected effect what was asked for.
+    has_effects = bool(mapping(contract.get("trajectory")).get("writing_tools"))
+    told = {check["sentence"] for check in checks_of(report)}
+    for outcome in outcomes_of(report, OUTPUT_METRICS):
+        metric = outcome["metric"]
+        # A check has an outcome, too, with its sentence as the reason.
+        if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _EVIDENT_KINDS:
+            yield metric, _find_part(outcome, has_effects=has_effects)
+    yield from (("audit", "content") for _ in range(_count_kept_rules(report, contract)))
+
+
+def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
+    if outcome["kind"] == "trajectory":
+        return "content" if has_effects else "actions"
+    return "form" if outcome["metric"] in LENGTHS else "content"
+
+
+def _count_kept_rules(report: Report, contract: PlainContract) -> int:
+    """Counts the audit rules that require content; 0 if any rule is broken."""
+    if any(alert["kind"] == "policy" for alert in alerts_of(report)):
+        return 0
+    rules = mapping(contract.get("audit")).get("rules")
+    return sum("required" in mapping(rule) for rule in rules) if isinstance(rules, list) else 0
+
+
+def record_evidence(evidence: Evidence) -> EvidenceRecord:
+    """Returns by what the form, the content and the actions of an output are known."""
+    content = EvidencePart(by="code" if evidence.content else "nothing", checks=[*evidence.content])
+    if evidence.person is not None:
+        content = EvidencePart(by="person", checks=[])
+    elif evidence.is_judged and not evidence.content:
+        content = EvidencePart(by="judge", checks=[])
+    return EvidenceRecord(
+        form=_record_checks(evidence.form), content=content, actions=_record_checks(evidence.actions)
+    )
+
+
+def _record_checks(names: Sequence[str]) -> EvidencePart:
+    return EvidencePart(by="code" if names else "nothing", checks=[*names])
