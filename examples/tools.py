@@ -32,7 +32,9 @@ model = sys.argv[1] if sys.argv[1:] else ScriptedChatModel(SCRIPT)
 orchestrator = LangGraphOrchestrator.from_model(
     model,
     tools=[price_of],
-    contract=EvaluationContract(must_call=["price_of"], required_content=[{"number": PRICES["moby dick"]}]),
+    contract=EvaluationContract.model_validate(
+        {"must_call": ["price_of"], "required_content": [{"number": PRICES["moby dick"]}]}
+    ),
 )
 state = orchestrator.run("What does Moby Dick cost?")
 
