@@ -113,7 +113,7 @@ def answer_request(task: str, results: str) -> str:
     """Asks for the final answer to a task. The results of its steps are fenced off as data."""
     mark = find_boundary(task, results)
     return (
-        f"{fence_text('results of the steps', results, mark)}\n\nThe task: {task}\n\n"
+        f"The task: {task}\n\n{fence_text('results of the steps', results, mark)}\n\n"
         "Write the final answer to the task from these results. Reply with the answer only."
     )
 

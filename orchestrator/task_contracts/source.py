@@ -84,8 +84,12 @@ class TaskContracts:
         derived = await self._derive(texts, run, spent_before)
         output, *own = derived.steps or [None]
         output = _add_unchecked(output, [] if self.case is None else self.case.unchecked)
-        # A planner may copy the task into a step, whose result would have to be the answer already.
-        return replace(derived, output=output, steps=_drop_all_repeated(own, output) or [None] * len(steps))
+        kept = [
+            # A step in the words of the task is the answer already, and keeps its checks.
+            contract if text.split() == task.split() else _drop_repeated(contract, output)
+            for text, contract in zip(steps, own, strict=False)
+        ]
+        return replace(derived, output=output, steps=kept or [None] * len(steps))
 
     async def derive_steps(
         self, steps: Sequence[str], output: DerivedContract | None, run: RunContext, spent_before: Usage
