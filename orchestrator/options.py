@@ -46,8 +46,8 @@ class OrchestratorOptions(TypedDict, total=False):
     max_plan_steps: int
     """Maximum number of steps of a plan; a longer plan is refused."""
     planning: PlanningMode
-    """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed, or if
-    the executor has tools; or "never". Default: "always", and "auto" for ``from_model``."""
+    """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
+    than their form, or if the executor has tools; or "never". Default: "always", for ``from_model`` "auto"."""
     contract_writer: ContractWriter | None
     """Derives the checks for "from_task". Default: rules, without a model."""
     require: Requirement | None

@@ -11,7 +11,9 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
+from orchestrator.judging.report import failed_kinds
 from orchestrator.judging.verdict import build_failure, no_verdict
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.refused_step import build_instruction
 from orchestrator.retry.verdict_updates import (
     add_transport_retries,
@@ -62,6 +64,8 @@ def without_unchanged(node: Node) -> Node:
     return node_without_unchanged
 
 
+_FORM: Final = frozenset({"format", "length", "language"})
+"""The kinds of failures that are about the form of an output."""
 _ADDED_FIELDS: Final = frozenset({"context", "results", "synthesis", "warnings", "branches"})
 """Fields whose reducer adds the update to the old value."""
 
@@ -93,13 +97,21 @@ def next_state(
     state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
 ) -> StateUpdate:
     """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
-    policy = settings.retry_policy
+    policy = _choose_policy(record, settings)
     decision = decide_next(state, record, policy)
     if decision.use != "ask_human":
         return apply_decision(state, record, decision, policy)
     text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
     asked = with_decision(record, decision)
     return ask_person(state, asked, "review", text, settings.supervision_policy, run.now())
+
+
+def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:
+    """Returns the policy; a whole task whose form alone fails is not planned: no part of it has that form."""
+    policy, report = settings.retry_policy, record["report"]
+    kinds = failed_kinds(report) if report else ()
+    is_form = bool(kinds) and _FORM.issuperset(kinds)
+    return policy.model_copy(update={"max_replans": 0}) if is_form and settings.planning == "auto" else policy
 
 
 def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
