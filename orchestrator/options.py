@@ -47,7 +47,7 @@ class OrchestratorOptions(TypedDict, total=False):
     """Maximum number of steps of a plan; a longer plan is refused."""
     planning: PlanningMode
     """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
-    than their form, or if the executor has tools; "never". Default: "always", and of ``from_model`` "auto"."""
+    than their form, or if the executor has tools; "never". Default: "always"; of ``from_model``: "auto"."""
     contract_writer: ContractWriter | None
     """Derives the checks for "from_task". Default: rules, without a model."""
     require: Requirement | None
