@@ -94,12 +94,19 @@ def _search_values(
             if kind is not None and is_credential(kind, text):
                 yield place, SensitiveValue(text, kind, "credential")
             else:
-                texts.append(f"{name}: {text}" if name else text)
+                texts.append(_write_scalar(name, text))
                 places.append(place)
     except TooManyCandidatesError:
         is_complete = False
     yield from _search_texts(texts, places, search)
     yield from () if is_complete else [_UNSEARCHED]
+
+
+def _write_scalar(name: str, text: str) -> str:
+    # The private part of a JSON Web Key is told by its quoted name alone.
+    if name == "d":
+        return f'"d": "{text}"'
+    return f"{name}: {text}" if name else text
 
 
 def _iterate_scalars(

@@ -13,9 +13,14 @@ def literals(value):
     return {match.literal for match in find_in_json(value)}
 
 
+PRIVATE_PART = "870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE"
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
+        ({"kty": "EC", "crv": "P-256", "d": PRIVATE_PART}, {PRIVATE_PART}),
+        ({"a": 1, "d": "a short text", "e": PRIVATE_PART[:20]}, set()),
         ({"password": "correct horse battery"}, {"correct horse battery"}),
         ({"passwords": ["alpha-1", "beta-2"]}, {"alpha-1", "beta-2"}),
         ({"db": {"Passwd": "open"}}, {"open"}),

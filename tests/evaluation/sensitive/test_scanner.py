@@ -65,6 +65,7 @@ def test_the_prefilter_settles_most_clean_texts():
     ("value", "may_hold_key"),
     [
         ({"d": 3, "inner": {"d": "a short text"}}, False),
+        ({"kty": "EC", "d": PRIVATE_PART}, True),
         (json.dumps({"kty": "EC", "d": PRIVATE_PART}), True),
         (json.dumps({"kty": "EC", "d": PRIVATE_PART}, indent=1), True),
         ({"args": json.dumps({"key": json.dumps({"d": PRIVATE_PART})})}, True),
@@ -72,7 +73,9 @@ def test_the_prefilter_settles_most_clean_texts():
 )
 def test_a_field_d_is_searched_if_its_value_is_as_long_as_a_key(value, may_hold_key):
     assert may_contain_sensitive(to_json({"field": value})) is may_hold_key
-    assert [match.kind for match in find_in_json({"field": value})] == ["private_key"] * may_hold_key
+    assert {match.kind for match in find_in_json({"field": value})} == (
+        {"private_key"} if may_hold_key else set()
+    )
 
 
 @given(LOOKS_LIKE_DATA)
