@@ -25,6 +25,11 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.task_contracts.writers import RuleWriter, drop_unquoted
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
+_HINT: Final = """\
+These checks cover the form of the answer; nothing says what it has to be. Write them to a file (--save FILE),
+add a line such as
+  required_content: [{text: "..."}]
+under `contract:`, and run the task with --contract FILE."""
 Save = Annotated[
     str | None,
     typer.Option(
@@ -59,6 +64,7 @@ def checks(
         print_json(_to_plain(text, derived))
     else:
         build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+        typer.echo(_HINT, err=True)
 
 
 def _save(path: str, task: str, derived: DerivedChecks) -> None:

@@ -33,6 +33,17 @@ def test_the_checks_are_printed_in_plain_words_with_their_quotes(cli):
     )
 
 
+def test_it_says_how_to_state_the_content(cli, tmp_path, ask):
+    file = tmp_path / "case.yaml"
+    shown = cli("checks", TASK, "--save", str(file))
+    [line] = [line for line in shown.stderr.splitlines() if line.startswith("  ")]
+    text = file.read_text().replace("contract:\n", f"contract:\n{line.replace('...', 'apple')}\n")
+    file.write_text(text)
+    state = json.loads(ask("--contract", str(file), "--json").stdout)
+
+    assert (state["basis"], state["evidence"]["content"]) == ("checked", "code")
+
+
 @pytest.mark.parametrize(
     "task",
     ["Write about bees. Use three metaphors.", "Write exactly 3 sentences. Write at least 5 sentences."],
@@ -64,7 +75,7 @@ def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
     state = json.loads(done.stdout)
 
     assert (saved.exit_code, done.exit_code) == (0, 0)
-    assert saved.stderr == f"saved in {file}; `orchestrator run TASK --contract {file}` uses it\n"
+    assert saved.stderr.startswith(f"saved in {file}; `orchestrator run TASK --contract {file}` uses it\n")
     assert read_case_set(file).cases[0].task == TASK
     assert (state["output"], state["basis"]) == ("a red apple", "checked")
 
