@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool
 
 from agents import prompts
@@ -91,7 +91,7 @@ class ExecutionAgent(BaseAgent):
             ModelRefusedError: The server refused the request.
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
-        messages = self._messages(prompts.step_request(step_description, context, task))
+        messages = self._request_step(step_description, context, task)
         return self._run(self._converse(messages, schema, sampling))
 
     async def aexecute_step(
@@ -104,7 +104,7 @@ class ExecutionAgent(BaseAgent):
         sampling: Sampling | None = None,
     ) -> str:
         """Like ``execute_step``, without blocking the event loop."""
-        messages = self._messages(prompts.step_request(step_description, context, task))
+        messages = self._request_step(step_description, context, task)
         return await arun_conversation(self._converse(messages, schema, sampling))
 
     def correct_step(
@@ -124,8 +124,8 @@ class ExecutionAgent(BaseAgent):
 
         Returns and raises as ``execute_step`` does.
         """
-        prompt = prompts.step_request(step_description, context, task)
-        messages = self._correction_messages(prompt, previous_output, feedback)
+        request = self._request_step(step_description, context, task)
+        messages = self._request_correction(request, previous_output, feedback)
         return self._run(self._converse(messages, schema, sampling))
 
     async def acorrect_step(
@@ -140,8 +140,8 @@ class ExecutionAgent(BaseAgent):
         sampling: Sampling | None = None,
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
-        prompt = prompts.step_request(step_description, context, task)
-        messages = self._correction_messages(prompt, previous_output, feedback)
+        request = self._request_step(step_description, context, task)
+        messages = self._request_correction(request, previous_output, feedback)
         return await arun_conversation(self._converse(messages, schema, sampling))
 
     def synthesize(
@@ -169,10 +169,19 @@ class ExecutionAgent(BaseAgent):
         messages = self._messages(prompts.answer_request(task, results))
         return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    def _correction_messages(self, prompt: str, previous_output: str, feedback: str) -> list[BaseMessage]:
+    def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
+        messages = self._messages(prompts.step_request(step, context, task))
+        # A step that stands alone is a whole task. Told that it is a part, small models answer it worse.
+        if self.system_prompt != prompts.EXECUTION or context or task:
+            return messages
+        return [SystemMessage(prompts.ASSISTANT), *messages[1:]]
+
+    def _request_correction(
+        self, request: Sequence[BaseMessage], previous_output: str, feedback: str
+    ) -> list[BaseMessage]:
         # Servers refuse a message without text.
         output = AIMessage(previous_output if previous_output.strip() else "(empty)")
-        return [*self._messages(prompt), output, HumanMessage(prompts.correction_turn(feedback))]
+        return [*request, output, HumanMessage(prompts.correction_turn(feedback))]
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None

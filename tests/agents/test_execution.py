@@ -111,9 +111,19 @@ def test_the_context_is_fenced_and_comes_before_the_step():
 
 def test_the_instructions_are_sent_and_can_be_replaced():
     model = ScriptedChatModel(["x", "x"])
-    ExecutionAgent(model).execute_step("s")
+    ExecutionAgent(model).execute_step("s", context="Step 1: x")
     ExecutionAgent(model, system_prompt="Do {it}.").execute_step("s")
     assert [prompt[0].text for prompt in model.prompts] == [prompts.EXECUTION, "Do {it}."]
+
+
+def test_a_step_that_stands_alone_is_asked_as_a_user_would_ask_it():
+    model = ScriptedChatModel(["x", "x"])
+    executor = ExecutionAgent(model)
+    executor.execute_step("Name a fruit.")
+    executor.execute_step("Name a fruit.", task="Name a fruit, then a tree.")
+
+    assert [prompt[0].text for prompt in model.prompts] == [prompts.ASSISTANT, prompts.EXECUTION]
+    assert model.prompts[0][1].text == "Name a fruit."
 
 
 # --------------------------------------------------------------------------------------------- correcting
