@@ -13,11 +13,11 @@ from evaluation.checks.registry import CONTRACT_CHECK_FIELDS
 from evaluation.errors import ContractError
 from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.json_copy import copy_json, find_odd_values
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES
 from evaluation.sensitive.quoting import shorten
 from evaluation.validation.field_paths import list_field_paths
+from evaluation.validation.json_copy import copy_json, find_odd_values
 from evaluation.validation.problems import MAX_PROBLEMS, count_left_out, describe_errors
 from evaluation.values import JsonObject, as_object
 

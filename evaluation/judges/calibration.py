@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from evaluation.errors import ContractError, JudgeFailureKind
-from evaluation.inputs.json_copy import is_scalar
 from evaluation.inputs.rubric import Scale
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.judge_call import call_judge
@@ -17,6 +16,7 @@ from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_ju
 from evaluation.statistics.agreement import Agreement, agreement
 from evaluation.statistics.intervals import Proportion, proportion
 from evaluation.statistics.score_agreement import ScoreAgreement, score_agreement
+from evaluation.validation.json_copy import is_scalar
 from evaluation.values import format_numbers
 
 Label: TypeAlias = bool | float

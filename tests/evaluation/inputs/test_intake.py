@@ -19,9 +19,9 @@ from evaluation.inputs.intake import (
     read_case,
     with_baseline,
 )
-from evaluation.inputs.json_copy import MAX_DEPTH
 from evaluation.inputs.run import AgentRun
 from evaluation.testing import ScriptedJudge
+from evaluation.validation.json_copy import MAX_DEPTH
 from evaluation.validation.problems import MAX_PROBLEMS
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
