@@ -97,8 +97,12 @@ def has_critical_finding(state: EvaluationState) -> bool:
 
 def has_ended_early(state: EvaluationState) -> bool:
     """Return whether the run has no whole output, so that there is nothing more to ask about it."""
-    outcomes = state.get("record_checks", ())
-    return any(outcome["kind"] == "execution" or outcome["metric"] == TRUNCATED for outcome in outcomes)
+    return any(ends_early(outcome["kind"], outcome["metric"]) for outcome in state.get("record_checks", ()))
+
+
+def ends_early(kind: FindingKind, metric: str) -> bool:
+    """Return whether a finding says that the output is missing or was cut off."""
+    return kind == "execution" or metric == TRUNCATED
 
 
 STRICTNESS: Final[tuple[EvaluationStatus, ...]] = ("passed", "warning", "needs_review", "failed", "invalid")

@@ -89,12 +89,17 @@ class OutputRules:
         return formatted if is_same else text
 
 
+def is_blank(text: str) -> bool:
+    """Returns whether a reader sees nothing in a text: no character, or only invisible ones."""
+    return not CheckContext(text).text
+
+
 def refuse_blank(contract: PlainContract, text: str) -> PlainContract:
     """Returns the contract of a final output, with a check that fails if a reader sees nothing in the text.
 
     A contract that asks for calls of tools accepts a blank output: the calls are the work.
     """
-    if CheckContext(text).text or asks_for_calls(contract):
+    if not is_blank(text) or asks_for_calls(contract):
         return contract
     # Only to an output that fails it: an output that merely has a word proves nothing.
     return merge_contracts(contract, {"checks": [{"check": "word_count", "min": 1}]})

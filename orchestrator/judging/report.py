@@ -13,7 +13,7 @@ from evaluation.results.findings import (
     FindingKind,
     MetricOutcome,
 )
-from evaluation.results.status import STATUS
+from evaluation.results.status import STATUS, ends_early
 from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, object]
@@ -94,3 +94,14 @@ def kind_of(alert: Alert) -> RefusalKind:
 def is_refused_by_judge_alone(report: Report) -> bool:
     """Checks that no deterministic check failed."""
     return all(alert["kind"] == "judge" for alert in alerts_of(report) if alert["severity"] == "critical")
+
+
+def is_refused_outright(report: Report) -> bool:
+    """Checks whether the output was cut off, exposes a credential, or breaks a critical audit rule."""
+    return any(_refuses_outright(alert) for alert in alerts_of(report))
+
+
+def _refuses_outright(alert: Alert) -> bool:
+    is_exposed = alert["observed"] == "agent_run.final_output" and "credentials." in str(alert["limit"])
+    is_breach = alert["kind"] == "policy" and (is_exposed or alert["severity"] == "critical")
+    return is_breach or ends_early(alert["kind"], alert["metric"])

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from orchestrator.judging.feedback import report_score
-from orchestrator.judging.report import RefusalKind, Report, failed_kinds
+from orchestrator.judging.output import is_blank
+from orchestrator.judging.report import RefusalKind, Report, failed_kinds, is_refused_outright
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.records import RecordStatus, SamplingRecord, StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
@@ -37,6 +38,7 @@ class Attempt:
         score: Checks that passed, weighted by severity, from 0 to 1; None if none was answered.
         corrected: Whether a supervisor or a person sent it back with a correction, which counts for them.
         raised: Whether it ended in an error, so that it has no output.
+        unusable: Whether its output is blank, was cut off, exposes a key, or breaks a critical audit rule.
         output: SHA-256 of its output, to see that two are equal.
         tool_calls: Each call as its name and its arguments.
         tokens: Tokens of the executor and the judge; None if they were not reported.
@@ -55,6 +57,7 @@ class Attempt:
     score: float | None = None
     corrected: bool = False
     raised: bool = False
+    unusable: bool = False
     output: str = ""
     tool_calls: tuple[tuple[str, str], ...] = ()
     tokens: int | None = None
@@ -74,8 +77,8 @@ def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
 def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
     """Returns the best execution so far by its report: the latest of those with the highest score.
 
-    Returns None if none has a score. An execution that raised, has no verdict or was sent back with a
-    correction is never the best.
+    Returns None if none has a score. An execution that raised, has no verdict, was sent back with a
+    correction or has an unusable output is never the best.
     """
     judged = [attempt for attempt in history if _is_judged(attempt)]
     scored = [(attempt.score, attempt.number, attempt) for attempt in judged if attempt.score is not None]
@@ -84,7 +87,8 @@ def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
 
 def _is_judged(attempt: Attempt) -> bool:
     # Checks may pass an output that a person refused: their score does not count then.
-    return attempt.outcome != "needs_review" and not attempt.raised and not attempt.corrected
+    is_refused = attempt.raised or attempt.corrected or attempt.unusable
+    return attempt.outcome != "needs_review" and not is_refused
 
 
 def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
@@ -102,6 +106,7 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
         score=report_score(report),
         corrected=read_correction(record) is not None,
         raised=record["error"] is not None,
+        unusable=is_blank(record["result"]) or is_refused_outright(report),
         output=hashlib.sha256(record["result"].encode("utf-8", "replace")).hexdigest(),
         tool_calls=tuple(
             (call["name"], json.dumps(call["args"], sort_keys=True)) for call in record["tool_calls"]

@@ -77,7 +77,8 @@ class RetryPolicy(SettingsModel):
         stall: Rules that end the retries early if they make no progress; None for no rules.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
         exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
-            keeps the attempt with the best report, as a warning, and goes on.
+            keeps the attempt with the best report, as a warning, and goes on. An output that is blank, was
+            cut off, exposes a key or breaks a critical audit rule is never kept.
         seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy
+from orchestrator import AskHumanRule, FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -208,11 +208,14 @@ def test_a_draft_that_was_cut_off_is_complete_once_its_end_is_rewritten(repair, 
     assert (state["status"], "cut_off" in state["results"][1]) == (status, status == "failed")
 
 
-def test_a_stored_run_whose_output_was_cut_off_fails_as_it_did_live():
-    state = keep_best(cut("A boat on the sea and"), cut("The sea and a boat"), keywords=["boat", "sea"])
-    report = evaluate({"agent_run": run_from_state(state), "keywords": ["boat", "sea"]})
+def test_an_output_that_was_cut_off_fails_in_a_stored_run_that_a_person_approved():
+    policy = RetryPolicy(strategies=[AskHumanRule()])
+    orchestrator, _ = build(cut("A boat and"), checkpointer=InMemorySaver(), retry_policy=policy)
+    orchestrator.run("write", "1")
+    state = orchestrator.resume("1", {"answer": "approve"})
+    report = evaluate({"agent_run": run_from_state(state), "keywords": ["boat"]})
 
-    assert (state["status"], state["results"][-1]["status"]) == ("success", "warning")
+    assert (state["status"], state["basis"]) == ("success", "approved")
     assert (report["status"], report["alerts"][0]["metric"]) == ("failed", "truncated_reply")
 
 

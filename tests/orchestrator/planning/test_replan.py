@@ -364,6 +364,27 @@ def test_an_attempt_that_was_not_judged_is_not_kept(agents):
     assert "warning" not in statuses(state)
 
 
+LEAKED = "sea sky password: hunter2-Qx81Zz ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["", " \n", "\u200b", LEAKED, AIMessage("sea sky", response_metadata={"finish_reason": "length"})],
+    ids=["empty", "white space", "zero-width space", "leaked key", "cut off"],
+)
+@pytest.mark.parametrize("contract", [WORDS, None], ids=["contract", "judge"])
+def test_an_output_that_is_refused_whatever_a_judge_says_is_not_kept(output, contract):
+    def run_on(*replies):
+        executor = ExecutionAgent(ScriptedChatModel([*replies]))
+        policy = {"exhausted": "accept_best"}
+        return run(
+            executor=executor, monitor=FakeMonitor(refuse()), max_retries=1, contract=contract, policy=policy
+        )
+
+    assert run_on(output, output)["status"] == "failed"
+    assert run_on("sea", output)["output"] == "sea"
+
+
 def test_new_plans_go_before_the_best_attempt():
     planner = FakePlanner(["one"], ["two"])
     policy = {"exhausted": "accept_best", "max_replans": 1}
