@@ -37,7 +37,7 @@ def read_case_set(path: str | Path) -> CaseSet:
     """
     file = Path(path)
     try:
-        data = _parse(file)
+        data = read_values(file)
     except ValueError as error:
         raise ContractError(f"{file.name}: {error}") from None
     return _validate(data, file.name)
@@ -62,7 +62,13 @@ def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
         file.write(text)
 
 
-def _parse(file: Path) -> object:
+def read_values(file: Path) -> object:
+    """Read plain values from a file in UTF-8: JSON if its name ends in ``.json``, else YAML.
+
+    Raises:
+        ValueError: It is too large, or no such text.
+        OSError: It cannot be read.
+    """
     with file.open("rb") as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:

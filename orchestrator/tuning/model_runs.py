@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,22 +12,19 @@ from langchain_core.language_models import BaseChatModel
 from agents import load_model
 from agents.models.address import find_address
 from agents.models.identity import describe_origin, identify_model
-from agents.roles import build_roles
 from evaluation.evalset.task_case import TaskCase
 from evaluation.sensitive.quoting import shorten
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
-from orchestrator.runtime.protocols import Planner
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord
-from orchestrator.tuning.candidates import Candidate
-from orchestrator.tuning.measured_runs import MeasuredRun, name_task
+from orchestrator.tuning.candidates import Candidate, digest_value
 from orchestrator.tuning.recorded_replies import RecordedReplies
 from orchestrator.tuning.replay import read_run
-from orchestrator.tuning.run_log import digest_values
+from orchestrator.tuning.study_tasks import name_task
+from orchestrator.tuning.trials import MeasuredRun
 from orchestrator.tuning.tune_spec import TuneSpec
 
 _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
@@ -36,15 +32,6 @@ _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
     "contract_error", "cancelled",
 })  # fmt: skip
 """Failures that say nothing about a policy: a server was away, say."""
-
-
-@dataclass(frozen=True, slots=True)
-class SingleStep:
-    """A planner whose plan is the task."""
-
-    def generate_plan(self, task: str) -> list[str]:
-        """Returns the task as the only step."""
-        return [task]
 
 
 class ModelRunner:
@@ -68,10 +55,11 @@ class ModelRunner:
         # All of them before anything is spent.
         names = dict.fromkeys([*spec.models, *escalations])
         models = {name: _check_model(name, load(name)) for name in names}
-        self.identity = digest_values([_describe_model(model) for model in models.values()], spec.planning)
+        self.identity = digest_value([*map(_describe_model, models.values()), spec.planning])
         self._replies = RecordedReplies(replies, _list_origins([*models.values()]))
-        changes: Mapping[str, object] = {"cache": self._replies}
-        self._models = {name: model.model_copy(update=changes) for name, model in models.items()}
+        self._models = {
+            name: each.model_copy(update={"cache": self._replies}) for name, each in models.items()
+        }
         self._planning, self._prices = spec.planning, spec.prices
 
     def run(self, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
@@ -90,22 +78,21 @@ class ModelRunner:
         return self._measure(state, case, calls, time.monotonic() - started)
 
     def _build(self, model: BaseChatModel, case: TaskCase, policy: RetryPolicy) -> LangGraphOrchestrator:
-        roles = build_roles(model)
-        planner: Planner = roles.planner if self._planning else SingleStep()
-        return LangGraphOrchestrator(
-            planner,
-            roles.executor,
-            roles.monitor,
+        return LangGraphOrchestrator.from_model(
+            model,
             contract="from_task" if case.contract == "from_task" else case,
             retry_policy=policy,
             models=self._models,
             budget=Budget(prices=self._prices),
+            planning="always" if self._planning else "never",
         )
 
     def _measure(self, state: OrchestratorState, case: TaskCase, calls: int, elapsed: float) -> MeasuredRun:
         usage, run = state["usage"], read_run(state, name_task(case))
+        # The status of an attempt that was kept as the best of several refused ones.
+        statuses = {record["status"] for record in (*state["results"], *state["synthesis"])}
         return MeasuredRun(
-            success=state["status"] == "success" and not any(map(_is_best_of_refused, _list_records(state))),
+            success=state["status"] == "success" and "warning" not in statuses,
             model_calls=usage["model_calls"],
             tokens=usage["total_tokens"],
             cost_usd=usage["cost_usd"],
@@ -118,27 +105,17 @@ class ModelRunner:
         )
 
 
-def _list_records(state: OrchestratorState) -> list[StepRecord]:
-    return [*state["results"], *state["synthesis"]]
-
-
-def _is_best_of_refused(record: StepRecord) -> bool:
-    return record["status"] == "warning"
-
-
 def _describe_model(model: BaseChatModel) -> list[object]:
-    plain = {name: value for name, value in model if isinstance(value, str | int | float | None)}
-    named = identify_model(model) or f"{type(model).__module__}.{type(model).__qualname__}"
     address = find_address(model)
+    plain = {name: value for name, value in model if isinstance(value, str | int | float | None)}
     # The port of an embedded server changes.
     settings = {name: value for name, value in plain.items() if not address or address not in str(value)}
-    return [named, describe_origin(model), settings]
+    return [identify_model(model) or type(model).__qualname__, describe_origin(model), settings]
 
 
 def _list_origins(models: Sequence[BaseChatModel]) -> dict[str, str]:
     """Returns for each address of a server which model answers there."""
-    addresses = ((find_address(model), model) for model in models)
-    return {address: describe_origin(model) for address, model in addresses if address}
+    return {address: describe_origin(model) for model in models if (address := find_address(model))}
 
 
 def _check_model(name: str, model: object) -> BaseChatModel:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from evaluation.statistics.paired import PairedDifference, paired_difference
 from orchestrator.tuning.candidates import Candidate
+from orchestrator.tuning.study_tasks import FEWEST_HELD_OUT
 from orchestrator.tuning.trials import Trial
-from orchestrator.tuning.tune_spec import Objective
-
-FEWEST_TASKS: Final = 10
-"""With fewer held-out tasks, no difference is told apart."""
+from orchestrator.tuning.tune_spec import Objective, TuneSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,30 @@ class Recommendation:
     held_out: tuple[Trial, Trial] | None
     difference: PairedDifference | None
     is_told_apart: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TuneResult:
+    """The result of a search.
+
+    Attributes:
+        spec: The specification.
+        trials: Every policy tried, the default first.
+        front: Those that no other beats in success and cost at once.
+        recommendation: The policy to use, and what it rests on.
+        stopped: Why the search ended early; None if it did not.
+    """
+
+    spec: TuneSpec
+    trials: Sequence[Trial]
+    front: Sequence[Trial]
+    recommendation: Recommendation
+    stopped: str | None
+
+    @property
+    def policy_yaml(self) -> str:
+        """The recommended policy, as ``RetryPolicy.from_yaml`` reads it."""
+        return self.recommendation.candidate.policy.to_yaml()
 
 
 def recommend(
@@ -66,26 +88,23 @@ def _compare(
     low, high = difference.interval
     count, name = len(after.by_task), best.candidate.name
     measured = f"{difference.mean:+.3f} on {count} held-out tasks (95 % interval {low:+.3f} to {high:+.3f})"
-    reason = (
-        f"on the held-out tasks, {name} breaks a limit ({broken})"
-        if (broken := after.broken_limit(objective))
-        else f"nothing can be told apart with fewer than {FEWEST_TASKS} held-out tasks (here {count})"
-        if count < FEWEST_TASKS
-        else f"nothing can be told apart; the success rate of {name} differs by {measured}"
-        if low <= 0.0
-        else None
-    )
+    reason = None
+    if broken := after.broken_limit(objective):
+        reason = f"on the held-out tasks, {name} breaks a limit ({broken})"
+    elif count < FEWEST_HELD_OUT:
+        reason = f"nothing can be told apart with fewer than {FEWEST_HELD_OUT} held-out tasks (here {count})"
+    elif low <= 0.0:
+        reason = f"nothing can be told apart; the success rate of {name} differs by {measured}"
     is_better = reason is None
+    use = f"Use {name}: its success rate differs from the default's by {measured}."
     return Recommendation(
-        best.candidate if is_better else default.candidate,
-        f"Use {name}: its success rate differs from the default's by {measured}."
-        if is_better
-        else f"Keep the default: {reason}.",
-        _describe_refutation(default, best, count, is_better=is_better),
-        best,
-        held_out,
-        difference,
-        is_better,
+        candidate=best.candidate if is_better else default.candidate,
+        sentence=use if is_better else f"Keep the default: {reason}.",
+        refutation=_describe_refutation(default, best, count, is_better=is_better),
+        best=best,
+        held_out=held_out,
+        difference=difference,
+        is_told_apart=is_better,
     )
 
 

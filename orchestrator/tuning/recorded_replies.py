@@ -53,7 +53,7 @@ class RecordedReplies(BaseCache):
         self._run = ""
         self.asked = 0
         self.seconds = 0.0
-        self._make_table()
+        self._query("create table if not exists replies (key text primary key, reply text, seconds real)")
 
     def begin(self, run: str) -> None:
         """Begins a run. Runs of the same name share their replies."""
@@ -62,16 +62,17 @@ class RecordedReplies(BaseCache):
 
     @override
     def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
+        request = self._digest(prompt, llm_string)
         with self._lock:
-            key = self._next_key(prompt, llm_string)
-            with closing(self._connect()) as database:
-                row = database.execute("select reply, seconds from replies where key = ?", (key,)).fetchone()
-            if row is None:
-                self._begun[self._digest(prompt, llm_string)] = time.monotonic()
+            self._seen[request] += 1
+            rows = self._query("select reply, seconds from replies where key = ?", self._name_key(request))
+            if not rows:
+                self._begun[request] = time.monotonic()
                 self.asked += 1
                 return None
-            self.seconds += row[1]
-            return [ChatGeneration(message=AIMessage(**json.loads(row[0])))]
+            [(reply, seconds)] = rows
+            self.seconds += seconds
+            return [ChatGeneration(message=AIMessage(**json.loads(reply)))]
 
     @override
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
@@ -81,28 +82,12 @@ class RecordedReplies(BaseCache):
             seconds = time.monotonic() - self._begun.pop(request, time.monotonic())
             self.seconds += seconds
             if isinstance(message, AIMessage):
-                self._write(self._name_key(request), _dump(message), seconds)
+                row = self._name_key(request), _dump(message), seconds
+                self._query("insert or ignore into replies values (?, ?, ?)", *row)
 
     @override
     def clear(self, **kwargs: object) -> None:
-        with self._lock, closing(self._connect()) as database, database:
-            database.execute("delete from replies")
-
-    def _make_table(self) -> None:
-        table = "create table if not exists replies (key text primary key, reply text, seconds real)"
-        try:
-            with closing(self._connect()) as database, database:
-                database.execute(table)
-        except sqlite3.DatabaseError as error:
-            raise ConfigurationError(
-                f"the recorded replies {str(self._path)!r} cannot be read ({error}); "
-                "restore the file, or delete it to ask the models again"
-            ) from None
-
-    def _next_key(self, prompt: str, llm_string: str) -> str:
-        request = self._digest(prompt, llm_string)
-        self._seen[request] += 1
-        return self._name_key(request)
+        self._query("delete from replies")
 
     def _name_key(self, request: str) -> str:
         return f"{self._run}:{request}:{self._seen[request]}"
@@ -112,12 +97,15 @@ class RecordedReplies(BaseCache):
             llm_string = llm_string.replace(address, origin)
         return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
-    def _write(self, key: str, reply: str, seconds: float) -> None:
-        with closing(self._connect()) as database, database:
-            database.execute("insert or ignore into replies values (?, ?, ?)", (key, reply, seconds))
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=30)
+    def _query(self, text: str, *values: str | float) -> list[tuple[str, float]]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=30)) as database, database:
+                return database.execute(text, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise ConfigurationError(
+                f"the recorded replies {str(self._path)!r} cannot be read ({error}); "
+                "restore the file, or delete it to ask the models again"
+            ) from None
 
 
 def _dump(message: AIMessage) -> str:

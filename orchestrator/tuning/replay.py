@@ -12,21 +12,16 @@ from typing import Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
-from orchestrator.retry.decision import RetryDecision, decide
+from orchestrator.retry.decision import decide
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.rules import BaseRule
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
 
-_CONDITIONS: Final = frozenset({"use", "after", "times"})
+_CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""
-_BEFORE_DECISIONS: Final[Mapping[str, object]] = {
-    "use": "feedback",
-    "last_output": "quoted",
-    "temperature": None,
-}
-"""The only retry of versions that recorded no decisions."""
+_UNKNOWN: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +146,18 @@ def _follow_run(policy: RetryPolicy, run: RecordedRun) -> _Followed:
 
 def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> _Followed:
     history: list[Attempt] = []
-    decision: RetryDecision | None = None
-    for number, attempt in enumerate(recorded, 1):
-        if decision is not None and (not decision.rule or attempt.strategy != describe_rule(decision.rule)):
-            return _Followed(None, tuple(history))
-        made = FIRST if decision is None else decision.use
-        place = None if decision is None else decision.position
-        history.append(replace(attempt, number=number, strategy=made, rule=place))
+    made, place = FIRST, None
+    for attempt in recorded:
+        history.append(replace(attempt, strategy=made, rule=place))
         if attempt.outcome == "validated":
             return _Followed(True, tuple(history))
         decision = decide(policy, history)
         if decision.use in {"stop", "accept_best"}:
             return _Followed(False, tuple(history))
+        following = recorded[attempt.number : attempt.number + 1]
+        if [_describe_execution(decision.rule)] != [each.strategy for each in following]:
+            break
+        made, place = decision.use, decision.position
     return _Followed(None, tuple(history))
 
 
@@ -181,22 +176,19 @@ def _sum_up(name: str, runs: Sequence[_Followed]) -> Replayed:
     )
 
 
-def describe_rule(rule: BaseRule) -> str:
-    """Returns how a rule executes a step, with the options that differ from the default."""
-    return _describe_options(rule.model_dump(mode="json"))
-
-
-def _describe_options(values: Mapping[str, object]) -> str:
+def describe_rule(values: Mapping[str, object]) -> str:
+    """Returns a rule, given as plain data, as its use and the options that differ from the default."""
     use = str(values["use"])
     rule = next((each for each in BaseRule.__subclasses__() if each.model_fields["use"].default == use), None)
     defaults = {} if rule is None else {name: field.default for name, field in rule.model_fields.items()}
-    changed = {
-        name: value
-        for name, value in values.items()
-        if name not in _CONDITIONS and (name not in defaults or value != defaults[name])
-    }
-    options = ", ".join(f"{key}={json.dumps(changed[key], ensure_ascii=False)}" for key in sorted(changed))
-    return f"{use}({options})" if options else use
+    changed = sorted(name for name in values if name not in defaults or values[name] != defaults[name])
+    options = [f"{name}={json.dumps(values[name], ensure_ascii=False)}" for name in changed if name != "use"]
+    return f"{use}({', '.join(options)})" if options else use
+
+
+def _describe_execution(rule: BaseRule | None) -> str | None:
+    """Returns how a rule executes a step: without the fields that say when it decides."""
+    return None if rule is None else describe_rule(rule.model_dump(mode="json", exclude=_CONDITIONS))
 
 
 def _read_steps(records: Sequence[StepRecord]) -> list[RecordedStep]:
@@ -218,8 +210,9 @@ def _read_strategy(record: StepRecord) -> str:
     """Returns how the execution after this one was made."""
     decision = record.get("decision")
     if decision is None:
-        return _describe_options(_BEFORE_DECISIONS)
-    return _describe_options({"use": decision["use"], **decision["options"]})
+        return _UNKNOWN
+    options = {name: value for name, value in decision["options"].items() if name not in _CONDITIONS}
+    return describe_rule({**options, "use": decision["use"]})
 
 
 def _check_run(run: RecordedRun) -> None:

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import Final, Protocol
+from typing import Final
 
 from evaluation.errors import MissingExtraError
 from evaluation.statistics.sequential import sequential_test
 from orchestrator.tuning.candidates import Candidate, Space
 from orchestrator.tuning.run_log import BudgetSpentError
-from orchestrator.tuning.trials import Trial, Values
-from orchestrator.tuning.tune_spec import Objective, TuneSpec
+from orchestrator.tuning.trials import Trial, Values, choose_best
+from orchestrator.tuning.tune_spec import TuneSpec
 
+Progress = Callable[[Sequence[Trial]], None]
 _ASKED_PER_TRIAL: Final = 20
-"""Proposals for each trial: the sampler may propose a policy again, or one that RetryPolicy refuses."""
+"""Proposals for each trial, because the sampler may propose a policy again."""
 _ALPHA: Final = 0.05
 
 
-class Measure(Protocol):
-    """Gives the quantities of tasks under a candidate."""
-
-    def __call__(self, candidate: Candidate, tasks: Sequence[str]) -> Iterator[tuple[str, Values]]:
-        """Yields each task with its quantities, in this order."""
-        ...
-
-
-def run_trial(
-    candidate: Candidate, tasks: Sequence[str], measure: Measure, best: Trial | None = None
+def build_trial(
+    candidate: Candidate, measured: Iterable[tuple[str, Values]], best: Trial | None = None
 ) -> Trial:
     """Measures a candidate task by task, until it is clearly worse than the best one so far.
 
     The test is paired by task and stays valid although it is read after every task (``sequential_test``).
-
-    Raises:
-        BudgetSpentError: The budget does not allow all runs.
     """
     by_task: dict[str, Values] = {}
     pairs: list[tuple[float, float]] = []
-    for task, values in measure(candidate, tasks):
+    for task, values in measured:
         by_task[task] = values
         if best is not None and task in best.by_task:
             pairs.append((best.by_task[task]["success"], values["success"]))
@@ -49,24 +39,11 @@ def run_trial(
     return Trial(candidate, by_task)
 
 
-def choose_best(trials: Sequence[Trial], objective: Objective) -> Trial | None:
-    """Returns the trial on all tasks with the most success; of equal ones, the cheapest.
-
-    Returns None if every one breaks a limit.
-    """
-    allowed = [trial for trial in trials if trial.stopped is None and trial.broken_limit(objective) is None]
-
-    def rank(trial: Trial) -> tuple[float, float]:
-        return trial.success, -(trial.mean(objective.against) or 0.0)
-
-    return max(allowed, key=rank, default=None)
-
-
 def search(
     spec: TuneSpec,
     space: Space,
     try_candidate: Callable[[Candidate, Trial | None], Trial],
-    report: Callable[[Sequence[Trial]], None],
+    report: Progress,
 ) -> tuple[list[Trial], str | None]:
     """Tries the default, the policies with names, and as many of the space as the budget allows.
 
@@ -83,55 +60,47 @@ def search(
         BudgetSpentError: The budget does not suffice for the default.
         MissingExtraError: Optuna is not installed, and the space is too large to try all of it.
     """
-    trials = [try_candidate(space.default, None)]
-    report(trials)
-
-    def attempt(candidate: Candidate) -> Trial:
-        trial = try_candidate(candidate, choose_best(trials, spec.objective))
-        trials.append(trial)
-        report(trials)
-        return trial
-
+    trials: list[Trial] = []
     try:
-        everything = space.everything
-        if len(everything) <= spec.budget.trials:
-            for candidate in everything:
-                attempt(candidate)
-        else:
-            for candidate in space.named[: spec.budget.trials]:
-                attempt(candidate)
-            _search_by_optuna(spec, space, attempt, trials)
+        for candidate in _propose(spec, space, trials):
+            trials.append(try_candidate(candidate, choose_best(trials, spec.objective)))
+            report(trials)
     except BudgetSpentError as error:
+        if not trials:
+            raise
         return trials, str(error)
     return trials, None
 
 
-def _search_by_optuna(
-    spec: TuneSpec, space: Space, attempt: Callable[[Candidate], Trial], trials: Sequence[Trial]
-) -> None:
+def _propose(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[Candidate]:
+    """Yields the candidates to try; reads the results of those before."""
+    yield space.default
+    everything = space.everything
+    if len(everything) <= spec.budget.trials:
+        yield from everything
+        return
+    named = [candidate for candidate in everything if candidate in space.named]
+    yield from named[: spec.budget.trials]
+    yield from _propose_by_optuna(spec, space, trials)
+
+
+def _propose_by_optuna(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[Candidate]:
     optuna = _import_optuna()
-    study = optuna.create_study(
-        directions=["maximize", "minimize"],
-        sampler=optuna.samplers.TPESampler(seed=spec.seed, n_startup_trials=min(10, spec.budget.trials)),
-    )
-    known = {trial.candidate.digest: trial for trial in trials}
+    startup = min(10, spec.budget.trials)
+    sampler = optuna.samplers.TPESampler(seed=spec.seed, n_startup_trials=startup)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
     for _ in range(spec.budget.trials * _ASKED_PER_TRIAL):
-        if len(known) > spec.budget.trials:
+        if len(trials) > spec.budget.trials:
             return
         proposal = study.ask()
-        choices = {
-            name: proposal.suggest_categorical(name, list(range(size)))
-            for name, size in space.dimensions.items()
-        }
-        candidate = space.find(choices)
-        if candidate is None:
-            study.tell(proposal, state=optuna.trial.TrialState.FAIL)
-            continue
-        if candidate.digest not in known:
-            known[candidate.digest] = attempt(candidate)
+        sizes = space.dimensions.items()
+        choices = [proposal.suggest_categorical(name, list(range(size))) for name, size in sizes]
+        candidate = space.combinations[tuple(choices)]
+        if candidate.digest not in {trial.candidate.digest for trial in trials}:
+            yield candidate
         # A policy that was ended early keeps the value of its tasks so far, which is low enough.
-        trial = known[candidate.digest]
-        study.tell(proposal, [trial.success, trial.mean(spec.objective.against) or 0.0])
+        trial = next(each for each in trials if each.candidate.digest == candidate.digest)
+        study.tell(proposal, [trial.success, trial.cost(spec.objective)])
 
 
 def _import_optuna() -> ModuleType:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from evaluation.reporting.page import Chart, DataTable, Listing, render_page
+from evaluation.statistics.intervals import Interval
+from orchestrator.tuning.recommendation import TuneResult
 from orchestrator.tuning.trials import Trial
-from orchestrator.tuning.tune_result import TuneResult
 
 
 def render_html(result: TuneResult) -> str:
@@ -41,35 +42,35 @@ def list_rows(result: TuneResult) -> list[Mapping[str, str]]:
 
 
 def _list_cells(result: TuneResult, trial: Trial) -> tuple[str, ...]:
-    cost, interval = trial.mean(result.spec.objective.against), trial.interval("success")
-    is_front = any(trial is each for each in result.front)
+    objective, interval = result.spec.objective, trial.interval("success")
     return (
         trial.candidate.name,
         str(len(trial.by_task)),
-        f"{trial.mean('success') or 0.0:.3f}",
+        f"{trial.success:.3f}",
         "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
-        "" if cost is None else f"{cost:.4g} {result.spec.objective.against}",
-        trial.stopped or ("on the front" if is_front else ""),
+        f"{trial.cost(objective):.4g} {objective.against}",
+        trial.stopped or ("on the front" if _is_on_front(result, trial) else ""),
     )
 
 
 def _list_points(result: TuneResult) -> list[Mapping[str, object]]:
-    points: list[Mapping[str, object]] = []
-    for trial, row in zip(result.trials, list_rows(result), strict=True):
-        cost, interval = trial.mean(result.spec.objective.against), trial.interval("success")
-        is_front = any(trial is each for each in result.front)
-        group = "ended early" if trial.stopped else "on the front" if is_front else "beaten"
-        if cost is not None and interval is not None:
-            points.append(
-                {
-                    "name": trial.candidate.name,
-                    "x": cost,
-                    "y": trial.mean("success"),
-                    "low": interval.low,
-                    "high": interval.high,
-                    "front": is_front,
-                    "group": group,
-                    "interval": row["95 % interval"],
-                }
-            )
-    return points
+    drawn = [(trial, trial.interval("success")) for trial in result.trials]
+    return [_build_point(result, trial, interval) for trial, interval in drawn if interval is not None]
+
+
+def _build_point(result: TuneResult, trial: Trial, interval: Interval) -> Mapping[str, object]:
+    is_front = _is_on_front(result, trial)
+    return {
+        "name": trial.candidate.name,
+        "x": trial.cost(result.spec.objective),
+        "y": trial.success,
+        "low": interval.low,
+        "high": interval.high,
+        "front": is_front,
+        "group": "ended early" if trial.stopped else "on the front" if is_front else "beaten",
+        "interval": f"{interval.low:.3f} to {interval.high:.3f}",
+    }
+
+
+def _is_on_front(result: TuneResult, trial: Trial) -> bool:
+    return any(trial is each for each in result.front)

@@ -1,20 +1,76 @@
-"""The results of a policy on tasks: one value of each quantity for each task."""
+"""Measured runs of tasks, and the results of a policy: one value of each quantity for each task."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Final, Protocol, get_args
 
+from evaluation.evalset.task_case import TaskCase
 from evaluation.statistics.intervals import Interval, proportion
 from evaluation.statistics.means import FEWEST, mean_variance
 from evaluation.statistics.quantiles import t_quantile
 from orchestrator.tuning.candidates import Candidate
+from orchestrator.tuning.replay import RecordedRun
 from orchestrator.tuning.tune_spec import Objective, Quantity
 
 Values = Mapping[str, float]
 """Quantities of a task by name, as means over its runs; a quantity that is unknown is left out."""
-_UPPER = 0.975
+_UPPER: Final = 0.975
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """One run of a task under a candidate.
+
+    Attributes:
+        success: Whether every step was accepted, none as the best of several refused ones.
+        model_calls: Calls of models; also those that recorded replies answered.
+        tokens: Tokens of these calls; None if a model did not report them.
+        cost_usd: Their cost; None without prices.
+        seconds: Time of these calls, recorded ones as they once took.
+        attempts: Executions of steps.
+        spent_calls: Calls that a model answered now.
+        spent_seconds: Time that the run took now.
+        spent_usd: Cost of the run if a model answered any of its calls, an upper bound; else 0.
+        run: Its attempts, for replay.
+    """
+
+    success: bool
+    model_calls: int
+    tokens: int | None
+    cost_usd: float | None
+    seconds: float
+    attempts: int
+    spent_calls: int
+    spent_seconds: float
+    spent_usd: float
+    run: RecordedRun
+
+
+class TaskRunner(Protocol):
+    """Runs a task for real.
+
+    If it has an ``identity``, a text of what decides its runs, such as its tools, a study that was measured
+    with another identity is refused.
+    """
+
+    def run(self, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
+        """Runs a task once under a candidate.
+
+        Args:
+            case: The task.
+            candidate: The policy and its model.
+            repeat: Number of the run, from 0; each has seeds of its own, which all candidates share.
+        """
+        ...
+
+
+def join_values(runs: Sequence[MeasuredRun]) -> Values:
+    """Returns the mean of each quantity over the runs of a task, if all of them report it."""
+    every = {name: [getattr(run, name) for run in runs] for name in get_args(Quantity)}
+    return {name: fmean(values) for name, values in every.items() if None not in values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +111,10 @@ class Trial:
         """Mean success of its tasks."""
         return fmean(self.values("success"))
 
+    def cost(self, objective: Objective) -> float:
+        """Mean of the quantity that success is weighed against; 0 if a task lacks it."""
+        return self.mean(objective.against) or 0.0
+
     def broken_limit(self, objective: Objective) -> str | None:
         """Returns which limit of the objective its mean exceeds; None if none."""
         for quantity, limit in objective.limits.items():
@@ -65,18 +125,23 @@ class Trial:
         return None
 
 
+def choose_best(trials: Sequence[Trial], objective: Objective) -> Trial | None:
+    """Returns the trial on all tasks with the most success; of equal ones, the cheapest.
+
+    Returns None if every one breaks a limit.
+    """
+    allowed = [trial for trial in trials if not trial.stopped and not trial.broken_limit(objective)]
+    return max(allowed, key=lambda trial: (trial.success, -trial.cost(objective)), default=None)
+
+
 def find_front(trials: Sequence[Trial], objective: Objective) -> list[Trial]:
     """Returns the trials that no other beats in success and cost at once, the cheapest first.
 
     Of trials with equal figures, the first stays.
     """
     front: list[Trial] = []
-    known = [trial for trial in trials if trial.stopped is None and trial.mean(objective.against) is not None]
-
-    def order(trial: Trial) -> tuple[float, float]:
-        return trial.mean(objective.against) or 0.0, -(trial.mean("success") or 0.0)
-
-    for trial in sorted(known, key=order):
-        if not front or (trial.mean("success") or 0.0) > (front[-1].mean("success") or 0.0):
+    known = [trial for trial in trials if not trial.stopped]
+    for trial in sorted(known, key=lambda trial: (trial.cost(objective), -trial.success)):
+        if not front or trial.success > front[-1].success:
             front.append(trial)
     return front

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from agents import load_model
-from evaluation.errors import ContractError
-from evaluation.evalset.files import read_case_set
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store
 from orchestrator.state.plain_values import format_repr
-from orchestrator.tuning.candidates import Candidate, Space, build_space
-from orchestrator.tuning.measured_runs import (
-    TaskRunner,
-    check_cases,
-    join_values,
-    name_task,
-)
+from orchestrator.tuning.candidates import Candidate, Space, build_space, digest_value
+from orchestrator.tuning.recommendation import TuneResult, recommend
 from orchestrator.tuning.replay import RecordedRun, read_run
-from orchestrator.tuning.run_log import BudgetSpentError, RunLog, digest_values, open_study
-from orchestrator.tuning.search import choose_best, run_trial, search
-from orchestrator.tuning.trials import Trial, Values
-from orchestrator.tuning.tune_result import FEWEST_TASKS, Progress, TuneResult, build_result, split_tasks
+from orchestrator.tuning.run_log import BudgetSpentError, RunLog, open_study
+from orchestrator.tuning.search import Progress, build_trial, search
+from orchestrator.tuning.study_tasks import read_tasks, split_tasks
+from orchestrator.tuning.trials import TaskRunner, Trial, Values, choose_best, find_front, join_values
 from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 
 
@@ -43,7 +35,7 @@ def tune(
     Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
     recorded replies. A policy that is clearly worse ends early. The best one is compared with the default on
     held-out tasks. A search that was interrupted goes on where it was if it is started again: no finished run
-    is repeated.
+    is repeated. If there are too few tasks for a recommendation, a warning is logged before the first run.
 
     Args:
         spec: The specification, or the path of its YAML file.
@@ -65,78 +57,73 @@ def tune(
             f"spec is {format_repr(spec, 80)}; give TuneSpec(**spec), or the path of a YAML file"
         )
     checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
-    space = build_space(checked)
-    report = on_trial or (lambda _: None)
-    cases = _read_tasks(checked.tasks)
+    space, cases = build_space(checked), read_tasks(checked)
+    searched, held_out = split_tasks([*cases], checked)
     with open_study(checked, Path(folder)) as home:
         run_tasks = runner or _load_runner(checked, space, home, load)
         prices = checked.model_dump(mode="json", include={"prices"})
-        identity = digest_values(getattr(run_tasks, "identity", ""), prices, version("plan-execute-monitor"))
-        study = _Study(RunLog(home / "runs.jsonl", checked.budget, identity), run_tasks)
-        return _tune_tasks(checked, space, cases, study, report)
+        origin = [getattr(run_tasks, "identity", ""), prices, version("plan-execute-monitor")]
+        log = RunLog(home, checked.budget, digest_value(origin))
+        study = _Study(checked, cases, log, run_tasks)
+        trials, stopped = study.search(space, searched, on_trial or (lambda _: None))
+        return study.conclude(trials, held_out, stopped)
 
 
 @dataclass(frozen=True, slots=True)
 class _Study:
+    spec: TuneSpec
+    cases: Mapping[str, TaskCase]
     log: RunLog
     runner: TaskRunner
 
-    def measure(
-        self, cases: Mapping[str, TaskCase], repeats: int, candidate: Candidate, tasks: Sequence[str]
-    ) -> Iterator[tuple[str, Values]]:
+    def search(self, space: Space, tasks: Sequence[str], report: Progress) -> tuple[list[Trial], str | None]:
+        """Tries the candidates of the space on these tasks; see ``search``."""
+
+        def try_candidate(candidate: Candidate, best: Trial | None) -> Trial:
+            trial = build_trial(candidate, self._measure(candidate, tasks), best)
+            self._check_quantities(trial)
+            return trial
+
+        try:
+            return search(self.spec, space, try_candidate, report)
+        except BudgetSpentError as error:
+            raise ConfigurationError(
+                f"{error} before the default policy had run on all {len(tasks)} tasks; "
+                "raise it, or give fewer tasks"
+            ) from None
+
+    def conclude(self, trials: Sequence[Trial], held_out: Sequence[str], stopped: str | None) -> TuneResult:
+        """Compares the best candidate with the default on the held-out tasks, and recommends one."""
+        objective, default = self.spec.objective, trials[0]
+        best, compared = choose_best(trials, objective), None
+        if best is not None and best is not default:
+            pair = best.candidate, default.candidate
+            try:
+                after, before = (build_trial(each, self._measure(each, held_out)) for each in pair)
+                compared = after, before
+            except BudgetSpentError as error:
+                stopped = f"{error}, so the best policy was not checked on held-out tasks"
+        recommendation = recommend(default, best, compared, objective)
+        return TuneResult(self.spec, trials, find_front(trials, objective), recommendation, stopped)
+
+    def _measure(self, candidate: Candidate, tasks: Sequence[str]) -> Iterator[tuple[str, Values]]:
         """Yields each task with the means over its runs."""
         for task in tasks:
-            runs = [
-                self.log.measure(self.runner, cases[task], candidate, repeat) for repeat in range(repeats)
-            ]
-            yield task, join_values(runs)
-
-
-def _tune_tasks(
-    spec: TuneSpec, space: Space, cases: Sequence[TaskCase], study: _Study, report: Progress
-) -> TuneResult:
-    by_name = {name_task(case): case for case in cases}
-    searched, held_out = split_tasks(list(by_name), spec)
-    measure = partial(study.measure, by_name, spec.repeats)
-
-    def try_candidate(candidate: Candidate, best: Trial | None) -> Trial:
-        trial = run_trial(candidate, searched, measure, best)
-        _check_quantities(trial, spec)
-        return trial
-
-    try:
-        trials, stopped = search(spec, space, try_candidate, report)
-    except BudgetSpentError as error:
-        raise ConfigurationError(
-            f"{error} before the default policy had run on all {len(searched)} tasks; "
-            "raise it, or give fewer tasks"
-        ) from None
-    best = choose_best(trials, spec.objective)
-    checked = None
-    if best is not None and best.candidate.digest != space.default.digest:
-        try:
-            checked = (
-                run_trial(best.candidate, held_out, measure),
-                run_trial(space.default, held_out, measure),
+            repeats = range(self.spec.repeats)
+            yield (
+                task,
+                join_values(
+                    [self.log.measure(self.runner, self.cases[task], candidate, each) for each in repeats]
+                ),
             )
-        except BudgetSpentError as error:
-            stopped = f"{error}, so the best policy was not checked on held-out tasks"
-    return build_result(spec, trials, checked, stopped)
 
-
-def _read_tasks(path: str) -> list[TaskCase]:
-    try:
-        cases = list(read_case_set(path).cases)
-    except ContractError as error:
-        raise ConfigurationError(f"tasks: {error}") from None
-    except OSError as error:
-        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
-    check_cases(cases)
-    if len(cases) < FEWEST_TASKS:
-        raise ConfigurationError(
-            f"tasks: {path!r} has {len(cases)} task; give at least {FEWEST_TASKS}, and better 50"
-        )
-    return cases
+    def _check_quantities(self, trial: Trial) -> None:
+        for quantity in self.spec.objective.quantities:
+            if trial.mean(quantity) is None:
+                raise ConfigurationError(
+                    f"the objective needs {quantity}, which the runs do not report; "
+                    "leave it out of the objective"
+                )
 
 
 def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[RecordedRun]:
@@ -149,8 +136,7 @@ def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[Recorde
     Raises:
         ConfigurationError: The tasks cannot be read, or a line of the study's file is broken.
     """
-    log = RunLog(Path(folder) / spec.name / "runs.jsonl", spec.budget)
-    return log.find_runs(_read_tasks(spec.tasks))
+    return RunLog(Path(folder) / spec.name, spec.budget).find_runs(read_tasks(spec))
 
 
 def read_stored_runs(where: str) -> list[RecordedRun]:
@@ -170,11 +156,3 @@ def _load_runner(spec: TuneSpec, space: Space, home: Path, load: Callable[[str],
     from orchestrator.tuning.model_runs import ModelRunner  # noqa: PLC0415 - imports LangGraph
 
     return ModelRunner(spec, home / "replies.sqlite", load, space.escalations)
-
-
-def _check_quantities(trial: Trial, spec: TuneSpec) -> None:
-    for quantity in spec.objective.quantities:
-        if trial.mean(quantity) is None:
-            raise ConfigurationError(
-                f"the objective needs {quantity}, which the runs do not report; leave it out of the objective"
-            )

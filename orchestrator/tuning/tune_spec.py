@@ -9,18 +9,15 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
-from evaluation.evalset.yaml_text import parse_yaml
+from evaluation.evalset.files import read_values
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
 
 Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
 Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
+_RESOURCES: Final = ", ".join(get_args(Resource))
 _Number: TypeAlias = Annotated[float | int, Field(gt=-math.inf, lt=math.inf, description="a finite number")]
-_Amount: TypeAlias = Annotated[
-    float | int | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
-]
-_MAX_BYTES: Final = 2_000_000
 
 
 class Objective(SettingsModel):
@@ -36,11 +33,9 @@ class Objective(SettingsModel):
 
     limits: Annotated[
         Mapping[Resource, _Number],
-        Field(description=f"an object such as {{tokens: 2000}}, of {', '.join(get_args(Resource))}"),
+        Field(description=f"an object such as {{tokens: 2000}}, of {_RESOURCES}"),
     ] = Field(default_factory=dict)
-    against: Annotated[
-        Resource, Field(description="'attempts', 'model_calls', 'tokens', 'cost_usd' or 'seconds'")
-    ] = "tokens"
+    against: Annotated[Resource, Field(description=f"one of {_RESOURCES}")] = "tokens"
 
     @property
     def quantities(self) -> list[Quantity]:
@@ -66,7 +61,9 @@ class SearchBudget(SettingsModel):
         int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
     ] = None
     seconds: Seconds = None
-    cost_usd: _Amount = None
+    cost_usd: Annotated[
+        float | int | None, Field(gt=0, lt=math.inf, description="US dollars above 0, or leave it out")
+    ] = None
 
 
 class TuneSpec(SettingsModel):
@@ -145,11 +142,7 @@ def read_spec(path: str | Path) -> TuneSpec:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise ConfigurationError(
-                f"{file.name} is larger than {_MAX_BYTES / 1e6:g} MB; give a smaller one"
-            )
-        values = parse_yaml(file.read_text(encoding="utf-8-sig"))
+        values = read_values(file)
     except OSError as error:
         raise ConfigurationError(
             f"{str(file)!r} cannot be read ({error.strerror}); give a YAML file"

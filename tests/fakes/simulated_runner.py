@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from orchestrator.retry.attempts import FIRST, Attempt
 from orchestrator.retry.decision import decide
-from orchestrator.tuning.measured_runs import MeasuredRun, name_task
 from orchestrator.tuning.replay import RecordedRun, RecordedStep
+from orchestrator.tuning.study_tasks import name_task
+from orchestrator.tuning.trials import MeasuredRun
 
 
 class SimulatedRunner:

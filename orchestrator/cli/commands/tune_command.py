@@ -16,10 +16,10 @@ from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import print_json
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.errors import RunFailedError
+from orchestrator.tuning.recommendation import TuneResult
 from orchestrator.tuning.study_report import list_rows, render_html
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune as tune_study
-from orchestrator.tuning.tune_result import TuneResult
 
 Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space, objective and budget.", metavar="SPEC")]
 Folder = Annotated[
@@ -48,7 +48,7 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
     trial = trials[-1]
-    rate = f"{trial.mean('success') or 0.0:.3f} on {len(trial.by_task)} tasks"
+    rate = f"{trial.success:.3f} on {len(trial.by_task)} tasks"
     ended = f"; {trial.stopped}" if trial.stopped else ""
     line = f"policy {len(trials)}: {trial.candidate.name}: success {rate}{ended}"
     console.print(Text(one_line(line)), soft_wrap=True)
@@ -77,8 +77,8 @@ def _list_figures(result: TuneResult) -> list[str]:
         return []
     pairs = [("tasks of the search", best, result.trials[0]), ("held-out tasks", *held_out)]
     return [
-        f"On the {len(after.by_task)} {name}: success {after.mean('success'):.3f} with "
-        f"{best.candidate.name}, {before.mean('success'):.3f} with the default."
+        f"On the {len(after.by_task)} {name}: success {after.success:.3f} with "
+        f"{best.candidate.name}, {before.success:.3f} with the default."
         for name, after, before in pairs
     ]
 

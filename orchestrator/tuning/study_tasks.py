@@ -1,0 +1,96 @@
+"""The tasks of a study: reads them, names those that cannot be used, and holds some out."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from evaluation.errors import ContractError
+from evaluation.evalset.files import read_case_set
+from evaluation.evalset.task_case import TaskCase
+from evaluation.task_checks import derive_checks
+from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import format_repr
+from orchestrator.tuning.tune_spec import TuneSpec
+
+FEWEST_HELD_OUT: Final = 10
+"""With fewer held-out tasks, no difference is told apart."""
+_FEWEST_TASKS: Final = 2
+_NAME_LENGTH: Final = 80
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+def name_task(case: TaskCase) -> str:
+    """Returns the name of a case in results."""
+    return case.name or case.task
+
+
+def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
+    """Reads the tasks of a specification by their names.
+
+    Raises:
+        ConfigurationError: The file cannot be read, there are too few tasks, a task has no check, or two have
+            the same name; the message names every such task.
+    """
+    try:
+        cases = read_case_set(spec.tasks).cases
+    except ContractError as error:
+        raise ConfigurationError(f"tasks: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"tasks: {spec.tasks!r} cannot be read ({error.strerror})") from None
+    if problems := [*_find_problems(cases)]:
+        raise ConfigurationError(f"tasks: {'; '.join(problems)}")
+    if len(cases) < _FEWEST_TASKS:
+        needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
+        raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
+    return {name_task(case): case for case in cases}
+
+
+def _find_problems(cases: Sequence[TaskCase]) -> Iterator[str]:
+    unchecked = [name_task(case) for case in cases if not _has_checks(case)]
+    if unchecked:
+        yield (
+            f"{len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune by: "
+            f"{_list_names(unchecked)}; give them a contract, or leave them out"
+        )
+    repeated = [name for name, times in Counter(map(name_task, cases)).items() if times > 1]
+    if repeated:
+        yield f"several tasks have the same name: {_list_names(repeated)}; give each its own"
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(format_repr(name, _NAME_LENGTH) for name in names)
+
+
+def _has_checks(case: TaskCase) -> bool:
+    if case.contract == "from_task":
+        return bool(derive_checks(case.task).checks)
+    return bool(case.contract.model_dump(exclude_defaults=True))
+
+
+def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:
+    """Splits tasks into search tasks and held-out tasks, at random by the seed.
+
+    Logs a warning if no policy can be recommended on so few tasks.
+    """
+    shuffled = random.Random(spec.seed).sample(list(tasks), len(tasks))  # noqa: S311 - no secret
+    held_out = _count_held_out(len(tasks), spec.hold_out)
+    if held_out < FEWEST_HELD_OUT:
+        _LOGGER.warning(
+            "%d of %d tasks are held out, and no policy is recommended with fewer than %d; give %d tasks",
+            *(held_out, len(tasks), FEWEST_HELD_OUT, count_needed(spec.hold_out)),
+        )
+    return shuffled[held_out:], shuffled[:held_out]
+
+
+def count_needed(hold_out: float) -> int:
+    """Returns how many tasks a recommendation needs if this share of them is held out."""
+    return next(size for size in count(FEWEST_HELD_OUT) if _count_held_out(size, hold_out) >= FEWEST_HELD_OUT)
+
+
+def _count_held_out(tasks: int, share: float) -> int:
+    return min(max(1, round(tasks * share)), tasks - 1)
