@@ -63,7 +63,7 @@ class Settings(SettingsModel):
         InstanceOf[SupervisionPolicy],
         Field(description="a SupervisionPolicy such as SupervisionPolicy(human=False), or None"),
     ] = Field(default_factory=SupervisionPolicy)
-    planning: Annotated[PlanningMode, Field(description="'always', 'auto' or 'never'")] = "always"
+    planning: PlanningMode = "always"
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Annotated[

@@ -17,7 +17,6 @@ from orchestrator.nodes.base import (
     with_totals,
 )
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.custom_strategy import build_custom_request
 from orchestrator.retry.refused_step import build_instruction, find_commit_kind
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -61,7 +60,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
 
 def _build_request(state: OrchestratorState, settings: Settings) -> tuple[str, str]:
     """Returns the instruction, and the context with the reason if the step was refused."""
-    request = join_refusal(build_request(state, settings.retry_policy, build_custom_request))
+    request = join_refusal(build_request(state, settings.retry_policy))
     return request.instruction, request.context
 
 

@@ -23,7 +23,6 @@ from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with
 from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.custom_strategy import build_custom_request
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.retry.verdict_updates import add_decision, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -162,7 +161,7 @@ async def _execute_step(  # noqa: PLR0917
 ) -> StateUpdate:
     started_at = run.now().isoformat()
     try:
-        request = build_request(state, settings.retry_policy, build_custom_request)
+        request = build_request(state, settings.retry_policy)
     except RetryStrategyError as error:
         index = current_index(state)
         return {"results": [], **build_failure("executor_error", str(error), index, error)}

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
 
 from orchestrator.judging.report import RefusalKind
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.rules import RetryRule
+from orchestrator.retry.rules import ExecutingRule, RetryRule
 from orchestrator.retry.stalls import find_stall
-
-Use = Literal[
-    "accept",
-    "feedback",
-    "resample",
-    "repair",
-    "escalate",
-    "custom",
-    "ask_human",
-    "replan",
-    "accept_best",
-    "stop",
-]
-RETRIES: Final = frozenset({"feedback", "resample", "repair", "escalate", "custom"})
-"""The decisions after which the step is executed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +23,7 @@ class RetryDecision:
         position: Place of that rule in ``RetryPolicy.strategies``.
     """
 
-    use: Use
+    use: str
     reason: str
     rule: RetryRule | None = None
     position: int | None = None
@@ -47,7 +31,7 @@ class RetryDecision:
     @property
     def is_retry(self) -> bool:
         """Whether the step is executed again."""
-        return self.use in RETRIES
+        return isinstance(self.rule, ExecutingRule)
 
 
 def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
@@ -71,23 +55,18 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
 
 
-def list_retries(history: Sequence[Attempt]) -> list[Attempt]:
-    """Returns the refused executions, without those that were sent back with a correction."""
-    return [attempt for attempt in history if attempt.outcome != "validated" and not attempt.corrected]
-
-
 def _decide_without_verdict(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision | None:
     """Decides as ``needs_review`` says if there is no verdict and no rule names "unverified"."""
     is_named = any(rule.after is not None and "unverified" in rule.after for rule in policy.strategies)
     if history[-1].outcome != "needs_review" or policy.needs_review == "retry" or is_named:
         return None
-    use: Use = "ask_human" if policy.needs_review == "human" else "stop"
+    use = "ask_human" if policy.needs_review == "human" else "stop"
     return RetryDecision(use=use, reason="there is no verdict")
 
 
 def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
     """Returns why the step is not executed again under any rule; None if it may be."""
-    refusals = len(list_retries(history))
+    refusals = sum(attempt.outcome != "validated" and not attempt.corrected for attempt in history)
     if refusals > policy.max_retries:
         times = "once" if refusals == 1 else f"{refusals} times"
         return f"refused {times}, max_retries is {policy.max_retries}"
@@ -123,11 +102,9 @@ def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> b
 
 def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:
     """Decides how a step ends that is not executed again."""
-    if policy.max_replans:
-        return RetryDecision(use="replan", reason=reason)
-    if policy.exhausted == "accept_best" and best_attempt(history) is not None:
-        return RetryDecision(use="accept_best", reason=reason)
-    return RetryDecision(use="stop", reason=reason)
+    keeps_best = policy.exhausted == "accept_best" and best_attempt(history) is not None
+    use = "replan" if policy.max_replans else "accept_best" if keeps_best else "stop"
+    return RetryDecision(use=use, reason=reason)
 
 
 def _describe(kinds: Sequence[RefusalKind]) -> str:

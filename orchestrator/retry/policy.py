@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
+from evaluation.evalset.files import read_values
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.rules import AskHumanRule, ExecutingRule, FeedbackRule, RetryRule
@@ -39,23 +40,6 @@ def _read_transport(value: object) -> object:
         return TransportRetry(**value)
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
-
-
-def _read_text(source: object) -> str:
-    """Returns the text of a policy; of a ``Path``, the text of the file."""
-    if isinstance(source, str):
-        return source
-    if not isinstance(source, Path):
-        raise ConfigurationError(
-            f"the retry policy is {format_repr(source, 80)}; give a text, or the Path of a file"
-        )
-    try:
-        return source.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is no text"
-        raise ConfigurationError(
-            f"the retry policy {str(source)!r} cannot be read ({reason}); give a YAML file in UTF-8"
-        ) from None
 
 
 class RetryPolicy(SettingsModel):
@@ -94,23 +78,18 @@ class RetryPolicy(SettingsModel):
         ),
     ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
-    needs_review: Annotated[
-        Literal["fail", "retry", "human"], Field(description="'fail', 'retry' or 'human'")
-    ] = "fail"
-    reveal: Annotated[Literal["task", "all"], Field(description="'task' or 'all'")] = "task"
+    needs_review: Literal["fail", "retry", "human"] = "fail"
+    reveal: Literal["task", "all"] = "task"
     transport: Annotated[
         TransportRetry,
         BeforeValidator(_read_transport),
         Field(description="a TransportRetry, or an object with its fields"),
     ] = Field(default_factory=TransportRetry)
     stall: Annotated[
-        StallRules | None,
-        Field(description="StallRules, or an object with its fields, or None"),
+        StallRules | None, Field(description="StallRules, or an object with its fields, or None")
     ] = None
     max_replans: Count = 0
-    exhausted: Annotated[Literal["fail", "accept_best"], Field(description="'fail' or 'accept_best'")] = (
-        "fail"
-    )
+    exhausted: Literal["fail", "accept_best"] = "fail"
     seed: Count = 0
 
     @model_validator(mode="after")
@@ -139,11 +118,19 @@ class RetryPolicy(SettingsModel):
             ConfigurationError: The file cannot be read, the text is no YAML or no object, or a value in it is
                 not accepted.
         """
-        text = _read_text(source)
+        if not isinstance(source, str | Path):
+            raise ConfigurationError(
+                f"the retry policy is {format_repr(source, 80)}; give a text, or the Path of a file"
+            )
+        where = f" {str(source)!r}" if isinstance(source, Path) else ""
         try:
-            values = parse_yaml(text)
+            values = read_values(source) if isinstance(source, Path) else parse_yaml(source)
+        except OSError as error:
+            raise ConfigurationError(
+                f"the retry policy{where} cannot be read ({error.strerror}); give a YAML file in UTF-8"
+            ) from None
         except ValueError as error:
-            raise ConfigurationError(f"the retry policy: {error}") from None
+            raise ConfigurationError(f"the retry policy{where}: {error}") from None
         if not isinstance(values, Mapping):
             is_file = isinstance(values, str) and values.endswith((".yaml", ".yml", ".json"))
             hint = f", or Path({values!r}) to read the file" if is_file else ""
@@ -151,12 +138,11 @@ class RetryPolicy(SettingsModel):
                 f"the retry policy is {format_repr(values, 80)}; "
                 f"give an object such as {{max_retries: 3}}{hint}"
             )
-        return cls(**{str(name): value for name, value in values.items()})
+        return cls(**values)
 
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
-        values = self.model_dump(mode="json", exclude_defaults=True)
-        return format_yaml(values)
+        return format_yaml(self.model_dump(mode="json", exclude_defaults=True))
 
 
 def _find_earlier(before: Sequence[RetryRule], rule: RetryRule) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.feedback import report_score
 from orchestrator.retry.attempts import best_attempt, read_attempts
 from orchestrator.state.current_step import (
@@ -24,18 +23,6 @@ def build_instruction(state: OrchestratorState) -> str:
     _, step = current_step(state)
     items = [f"- {text}" for text in list_corrections(current_records(state))]
     return "\n".join([step, "", "Keep to these corrections:", *items]) if items else step
-
-
-def add_refusal(context: str, output: str, reason: str) -> str:
-    """Returns the context with a refused output and the reason."""
-    # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
-    mark = find_boundary(context, output, reason)
-    parts = [
-        context,
-        fence_text("your last output", output, mark),
-        fence_text("why it was refused; correct that", reason, mark),
-    ]
-    return "\n\n".join(part for part in parts if part)
 
 
 def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:

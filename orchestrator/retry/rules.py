@@ -47,7 +47,6 @@ Temperature: TypeAlias = Annotated[
     Field(ge=0, le=2, description="a number from 0 to 2, or None for the model's own temperature"),
 ]
 LastOutput = Literal["auto", "turn", "none"]
-_LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'auto', 'turn' or 'none'")]
 
 _DEFAULT_TEMPERATURE: Final = 0.7
 """A second try at temperature 0 repeats the first one."""
@@ -89,7 +88,7 @@ class FeedbackRule(BaseRule):
     """
 
     use: Literal["feedback"] = "feedback"
-    last_output: _LastOutput = "auto"
+    last_output: LastOutput = "auto"
     temperature: Temperature = _DEFAULT_TEMPERATURE
 
 
@@ -126,7 +125,7 @@ class EscalateRule(BaseRule):
 
     use: Literal["escalate"] = "escalate"
     model: Annotated[str, Field(pattern=r"\S", description="a model specification, or a name of `models`")]
-    last_output: _LastOutput = "none"
+    last_output: LastOutput = "none"
     temperature: Temperature = None
 
 

@@ -46,37 +46,33 @@ def find_stall(executions: Sequence[Attempt], rules: StallRules) -> str | None:
         executions: The executions of the step so far, in order.
         rules: When to end a step early.
     """
-    return (
-        _find_same_output(executions, rules.same_output)
-        or _find_same_tool_call(executions, rules.same_tool_call)
-        or _find_no_improvement(executions, rules.no_improvement)
-    )
+    found: list[str | None] = []
+    if rules.same_output:
+        found.append(_find_same_output(executions[-rules.same_output :], rules.same_output))
+    if rules.same_tool_call:
+        found.append(_find_same_tool_call(executions, rules.same_tool_call))
+    if rules.no_improvement:
+        found.append(_find_no_improvement(executions, rules.no_improvement))
+    return next(filter(None, found), None)
 
 
-def _find_same_output(executions: Sequence[Attempt], times: int | None) -> str | None:
-    if times is None or len(executions) < times:
-        return None
-    last = executions[-times:]
+def _find_same_output(last: Sequence[Attempt], times: int) -> str | None:
     # An execution that raised has no output, which is not the same output twice.
-    has_outputs = not any(attempt.raised for attempt in last)
-    is_same = has_outputs and len({attempt.output for attempt in last}) == 1
+    outputs = {None if attempt.raised else attempt.output for attempt in last}
+    is_same = len(last) == times and len(outputs) == 1 and None not in outputs
     return f"the last {times} executions gave the same output" if is_same else None
 
 
-def _find_same_tool_call(executions: Sequence[Attempt], times: int | None) -> str | None:
-    if times is None:
-        return None
+def _find_same_tool_call(executions: Sequence[Attempt], times: int) -> str | None:
     counts = Counter(call for attempt in executions for call in attempt.tool_calls)
-    for (name, _), count in counts.items():
-        if count >= times:
-            shown_name = format_repr(name, _NAME_LENGTH)
-            return f"the tool {shown_name} was called {count} times with the same arguments"
-    return None
-
-
-def _find_no_improvement(executions: Sequence[Attempt], times: int | None) -> str | None:
-    if times is None or len(executions) < times:
+    repeated = next(((name, count) for (name, _), count in counts.items() if count >= times), None)
+    if repeated is None:
         return None
+    name, count = repeated
+    return f"the tool {format_repr(name, _NAME_LENGTH)} was called {count} times with the same arguments"
+
+
+def _find_no_improvement(executions: Sequence[Attempt], times: int) -> str | None:
     scores = [attempt.score for attempt in executions]
     # The first of the last ``times`` executions may have brought the best score, so it counts as before.
     last = [score for score in scores[1 - times :] if score is not None]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pydantic import TypeAdapter, ValidationError
 
 from agents.models.sampling import Sampling
-from orchestrator.retry.attempts import Attempt
+from agents.prompts import fence_text, find_boundary
+from orchestrator.errors import RetryStrategyError
+from orchestrator.retry.attempts import Attempt, read_attempts
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.refused_step import add_refusal, build_instruction, find_best_record, read_reason
+from orchestrator.retry.refused_step import build_instruction, find_best_record, read_reason
 from orchestrator.retry.repair import number_parts
 from orchestrator.retry.rules import (
     AskHumanRule,
@@ -32,6 +34,7 @@ from orchestrator.state.current_step import (
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import StepRecord
 
 if TYPE_CHECKING:
@@ -95,17 +98,11 @@ class RefusedStep:
     history: tuple[Attempt, ...]
 
 
-CustomStrategy = Callable[[CustomRule, OrchestratorState, StepRequest], StepRequest]
-"""Builds the request of a user's strategy."""
+def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
+    """Returns the next execution of the current step, as the decision about the last one says.
 
-
-def build_request(state: OrchestratorState, policy: RetryPolicy, custom: CustomStrategy) -> StepRequest:
-    """Builds the next execution of the current step, as the decision in its last record says.
-
-    Args:
-        state: The state of the run.
-        policy: The policy of the run: its seed, and the functions of its rules.
-        custom: Called for a rule with a function of the user.
+    Raises:
+        RetryStrategyError: A custom strategy raised, or returned something else than a StepRequest.
     """
     request = StepRequest(instruction=build_instruction(state), context=state["context"])
     refused = last_refused_record(state)
@@ -118,7 +115,7 @@ def build_request(state: OrchestratorState, policy: RetryPolicy, custom: CustomS
         return _add_feedback(request, state, refused, rule)
     if isinstance(rule, RepairRule):
         return _add_repair(request, find_best_record(current_records(state)) or refused)
-    return custom(rule, state, request) if isinstance(rule, CustomRule) else request
+    return _call_strategy(rule, state, request) if isinstance(rule, CustomRule) else request
 
 
 def join_refusal(request: StepRequest) -> StepRequest:
@@ -126,9 +123,14 @@ def join_refusal(request: StepRequest) -> StepRequest:
     refused = request.refused
     if refused is None:
         return request
-    return replace(
-        request, context=add_refusal(request.context, refused.output, refused.reason), refused=None
-    )
+    # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
+    mark = find_boundary(request.context, refused.output, refused.reason)
+    parts = [
+        request.context,
+        fence_text("your last output", refused.output, mark),
+        fence_text("why it was refused; correct that", refused.reason, mark),
+    ]
+    return replace(request, context="\n\n".join(filter(None, parts)), refused=None)
 
 
 def derive_seed(seed: int, step_index: int, attempt: int) -> int:
@@ -193,6 +195,28 @@ def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:
     text = _add_list(request.instruction, "A draft does not meet these requirements", list_wanted(start))
     instruction = f"{text}\n\nThe parts of the draft:\n{number_parts(draft)}\n\n{_REPAIR}"
     return replace(request, instruction=instruction, draft=draft)
+
+
+def _call_strategy(rule: CustomRule, state: OrchestratorState, request: StepRequest) -> StepRequest:
+    records = current_records(state)
+    step = RefusedStep(
+        request=request,
+        output=records[-1]["result"],
+        feedback=read_reason(records[-1]),
+        wanted=tuple(list_wanted(records[-1])),
+        history=read_attempts(records),
+    )
+    try:
+        answer: object = rule.strategy(step)
+    except (Exception, SystemExit) as error:
+        text = f"{type(error).__name__}: {format_text(error)}"
+        raise RetryStrategyError(f"the retry strategy {rule.name!r} raised {text}") from error
+    if not isinstance(answer, StepRequest):
+        raise RetryStrategyError(
+            f"the retry strategy {rule.name!r} returned a {type(answer).__name__}; "
+            "it has to return a StepRequest"
+        )
+    return answer
 
 
 def _add_list(text: str, head: str, items: Sequence[str]) -> str:

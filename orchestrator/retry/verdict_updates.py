@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final, Literal
 
 from orchestrator.judging.feedback import explain_derived, findings_of
@@ -75,15 +76,19 @@ def apply_decision(
 
 def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
     """Returns the execution with its decision, and the rule that decided."""
-    rule = decision.rule
-    options: dict[str, Json] = {} if rule is None else rule.model_dump(mode="json")
-    made = DecisionRecord(use=decision.use, reason=decision.reason, rule=decision.position, options=options)
-    return {**record, "decision": made}
+    options = {} if decision.rule is None else decision.rule.model_dump(mode="json")
+    return add_decision(record, decision.use, decision.reason, decision.position, options)
 
 
-def add_decision(record: StepRecord, use: str, reason: str, rule: int | None = None) -> StepRecord:
-    """Returns the execution with a decision that no rule made; ``rule`` is the one that asked for it."""
-    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={})
+def add_decision(
+    record: StepRecord,
+    use: str,
+    reason: str,
+    rule: int | None = None,
+    options: Mapping[str, Json] = MappingProxyType({}),
+) -> StepRecord:
+    """Returns the execution with a decision; ``rule`` is the place of the rule that asked for it."""
+    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={**options})
     return {**record, "decision": decision}
 
 
@@ -120,12 +125,11 @@ def warn_of_refused_calls(state: OrchestratorState, record: StepRecord) -> list[
         record: The last execution of the step.
     """
     calls = [call for execution in _list_executions(state, record) for call in execution["tool_calls"]]
-    names = {
-        words: dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision)
-        for decision, words in _REFUSED.items()
-    }
-    step = f"step {record['step_index'] + 1}"
-    return [f"{step}: {words}: {', '.join(called)}" for words, called in names.items() if called]
+    warnings = []
+    for decision, words in _REFUSED.items():
+        if names := dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision):
+            warnings.append(f"step {record['step_index'] + 1}: {words}: {', '.join(names)}")
+    return warnings
 
 
 def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:
@@ -174,15 +178,9 @@ def ask_person(  # noqa: PLR0917
     """Returns the update that asks a person about an execution."""
     findings = findings_of(record["report"]) if record["report"] else []
     triggers = record["supervision"]["triggers"] if record["supervision"] else []
-    question = build_question(
-        record,
-        kind,
-        text,
-        describe_problems(triggers, findings),
-        policy,
-        corrected=_count_corrections(state),
-        now=now,
-    )
+    problems = describe_problems(triggers, findings)
+    corrected = _count_corrections(state)
+    question = build_question(record, kind, text, problems, policy, corrected=corrected, now=now)
     return {"results": [record], "question": question}
 
 
@@ -225,6 +223,7 @@ def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> S
 
 
 def _count_corrections(state: OrchestratorState) -> int:
-    supervisions = [record["supervision"] for record in current_records(state)]
-    answers = [supervision["answer"] for supervision in supervisions if supervision is not None]
-    return sum(answer is not None and answer["answer"] == "correct" for answer in answers)
+    """Returns how often a person has sent the current step back."""
+    supervisions = [record["supervision"] for record in current_records(state) if record["supervision"]]
+    answers = [supervision["answer"] for supervision in supervisions if supervision["answer"]]
+    return sum(answer["answer"] == "correct" for answer in answers)

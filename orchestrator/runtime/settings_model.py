@@ -31,7 +31,8 @@ _BELOW: Final = ", and below 2**63"
 class SettingsModel(BaseModel):
     """A group of settings that is checked when it is built and cannot be changed afterwards.
 
-    The ``description`` of a field completes the sentence "``name`` is ``value``; give ...".
+    The ``description`` of a field completes the sentence "``name`` is ``value``; give ...". A ``Literal``
+    needs none.
 
     Raises:
         ConfigurationError: A value or a name is not accepted.
@@ -62,8 +63,10 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     value = (
         "missing" if problem["type"] == "missing" else shorten(repr(_read_input(values, problem["loc"])), 80)
     )
-    is_too_large = problem.get("ctx", {}).get("le") == LARGEST
-    return f"{place} is {value}; give {model.model_fields[name].description}{_BELOW if is_too_large else ''}"
+    context = problem.get("ctx", {})
+    # Pydantic lists the values of a Literal, such as "'a' or 'b'".
+    accepted = model.model_fields[name].description or context.get("expected")
+    return f"{place} is {value}; give {accepted}{_BELOW if context.get('le') == LARGEST else ''}"
 
 
 def _name_place(value: object, loc: Sequence[int | str]) -> str:

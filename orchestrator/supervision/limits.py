@@ -32,4 +32,4 @@ class SupervisionPolicy(SettingsModel):
     ] = None
     human: Flag = True
     answer_deadline_s: Seconds = None
-    on_deadline: Annotated[Literal["approve", "deny"], Field(description="'approve' or 'deny'")] = "deny"
+    on_deadline: Literal["approve", "deny"] = "deny"

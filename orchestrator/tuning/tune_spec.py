@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,6 @@ from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seco
 
 Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
 Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
-_RESOURCES: Final = ", ".join(get_args(Resource))
 _Number: TypeAlias = Annotated[float | int, Field(gt=-math.inf, lt=math.inf, description="a finite number")]
 
 
@@ -33,9 +32,9 @@ class Objective(SettingsModel):
 
     limits: Annotated[
         Mapping[Resource, _Number],
-        Field(description=f"an object such as {{tokens: 2000}}, of {_RESOURCES}"),
+        Field(description=f"an object such as {{tokens: 2000}}, of {', '.join(get_args(Resource))}"),
     ] = Field(default_factory=dict)
-    against: Annotated[Resource, Field(description=f"one of {_RESOURCES}")] = "tokens"
+    against: Resource = "tokens"
 
     @property
     def quantities(self) -> list[Quantity]:

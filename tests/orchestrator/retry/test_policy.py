@@ -47,12 +47,13 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\xfa")
 
-    for file, reason in ((tmp_path / "none.yaml", "No such file or directory"), (binary, "it is no text")):
+    for file, problem in (
+        (tmp_path / "none.yaml", " cannot be read (No such file or directory); give a YAML file in UTF-8"),
+        (binary, ": the file is not in UTF-8 (invalid start byte at byte 0)"),
+    ):
         with pytest.raises(ConfigurationError) as caught:
             RetryPolicy.from_yaml(file)
-        assert str(caught.value) == (
-            f"the retry policy {str(file)!r} cannot be read ({reason}); give a YAML file in UTF-8"
-        )
+        assert str(caught.value) == f"the retry policy {str(file)!r}{problem}"
 
 
 def test_a_policy_is_read_from_yaml_as_a_person_writes_it():
