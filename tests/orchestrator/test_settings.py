@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from pydantic import ValidationError
@@ -98,9 +99,11 @@ MODELS = [Budget, ModelPrice, RetryPolicy, Settings, StallRules, SupervisionPoli
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_setting_says_what_it_accepts(model):
-    checked = {name: field for name, field in model.model_fields.items() if name != "supervision"}
-
-    assert [name for name, field in checked.items() if not field.description] == []
+    required = {name: 1.0 for name, field in model.model_fields.items() if field.is_required()}
+    for name in {*model.model_fields} - {"supervision"}:
+        with pytest.raises(ConfigurationError) as raised:
+            model(**{**required, name: object()})
+        assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
 
 
 @pytest.mark.parametrize("settings", [Budget(), RetryPolicy(), Settings(), StallRules(), SupervisionPolicy()])

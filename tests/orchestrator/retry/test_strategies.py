@@ -63,18 +63,14 @@ def test_resample_sends_the_same_prompt_with_another_seed_and_temperature():
     assert len({second[1], third[1], None}) == 3
 
 
-def test_every_record_has_the_sampling_of_its_attempt():
-    state, model = run(["red", "a blue boat"], {"use": "resample", "temperature": 0.9})
+@pytest.mark.parametrize("temperature", [0.9, None])
+def test_every_record_has_the_sampling_of_its_attempt(temperature):
+    state, model = run(["red", "a blue boat"], {"use": "resample", "temperature": temperature})
     first, second = [record["sampling"] for record in state["results"]]
 
     assert first == {"temperature": None, "seed": None, "model": None}
-    assert second == {"temperature": 0.9, "seed": model.samplings[1][1], "model": None}
-
-
-def test_a_temperature_of_none_keeps_that_of_the_model():
-    _, model = run(["red", "a blue boat"], {"use": "resample", "temperature": None})
-
-    assert model.samplings[1][0] is None
+    assert second == {"temperature": temperature, "seed": model.samplings[1][1], "model": None}
+    assert model.samplings[1][0] == temperature
 
 
 def test_two_runs_of_one_policy_draw_with_the_same_seeds():
@@ -94,8 +90,9 @@ def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
     assert model.samplings[1][0] == 0.7
 
 
-def test_by_default_a_stated_requirement_is_told_without_the_output():
-    _, model = run(["red", "a blue boat"], {"use": "feedback"})
+@pytest.mark.parametrize("options", [{}, {"last_output": "none"}], ids=["by default", "if wanted"])
+def test_a_stated_requirement_is_told_without_the_output(options):
+    _, model = run(["red", "a blue boat"], {"use": "feedback", **options})
     [prompt] = asked(model)
 
     assert prompt == "\n".join(["write", "", "Keep to these requirements:", f"- {WORDS}", f"- {RED}"])
@@ -134,12 +131,6 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
 
     assert (state["status"], sent) == ("success", ["Ann"])
     assert [model.prompts[at][2].text for at in (2, 3)] == ["red", "blue"]
-
-
-def test_feedback_without_the_output_adds_the_requirements_to_the_instruction():
-    _, model = run(["red", "a blue boat"], {"use": "feedback", "last_output": "none"})
-
-    assert asked(model) == [f"write\n\nKeep to these requirements:\n- {WORDS}\n- {RED}"]
 
 
 def test_a_monitor_alone_is_told_as_a_requirement():
@@ -255,12 +246,8 @@ def test_repair_keeps_the_parts_that_are_not_rewritten():
     assert state["output"] == "A blue boat.\n\nA green boat.\n\nA boat."
     assert "[2] A red boat." in asked(model)[0]
     assert RED in asked(model)[0]
-
-
-def test_a_repaired_output_is_checked_again():
-    contract = {"checks": [{"check": "excludes", "texts": ["red"]}]}
+    # It is checked again.
     state, _ = run(["a\n\nred", "[2] red", "[2] red"], {"use": "repair"}, contract=contract)
-
     assert state["status"] == "failed"
 
 
