@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -18,6 +19,7 @@ from agents.calls.conversation import (
     run_conversation,
 )
 from agents.contracts import JsonSchema
+from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
 
@@ -68,10 +70,16 @@ class BaseAgent:
         return await arun_conversation(self._ask(user_input))
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
-        call = ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
-        text = reply_text((yield from ask_model(call)))
+        text = yield from self._call(self._messages(user_input), schema)
         # With a schema, the reader of the reply removes the thoughts itself: it has to see where they end.
         return text if schema else remove_thoughts(text)
+
+    def _call(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None = None
+    ) -> Conversation[str]:
+        model = self.llm if sampling is None else sampling.model or self.llm
+        call = ModelCall(model, messages, self.transport_retry, schema, sampling)
+        return reply_text((yield from ask_model(call)))
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]

@@ -14,7 +14,6 @@ from agents.calls.conversation import (
     Model,
     ModelCall,
     arun_conversation,
-    ask_model,
     reply_text,
     run_conversation,
 )
@@ -186,9 +185,7 @@ class ExecutionAgent(BaseAgent):
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
     ) -> Conversation[str]:
-        model = _choose_model(self.llm, sampling)
-        call = ModelCall(model, _add_schema(messages, schema), self.transport_retry, schema, sampling)
-        return remove_thoughts(reply_text((yield from ask_model(call))))
+        return remove_thoughts((yield from self._call(_add_schema(messages, schema), schema, sampling)))
 
     def _run(self, conversation: Conversation[str]) -> str:
         # Async-only tools need a loop, which a plain call does not have.
@@ -207,8 +204,8 @@ class ExecutionAgent(BaseAgent):
         self, messages: Sequence[BaseMessage], sampling: Sampling | None
     ) -> Conversation[str]:
         tools = {tool.name: tool for tool in self.tools}
-        has_own_model = sampling is None or sampling.model is None
-        model = self._model if has_own_model else bind_tools(_choose_model(self.llm, sampling), self.tools)
+        other = None if sampling is None else sampling.model
+        model = self._model if other is None else bind_tools(other, self.tools)
         rounds = 0
         while True:
             call = ModelCall(model, messages, self.transport_retry, sampling=sampling)
@@ -223,10 +220,6 @@ class ExecutionAgent(BaseAgent):
             answers = yield from answer_calls(tools, calls, reply.invalid_tool_calls)
             messages = [*messages, reply, *answers]
             rounds += 1
-
-
-def _choose_model(own: Model, sampling: Sampling | None) -> Model:
-    return own if sampling is None or sampling.model is None else sampling.model
 
 
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:

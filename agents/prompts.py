@@ -97,7 +97,10 @@ def clean_verdict_request(objective: str, result: str, task: str = "") -> str:
 
 def step_request(step: str, context: str, task: str = "") -> str:
     """Asks for a step. The task and earlier results are fenced off as data."""
-    return _format_step(step, context, task, find_boundary(context, step, task))
+    mark = find_boundary(context, step, task)
+    results = f"{fence_text('results so far', context, mark)}\n\n" if context else ""
+    before = f"{_format_task(task, mark)}{results}"
+    return f"{before}Your step now: {step}" if before else step
 
 
 def correction_turn(feedback: str) -> str:
@@ -124,12 +127,6 @@ def add_schema(request: str, schema: Mapping[str, object] | None) -> str:
         return request
     wanted = json.dumps(schema, ensure_ascii=False)
     return f"{request}\n\nReply with JSON alone that fits this JSON Schema:\n{wanted}"
-
-
-def _format_step(step: str, context: str, task: str, mark: str) -> str:
-    results = f"{fence_text('results so far', context, mark)}\n\n" if context else ""
-    before = f"{_format_task(task, mark)}{results}"
-    return f"{before}Your step now: {step}" if before else step
 
 
 def _format_task(task: str, mark: str) -> str:

@@ -46,7 +46,7 @@ class ScriptedChatModel(BaseChatModel):
     usage: tuple[int, int] | None = None
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
     tools: list[str] = Field(default_factory=list)
-    _answer: Callable[[list[BaseMessage]], Reply] = PrivateAttr()
+    _answer: Callable[[list[BaseMessage]], Reply | None] = PrivateAttr()
     _roles: list[str] = PrivateAttr(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
@@ -82,14 +82,14 @@ class ScriptedChatModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self._with_usage(message))])
 
     def _ask(self, messages: list[BaseMessage]) -> Reply:
-        try:
-            return self._answer(messages)
-        except _ScriptEndedError:
-            number, roles = len(self._roles) - 1, "; ".join(self._roles[-_NAMED_ROLES:])
-            raise AssertionError(
-                f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks "
-                f"for another; asked: {messages[-1].text[:200]!r}"
-            ) from None
+        reply = self._answer(messages)
+        if reply is not None:
+            return reply
+        number, roles = len(self._roles) - 1, "; ".join(self._roles[-_NAMED_ROLES:])
+        raise AssertionError(
+            f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks "
+            f"for another; asked: {messages[-1].text[:200]!r}"
+        )
 
     def _with_usage(self, message: AIMessage) -> AIMessage:
         if self.usage is None or message.usage_metadata is not None:
@@ -110,19 +110,9 @@ class ScriptedChatModel(BaseChatModel):
         return self.bind(tool_choice=tool_choice, **kwargs)
 
 
-class _ScriptEndedError(Exception):
-    """The script has no reply left."""
-
-
-def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply]:
+def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply | None]:
     remaining = iter(list(replies))
-
-    def answer(_messages: list[BaseMessage]) -> Reply:
-        for reply in remaining:
-            return reply
-        raise _ScriptEndedError
-
-    return answer
+    return lambda _messages: next(remaining, None)
 
 
 def _name_role(messages: Sequence[BaseMessage], run: CallbackManagerForLLMRun | None) -> str:

@@ -50,14 +50,10 @@ def describe_request(request: Request) -> str:
     return request.key if isinstance(request, KeyedRequest) else type(request).__name__
 
 
-def hash_request(*parts: str) -> str:
-    """Builds a short key from what distinguishes a request."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
 def hash_call(name: str, args: object, *purpose: str) -> str:
     """Builds the key of a request about a call: the same for the same purpose, tool and arguments."""
-    return hash_request(*purpose, json.dumps([name, args], sort_keys=True, default=str))
+    call = json.dumps([name, args], sort_keys=True, default=str)
+    return hashlib.sha256(json.dumps([*purpose, call]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class ToolGate:
         if earlier is None:
             return self._ask(call) if call.arguments is not None else Run()
         if earlier.denial is not None:
-            return refuse_again(earlier.denial)
+            return refuse_denied(earlier.denial, is_repeated=True)
         if earlier.answer is not None:
             return Reuse(earlier.answer, earlier.origin or {})
         return self.doubt(earlier.doubt) if earlier.can_ask else refuse_doubtful(earlier.doubt)
@@ -159,19 +159,11 @@ class ToolGate:
         return Ask()
 
 
-def refuse_denied(answer: PersonAnswer) -> Refuse:
-    """Returns the decision after a person has denied a call."""
-    return Refuse(f"The call was denied: {_quote(answer)}. Go on without it.", "denied", answer)
-
-
-def refuse_again(answer: PersonAnswer) -> Refuse:
-    """Returns the decision about a call that a person has denied before."""
-    reason = f"The same call was denied before in this step: {_quote(answer)}. Go on without it."
+def refuse_denied(answer: PersonAnswer, *, is_repeated: bool = False) -> Refuse:
+    """Returns the decision about a call that a person has denied, now or earlier in the step."""
+    denied = "The same call was denied before in this step" if is_repeated else "The call was denied"
+    reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."
     return Refuse(reason, "denied", answer)
-
-
-def _quote(answer: PersonAnswer) -> str:
-    return f"{answer['answered_by']} said: {answer['text']}"
 
 
 def refuse_doubtful(reason: str) -> Refuse:

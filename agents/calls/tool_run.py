@@ -14,7 +14,7 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from agents.calls.caller_config import read_values
 from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
-from agents.calls.journal import hash_call, hash_request
+from agents.calls.journal import hash_call
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
 from agents.calls.stand_in_tools import answer_call, refuse_invalid, refuse_unknown
 from agents.calls.tool_answers import build_error, read_answer
@@ -127,11 +127,6 @@ class InvalidCalls:
     """Answers the calls of a reply that could not be read."""
 
     calls: Sequence[InvalidToolCall]
-
-    @property
-    def key(self) -> str:
-        """Describes the calls for a journal: they run no tool."""
-        return hash_request("run")
 
     def run(self) -> list[BaseMessage]:
         """Returns one answer for each call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 Chat = TypeVar("Chat", bound="BaseChatModel")
+HTTP_DEFAULTS: Final[Mapping[str, object]] = {
+    "timeout": 120.0,
+    "max_retries": 0,
+    # ChatOpenAI leaves the usage out of a stream from any endpoint but OpenAI's own.
+    "stream_usage": True,
+    # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
+    "default_headers": {"Connection": "close"},
+}
+"""Settings of a model behind an HTTP endpoint, as far as its class has them."""
 
 
 def build_chat_model(

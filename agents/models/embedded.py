@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models.chat_options import build_chat_model
+from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
 from agents.models.llama_process import Settings
 from agents.models.weights import Weights, locate_weights
 
@@ -114,18 +114,13 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
             "openai_proxy": None,
             "http_client": DefaultHttpxClient(trust_env=False),
             "http_async_client": DefaultAsyncHttpxClient(trust_env=False),
-            # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
-            "default_headers": {"Connection": "close"},
         },
         defaults={
+            **HTTP_DEFAULTS,
             "temperature": 0.0,
             "seed": 20250101,
             "max_tokens": 512,
             **(_SMALL_MODEL if weights is None else {}),
-            "timeout": 120.0,
-            "max_retries": 0,
-            # ChatOpenAI turns it off for any endpoint but OpenAI's own.
-            "stream_usage": True,
         },
         options=settings,
     )

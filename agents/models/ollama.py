@@ -28,7 +28,7 @@ _KEEP_NONE: Final = httpx.Limits(max_keepalive_connections=0)
 _DEFAULT_PORT: Final = 11434
 _DEFAULT_HOST: Final = f"127.0.0.1:{_DEFAULT_PORT}"
 _NO_SERVER: Final = "Failed to connect to Ollama"
-_NO_MODEL: Final = re.compile(r"""model ['"](?P<name>[^'"]+)['"] not found""")
+_NO_MODEL: Final = re.compile(r"""model ['"]([^'"]+)['"] not found""")
 
 
 def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
@@ -100,19 +100,10 @@ def explain_error(llm: object | None, error: BaseException) -> str | None:
     Returns:
         One sentence; None for any other error.
     """
-    for cause in iter_causes(error):
-        address = _unreachable_address(llm, cause)
-        if address is not None:
-            return (
-                f"no Ollama server answers at {address}; start it with `ollama serve`, "
-                "or set OLLAMA_HOST to where it runs"
-            )
-        name = _missing_model(cause)
-        if name is not None:
-            return (
-                f"the Ollama server at {_host(llm)} has no model {name!r}; get it with `ollama pull {name}`"
-            )
-    return None
+    sentences = (
+        _explain_unreachable(llm, cause) or _explain_missing(llm, cause) for cause in iter_causes(error)
+    )
+    return next(filter(None, sentences), None)
 
 
 def require_complete(llm: object, reply: BaseMessage) -> BaseMessage:
@@ -144,7 +135,7 @@ def format_address(host: str | None = None) -> str:
     except httpx.InvalidURL:
         return "the address in OLLAMA_HOST, which is invalid"
     port = "" if has_scheme or url.port else f":{_DEFAULT_PORT}"
-    return f"{_without_password(url)}{port}"
+    return f"{url.scheme}://{url.netloc.decode('ascii')}{port}"
 
 
 def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str] | None:
@@ -173,21 +164,21 @@ def server_address(llm: object) -> str | None:
     return _host(llm) if _is_ollama(llm) else None
 
 
-def _unreachable_address(llm: object | None, error: BaseException) -> str | None:
-    """Returns the address at which no Ollama server answered, or None for any other error."""
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return server_address(llm)
-    if isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER):
-        return _host(llm)
-    return None
+def _explain_unreachable(llm: object | None, error: BaseException) -> str | None:
+    is_lost = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and _is_ollama(llm)
+    if not is_lost and not (isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER)):
+        return None
+    start = "start it with `ollama serve`, or set OLLAMA_HOST to where it runs"
+    return f"no Ollama server answers at {_host(llm)}; {start}"
 
 
-def _missing_model(error: BaseException) -> str | None:
+def _explain_missing(llm: object | None, error: BaseException) -> str | None:
     # By name, since importing the client is slow.
     if type(error).__name__ != "ResponseError" or http_status(error) != httpx.codes.NOT_FOUND:
         return None
-    match = _NO_MODEL.search(str(error))
-    return match["name"] if match else None
+    name = next(iter(_NO_MODEL.findall(str(error))), None)
+    found = f"the Ollama server at {_host(llm)} has no model {name!r}; get it with `ollama pull {name}`"
+    return None if name is None else found
 
 
 def _is_ollama(llm: object | None) -> bool:
@@ -201,7 +192,3 @@ def _is_ollama(llm: object | None) -> bool:
 def _host(llm: object | None) -> str:
     host = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST")
     return format_address(None if host is None else str(host))
-
-
-def _without_password(url: httpx.URL) -> str:
-    return f"{url.scheme}://{url.netloc.decode('ascii')}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agents.errors import ModelSetupError
-from agents.models.chat_options import build_chat_model
+from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
@@ -41,17 +41,8 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
     return build_chat_model(
         ChatOpenAI,
         fixed={"model": name},
-        defaults={
-            "base_url": base_url,
-            # ChatOpenAI needs a key, also for an endpoint that needs none.
-            "api_key": key or "none",
-            "timeout": 120.0,
-            "max_retries": 0,
-            # ChatOpenAI leaves the usage out of a stream from any endpoint but OpenAI's own.
-            "stream_usage": True,
-            # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
-            "default_headers": {"Connection": "close"},
-        },
+        # ChatOpenAI needs a key, also for an endpoint that needs none.
+        defaults={**HTTP_DEFAULTS, "base_url": base_url, "api_key": key or "none"},
         options=options,
     )
 

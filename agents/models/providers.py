@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models.chat_options import build_chat_model, read_field_names
+from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model, read_field_names
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -48,13 +48,6 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
 
 _EXTRAS: Final = {"bedrock_mantle_anthropic": "[anthropic]", "bedrock_mantle_openai": "[openai]"}
 _NAME_FIELDS: Final = ("model", "model_name", "model_id")
-_DEFAULTS: Final[Mapping[str, object]] = {
-    "timeout": 120.0,
-    "max_retries": 0,
-    "stream_usage": True,
-    # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
-    "default_headers": {"Connection": "close"},
-}
 
 
 def build_provider_model(provider: str, name: str, options: Mapping[str, object]) -> BaseChatModel:
@@ -105,5 +98,5 @@ def _build(model_class: type[BaseChatModel], name: str, options: Mapping[str, ob
         return built
     fields = read_field_names(model_class)
     name_field = next((field for field in _NAME_FIELDS if field in fields), "model")
-    defaults = {field: value for field, value in _DEFAULTS.items() if field in fields}
+    defaults = {field: value for field, value in HTTP_DEFAULTS.items() if field in fields}
     return build_chat_model(model_class, fixed={name_field: name}, defaults=defaults, options=options)

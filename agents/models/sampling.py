@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableBinding
 
-from agents.models.transport_retry import http_status, iter_causes
+from agents.models.transport_retry import find_status
 
 if TYPE_CHECKING:
     from langchain_core.language_models import LanguageModelInput
@@ -51,7 +51,8 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
     if not isinstance(model, BaseChatModel):
         return model
     values = {"temperature": sampling.temperature, "seed": sampling.seed}
-    known = {name: value for name, value in values.items() if value is not None and _has(model, name)}
+    names = type(model).model_fields
+    known = {name: value for name, value in values.items() if value is not None and name in names}
     return cast("R", _change_settings(model, known)) if known else model
 
 
@@ -65,8 +66,7 @@ def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
     Returns:
         The sampling; None if the error is not about these settings.
     """
-    statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
-    is_refusal = next(statuses, None) in _REFUSING and _ABOUT_NUMBERS.search(str(error)) is not None
+    is_refusal = find_status(error) in _REFUSING and _ABOUT_NUMBERS.search(str(error)) is not None
     accepted = replace(sampling, temperature=None, seed=None)
     return accepted if is_refusal and accepted != sampling else None
 
@@ -78,7 +78,3 @@ def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> Base
         if isinstance(getattr(type(changed), name, None), cached_property):
             delattr(changed, name)
     return changed
-
-
-def _has(model: BaseChatModel, name: str) -> bool:
-    return name in type(model).model_fields

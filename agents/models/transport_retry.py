@@ -94,17 +94,14 @@ def find_status(error: BaseException) -> int | None:
 def retry_after_seconds(error: BaseException) -> float | None:
     """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
     # Ollama's client drops the response from its own error, but not from the context.
-    value = _retry_after_header(error) or _retry_after_header(error.__context__)
+    responses = (getattr(each, "response", None) for each in (error, error.__context__))
+    headers = (getattr(response, "headers", None) or {} for response in responses)
+    value = next(filter(None, (each.get("retry-after") for each in headers)), "")
     try:
-        seconds = float(str(value))
+        seconds = float(value)
     except ValueError:
         return None
     return seconds if 0 <= seconds < math.inf else None
-
-
-def _retry_after_header(error: BaseException | None) -> object:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    return headers.get("retry-after") if headers is not None else None
 
 
 @dataclass(frozen=True, slots=True)

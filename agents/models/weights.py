@@ -15,6 +15,7 @@ import importlib.util
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Final, Literal
 
 import httpx
@@ -136,19 +137,24 @@ def _from_package(sources: Sources) -> Weights | None:
 
 
 def _from_cache(sources: Sources) -> Weights | None:
-    if importlib.util.find_spec(sources.client) is None:
+    hub = _import_hub(sources)
+    if hub is None:
         return None
-    hub = importlib.import_module(sources.client)
     cached = hub.try_to_load_from_cache(
         sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
     )
     return check_weights(cached, "hub", "the hub's cache") if isinstance(cached, str) else None
 
 
+def _import_hub(sources: Sources) -> ModuleType | None:
+    """Imports the hub's client; returns None if it is not installed."""
+    return importlib.import_module(sources.client) if importlib.util.find_spec(sources.client) else None
+
+
 def _download(sources: Sources) -> Weights:
-    if importlib.util.find_spec(sources.client) is None:
+    hub = _import_hub(sources)
+    if hub is None:
         raise ModelSetupError(f"no weights for the local model are on this machine; {GET_WEIGHTS}")
-    hub = importlib.import_module(sources.client)
     try:
         # Without a network, the hub's client would retry for half a minute.
         httpx.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
@@ -159,16 +165,10 @@ def _download(sources: Sources) -> Weights:
             cache_dir=sources.cache_dir,
             endpoint=sources.endpoint,
         )
-    except _hub_errors(sources) as error:
+    # The hub's client uses requests or httpx, depending on its version.
+    except (OSError, httpx.HTTPError, hub.errors.HTTPError) as error:
         raise ModelSetupError(
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"
         ) from error
     return check_weights(path, "hub", "the hub's cache")
-
-
-def _hub_errors(sources: Sources) -> tuple[type[Exception], ...]:
-    # The hub's client uses requests or httpx, depending on its version.
-    errors = importlib.import_module(f"{sources.client}.errors")
-    http_error: type[Exception] = errors.HTTPError
-    return (OSError, httpx.HTTPError, http_error)
