@@ -23,10 +23,16 @@ _POLL_S: Final = 0.2
 _log: Final = logging.getLogger(__name__)
 
 
-def run_in_daemon_thread(job: Callable[[], None]) -> None:
-    """Runs ``job``, which must not raise, in a new daemon thread."""
+def start_call(outcome: Future[T], call: Callable[[], T]) -> Future[T]:
+    """Runs a call in a daemon thread, with the context variables of the caller; returns its outcome.
+
+    The caller makes the future, so that it has one if Ctrl-C is pressed in here.
+    """
+    in_context = partial(contextvars.copy_context().run, call)
+    job = partial(_resolve, outcome, in_context)
     # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
     threading.Thread(target=job, name="blocking-agent", daemon=True).start()
+    return outcome
 
 
 def run_in_threads(jobs: Sequence[Callable[[], T]]) -> list[T | BaseException]:
@@ -36,10 +42,7 @@ def run_in_threads(jobs: Sequence[Callable[[], T]]) -> list[T | BaseException]:
     """
     if len(jobs) == 1:
         return [jobs[0]()]
-    futures = [Future[T]() for _ in jobs]
-    for future, job in zip(futures, jobs, strict=True):
-        call = partial(contextvars.copy_context().run, job)
-        run_in_daemon_thread(partial(resolve_future, future, call))
+    futures = [start_call(Future[T](), job) for job in jobs]
     wait(futures)
     return [future.exception() or future.result() for future in futures]
 
@@ -51,10 +54,7 @@ async def run_in_thread(call: Callable[[], T]) -> T:
         RuntimeError: The call raised StopIteration, which a future refuses, or an error that ends a process.
     """
     # Not asyncio.to_thread: its threads keep the process alive until a blocked agent returns.
-    outcome = Future[T]()
-    context = contextvars.copy_context()
-    run_in_daemon_thread(partial(resolve_future, outcome, partial(context.run, _contain, call)))
-    return await asyncio.wrap_future(outcome)
+    return await asyncio.wrap_future(start_call(Future[T](), partial(_contain, call)))
 
 
 def _contain(call: Callable[[], T]) -> T:
@@ -69,15 +69,13 @@ class DaemonExecutor(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Runs ``fn`` in a daemon thread."""
-        future: Future[T] = Future()
-        run_in_daemon_thread(partial(resolve_future, future, partial(fn, *args, **kwargs)))
-        return future
+        return start_call(Future[T](), partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leaves running threads behind."""
 
 
-def resolve_future(future: Future[T], call: Callable[[], T]) -> None:
+def _resolve(future: Future[T], call: Callable[[], T]) -> None:
     """Sets a future to the result or the exception of ``call``, unless it was cancelled before."""
     if not future.set_running_or_notify_cancel():
         return
@@ -136,9 +134,7 @@ def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
     outcome: Future[T] = Future()
     try:
-        call = partial(contextvars.copy_context().run, run_loop, main)
-        run_in_daemon_thread(partial(resolve_future, outcome, call))
-        return _wait_for(outcome)
+        return _wait_for(start_call(outcome, partial(run_loop, main)))
     finally:
         if not (outcome.done() or outcome.cancel()):
             started.add_done_callback(lambda cancel: cancel.result()())

@@ -10,12 +10,11 @@ from typing import Annotated, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
-from evaluation.evalset.files import read_values
-from evaluation.evalset.yaml_text import format_yaml, parse_yaml
+from evaluation.evalset.yaml_text import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.rules import AskHumanRule, ExecutingRule, FeedbackRule, RetryRule
 from orchestrator.retry.stalls import StallRules
-from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.plain_values import format_repr
 
 _USES: Final = ", ".join(
@@ -122,23 +121,7 @@ class RetryPolicy(SettingsModel):
             raise ConfigurationError(
                 f"the retry policy is {format_repr(source, 80)}; give a text, or the Path of a file"
             )
-        where = f" {str(source)!r}" if isinstance(source, Path) else ""
-        try:
-            values = read_values(source) if isinstance(source, Path) else parse_yaml(source)
-        except OSError as error:
-            raise ConfigurationError(
-                f"the retry policy{where} cannot be read ({error.strerror}); give a YAML file in UTF-8"
-            ) from None
-        except ValueError as error:
-            raise ConfigurationError(f"the retry policy{where}: {error}") from None
-        if not isinstance(values, Mapping):
-            is_file = isinstance(values, str) and values.endswith((".yaml", ".yml", ".json"))
-            hint = f", or Path({values!r}) to read the file" if is_file else ""
-            raise ConfigurationError(
-                f"the retry policy is {format_repr(values, 80)}; "
-                f"give an object such as {{max_retries: 3}}{hint}"
-            )
-        return cls(**values)
+        return cls(**read_object(source, "the retry policy", "{max_retries: 3}"))
 
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.evalset.files import read_values
+from evaluation.evalset.yaml_text import parse_yaml
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 
@@ -46,6 +49,31 @@ class SettingsModel(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             raise ConfigurationError(_describe_problem(type(self), values, error)) from None
+
+
+def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
+    """Reads the values of settings from a text in YAML or JSON, or from the file of a ``Path``.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or holds no object. The message has ``name``, and
+            ``example`` as an object that is accepted.
+    """
+    where = f"{name} {str(source)!r}" if isinstance(source, Path) else name
+    try:
+        values = read_values(source) if isinstance(source, Path) else parse_yaml(source)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{where} cannot be read ({error.strerror}); give a YAML file in UTF-8"
+        ) from None
+    except ValueError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
+    if isinstance(values, dict):
+        return values
+    is_name = isinstance(values, str) and values.endswith((".yaml", ".yml", ".json"))
+    hint = f", or Path({values!r}) to read the file" if is_name else ""
+    raise ConfigurationError(
+        f"{where} is {shorten(repr(values), 80)}; give an object such as {example}{hint}"
+    )
 
 
 def _describe_problem(model: type[BaseModel], values: Mapping[str, object], error: ValidationError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import queue
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future, wait
@@ -10,7 +9,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TypeVar
 
-from agents.sync import resolve_future, run_in_daemon_thread, run_loop
+from agents.sync import run_loop, start_call
 
 T = TypeVar("T")
 
@@ -37,8 +36,7 @@ def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callabl
             items.put(())
 
     try:
-        run_in_context = partial(contextvars.copy_context().run, run_loop, forward_items)
-        run_in_daemon_thread(partial(resolve_future, outcome, run_in_context))
+        start_call(outcome, partial(run_loop, forward_items))
         while batch := items.get():
             yield from batch
     finally:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, model_validator
 
-from evaluation.evalset.files import read_values
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.budget import ModelPrice
-from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.runtime.settings_model import (
+    Count,
+    Flag,
+    PositiveCount,
+    Seconds,
+    SettingsModel,
+    read_object,
+)
 
 Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
 Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
@@ -140,16 +146,7 @@ def read_spec(path: str | Path) -> TuneSpec:
         ConfigurationError: The file cannot be read, or a value in it is not accepted.
     """
     file = Path(path)
-    try:
-        values = read_values(file)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{str(file)!r} cannot be read ({error.strerror}); give a YAML file"
-        ) from None
-    except ValueError as error:
-        raise ConfigurationError(f"{file.name}: {error}") from None
-    if not isinstance(values, dict):
-        raise ConfigurationError(f"{file.name} holds no object; give tasks, space and budget")
+    values: dict[str, Any] = read_object(file, "the specification", "{tasks: tasks.yaml, space: ...}")
     version = values.pop("version", 1)
     if isinstance(version, bool) or version != 1:
         raise ConfigurationError(f"{file.name}: only version 1 is known; give version: 1, or leave it out")

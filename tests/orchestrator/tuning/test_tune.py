@@ -194,7 +194,7 @@ def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- 1", "holds no object"),
+        ("- 1", r"is \[1\]; give an object such as"),
         ("version: 2", "only version 1"),
         ("version: true", "only version 1"),
         ("a: b: c", "not YAML"),
