@@ -98,8 +98,12 @@ def read_run(state: OrchestratorState, name: str | None = None) -> RecordedRun:
         name: Name of the task. Default: the task.
 
     Raises:
-        ConfigurationError: The records have gaps, for instance a step without its first attempt.
+        ConfigurationError: A step is missing, or an attempt of one.
     """
+    places = {record["step_index"] for record in state["results"]}
+    # Steps that run in parallel may begin in any order.
+    if state["declared"]["needs"] is None and places != {*range(len(places))}:
+        raise _refuse_gap(name or state["task"], "a step")
     steps = [*_read_steps(state["results"]), *_read_steps(state["synthesis"])]
     planned = len(state["plan"]) + bool(state["synthesis"])
     return RecordedRun(name or state["task"], tuple(steps), planned)
@@ -222,6 +226,9 @@ def _check_run(run: RecordedRun) -> None:
 
 def _check_attempts(name: str, attempts: Sequence[Attempt]) -> None:
     if not attempts or [attempt.number for attempt in attempts] != [*range(1, len(attempts) + 1)]:
-        raise ConfigurationError(
-            f"the record of {format_repr(name, 80)} lacks an attempt; give runs with all their attempts"
-        )
+        raise _refuse_gap(name, "an attempt")
+
+
+def _refuse_gap(name: str, missing: str) -> ConfigurationError:
+    shown = format_repr(name, 80)
+    return ConfigurationError(f"the record of {shown} lacks {missing}; give runs with all their attempts")

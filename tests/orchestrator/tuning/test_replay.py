@@ -106,10 +106,13 @@ def test_stored_runs_are_replayed(tmp_path):
     assert results == replay([read_run(state)], policies)
 
 
-def test_a_state_without_a_first_attempt_is_refused():
+@pytest.mark.parametrize(
+    ("changes", "missing"), [({"attempt": 2}, "'Greet' lacks an attempt"), ({"step_index": 1}, "a step")]
+)
+def test_a_state_with_a_gap_is_refused(changes, missing):
     model = ScriptedChatModel(['{"plan": ["Say hello"]}', "Hm", '{"success": true, "feedback": "good"}'])
     state = LangGraphOrchestrator.from_model(model, contract=None).run("Greet")
-    cut = {**state, "results": [{**state["results"][0], "attempt": 2}]}
+    cut = {**state, "results": [{**state["results"][0], **changes}]}
 
-    with pytest.raises(ConfigurationError, match="the record of 'Greet' lacks an attempt"):
+    with pytest.raises(ConfigurationError, match=missing):
         read_run(cut)
