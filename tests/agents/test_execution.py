@@ -58,6 +58,28 @@ def ask_human(question: str) -> str:
     return str(interrupt(question))
 
 
+@tool
+def forget(text: str) -> Command:
+    """Forget everything."""
+    return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]})
+
+
+@tool
+def misaddressed(text: str) -> ToolMessage:
+    """Answer another call."""
+    return ToolMessage(text, tool_call_id="another")
+
+
+def subtract(a: int, b: int) -> int:
+    """Subtract b from a."""
+    return a - b
+
+
+async def later(text: str) -> str:
+    """Give it back later."""
+    return text
+
+
 def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
     """A reply that asks for tools; each call's id is its position."""
     asked = [{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(wanted)]
@@ -68,6 +90,21 @@ def unparsable(arguments: str) -> AIMessage:
     """A reply whose tool call holds no JSON."""
     call = InvalidToolCall(type="invalid_tool_call", name="add", args=arguments, id="9", error=None)
     return AIMessage("", invalid_tool_calls=[call])
+
+
+def mixed() -> AIMessage:
+    """A reply with a call that can be read, and one that cannot."""
+    return calls(("add", {"a": 1, "b": 1})).model_copy(
+        update={"invalid_tool_calls": unparsable("{").invalid_tool_calls}
+    )
+
+
+async def execute(agent: ExecutionAgent, awaited: bool) -> str:
+    """The same call through either entry; the blocking one is called inside a running loop."""
+    return await agent.aexecute_step("s") if awaited else agent.execute_step("s")
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
 
 
 def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]]:
@@ -225,27 +262,52 @@ def test_two_tools_of_one_name_are_refused():
         ExecutionAgent(ScriptedChatModel(["x"]), tools=[add, multiply, add])
 
 
-def test_a_tools_result_goes_back_to_the_model_and_its_last_reply_is_the_result():
-    model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "the sum is 5"])
-    assert ExecutionAgent(model, tools=[add]).execute_step("Add 2 and 3") == "the sum is 5"
-    assert answers(model) == [("0", "success", "5")]
+ONE = ("add", {"a": 1, "b": 1})
+ADDED = ("success", "2")
+QUESTION = ("ask_human", {"question": "may I?"})
 
 
-def test_several_calls_of_one_reply_are_answered_in_their_order():
-    both = calls(("add", {"a": 2, "b": 3}), ("multiply", {"a": 2, "b": 3}))
-    model = ScriptedChatModel([both, "5 and 6"])
-    assert ExecutionAgent(model, tools=[add, multiply]).execute_step("s") == "5 and 6"
-    assert answers(model) == [("0", "success", "5"), ("1", "success", "6")]
+@both_entries
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (calls(("add", {"a": 2, "b": 3})), [("success", "5")]),
+        (calls(ONE, ("multiply", {"a": 2, "b": 3})), [ADDED, ("success", "6")]),
+        (calls(("subtract", {"a": 5, "b": 3})), [("success", "2")]),
+        (calls(("later", {"text": "x"})), [("success", "x")]),
+        (calls(("awaited_add", {"a": 2, "b": 3})), [("success", "5")]),
+        (calls(("broken", {"text": "it"})), [("error", "RuntimeError: cannot do it")]),
+        (calls(("quit_at_once", {"code": 3}), ONE), [("error", "SystemExit: 3"), ADDED]),
+        (calls(("divide", {"a": 1})), [("error", "There is no tool 'divide'; there is: add,")]),
+        *(
+            (calls(("add", args)), [("error", "add")])
+            for args in ({}, {"a": 1}, {"a": "one", "b": 2}, {"a": None, "b": 2})
+        ),
+        (unparsable('{"a": 1,'), [("error", 'The arguments are not valid JSON: {"a": 1,')]),
+        (mixed(), [ADDED, ("error", "The arguments are not valid JSON")]),
+        (calls(ONE, QUESTION), [ADDED, ("error", "")]),
+        (calls(("forget", {"text": "it"})), [("error", "")]),
+        (calls(("misaddressed", {"text": "it"})), [("success", "it")]),
+    ],
+    ids=[
+        *("a result", "several calls", "a function", "an async function", "only awaited", "it raises"),
+        *("it ends the program", "unknown", "no arguments", "one is missing", "of another type", "null"),
+        *("no JSON", "JSON and no JSON", "a question outside of a graph", "it forgets its call"),
+        "a message of its own",
+    ],
+)
+async def test_every_call_is_answered_in_order_and_the_last_reply_is_the_result(reply, expected, awaited):
+    offered = [add, multiply, subtract, later, awaited_add, broken, quit_at_once, ask_human, forget]
+    model = ScriptedChatModel([reply, "done"])
 
-
-def test_a_plain_function_is_a_tool():
-    def subtract(a: int, b: int) -> int:
-        """Subtract b from a."""
-        return a - b
-
-    model = ScriptedChatModel([calls(("subtract", {"a": 5, "b": 3})), "2"])
-    assert ExecutionAgent(model, tools=[subtract]).execute_step("s") == "2"
-    assert answers(model) == [("0", "success", "2")]
+    assert await execute(ExecutionAgent(model, tools=[*offered, misaddressed]), awaited) == "done"
+    told = answers(model)
+    assert [call for call, _, _ in told] == [
+        str(call["id"]) for call in (*reply.tool_calls, *reply.invalid_tool_calls)
+    ]
+    for (_, status, text), (wanted, part) in zip(told, expected, strict=True):
+        assert (status, part in text) == (wanted, True)
+        assert status == "error" or text == part
 
 
 def test_a_function_without_a_docstring_is_refused():
@@ -256,79 +318,14 @@ def test_a_function_without_a_docstring_is_refused():
         ExecutionAgent(ScriptedChatModel([]), tools=[silent])
 
 
-def test_a_tool_that_raises_is_told_to_the_model():
-    model = ScriptedChatModel([calls(("broken", {"text": "it"})), "I could not"])
-    assert ExecutionAgent(model, tools=[broken]).execute_step("s") == "I could not"
-    [(_, status, text)] = answers(model)
-    assert status == "error"
-    assert "RuntimeError: cannot do it" in text
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_a_tool_that_ends_the_program_has_failed_like_any_other(awaited):
-    both = calls(("quit_at_once", {"code": 3}), ("add", {"a": 1, "b": 1}))
-    model = ScriptedChatModel([both, "I could not"])
-    agent = ExecutionAgent(model, tools=[quit_at_once, add])
-    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "I could not"
-    [ended, added] = answers(model)
-    assert ended[:2] == ("0", "error")
-    assert "SystemExit: 3" in ended[2]
-    assert added == ("1", "success", "2")
-
-
-def test_an_unknown_tool_is_told_to_the_model_with_those_that_there_are():
-    model = ScriptedChatModel([calls(("divide", {"a": 1})), "no such tool"])
-    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "no such tool"
-    [(_, status, text)] = answers(model)
-    assert status == "error"
-    assert "divide" in text
-    assert "add" in text
-
-
-@pytest.mark.parametrize("arguments", [{}, {"a": 1}, {"a": "one", "b": 2}, {"a": None, "b": 2}])
-def test_bad_arguments_are_told_to_the_model(arguments):
-    model = ScriptedChatModel([calls(("add", arguments)), "sorry"])
-    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "sorry"
-    [(_, status, text)] = answers(model)
-    assert status == "error"
-    assert "add" in text or "validation error" in text
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_arguments_that_are_no_json_are_told_to_the_model(awaited):
-    model = ScriptedChatModel([unparsable('{"a": 1,'), "sorry"])
-    agent = ExecutionAgent(model, tools=[add])
-    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "sorry"
-    assert answers(model) == [("9", "error", 'The arguments are not valid JSON: {"a": 1,')]
-
-
-def test_valid_and_unparsable_calls_of_one_reply_are_all_answered():
-    mixed = unparsable("{")
-    mixed.tool_calls = calls(("add", {"a": 1, "b": 1})).tool_calls
-    model = ScriptedChatModel([mixed, "2"])
-    ExecutionAgent(model, tools=[add]).execute_step("s")
-    assert [call for call, _, _ in answers(model)] == ["0", "9"]
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_a_tool_that_wants_a_human_outside_of_a_graph_has_failed(awaited):
-    both = calls(("add", {"a": 1, "b": 1}), ("ask_human", {"question": "may I?"}))
-    model = ScriptedChatModel([both, "2"])
-    agent = ExecutionAgent(model, tools=[add, ask_human])
-    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "2"
-    [counted, asked] = answers(model)
-    assert counted == ("0", "success", "2")
-    assert asked[:2] == ("1", "error")
-
-
-@pytest.mark.parametrize("awaited", [False, True])
+@both_entries
 async def test_a_tool_that_wants_a_human_within_a_graph_gets_its_answer_from_there(awaited):
     question = calls(("ask_human", {"question": "may I?"}))
     model = ScriptedChatModel([question, question, "done"])
     agent = ExecutionAgent(model, tools=[ask_human])
 
     async def work(_: MessagesState) -> MessagesState:
-        return {"messages": [await agent.aexecute_step("s") if awaited else agent.execute_step("s")]}
+        return {"messages": [await execute(agent, awaited)]}
 
     graph = StateGraph(MessagesState).add_node("work", work).add_edge(START, "work")
     compiled = graph.compile(checkpointer=InMemorySaver())
@@ -340,31 +337,7 @@ async def test_a_tool_that_wants_a_human_within_a_graph_gets_its_answer_from_the
     assert answers(model) == [("0", "success", "yes")]
 
 
-def test_a_tool_that_takes_its_call_out_of_the_conversation_is_answered_all_the_same():
-    @tool
-    def forget(text: str) -> Command:
-        """Forget everything."""
-        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]})
-
-    model = ScriptedChatModel([calls(("forget", {"text": "it"})), "done"])
-    assert ExecutionAgent(model, tools=[forget]).execute_step("s") == "done"
-    assert [(call, status) for call, status, _ in answers(model)] == [("0", "error")]
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_a_tools_own_message_answers_its_call_whichever_it_names(awaited):
-    @tool
-    def misaddressed(text: str) -> ToolMessage:
-        """Answer another call."""
-        return ToolMessage(text, tool_call_id="another")
-
-    model = ScriptedChatModel([calls(("misaddressed", {"text": "it"})), "done"])
-    agent = ExecutionAgent(model, tools=[misaddressed])
-    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "done"
-    assert answers(model) == [("0", "success", "it")]
-
-
-@pytest.mark.parametrize("awaited", [False, True])
+@both_entries
 @pytest.mark.parametrize("missing", [None, ""])
 async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awaited):
     reply = calls(("add", {"a": 1, "b": 1}), ("add", {"a": 2, "b": 2}), ("divide", {}))
@@ -373,7 +346,7 @@ async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awa
     reply.invalid_tool_calls = [{**unparsable("{").invalid_tool_calls[0], "id": missing}]
     model = ScriptedChatModel([reply, "2 and 4"])
     agent = ExecutionAgent(model, tools=[add])
-    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "2 and 4"
+    assert await execute(agent, awaited) == "2 and 4"
     [sent] = [message for message in model.prompts[-1] if isinstance(message, AIMessage)]
     asked = [call["id"] for call in (*sent.tool_calls, *sent.invalid_tool_calls)]
     assert [call for call, _, _ in answers(model)] == asked
@@ -381,7 +354,7 @@ async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awa
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-@pytest.mark.parametrize("awaited", [False, True])
+@both_entries
 async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, awaited):
     done: list[int] = []
 
@@ -394,7 +367,7 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
     model = ScriptedChatModel(lambda _: calls(("again", {"n": 1})))
     agent = ExecutionAgent(model, tools=[again], max_tool_rounds=rounds)
     with pytest.raises(ToolLoopError, match=f"after {rounds} rounds") as caught:
-        await agent.aexecute_step("s") if awaited else agent.execute_step("s")
+        await execute(agent, awaited)
     assert caught.value.rounds == rounds
     assert len(done) == rounds
     assert len(model.prompts) == rounds + 1
@@ -404,22 +377,6 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
 def test_a_cap_that_makes_no_sense_is_refused(rounds):
     with pytest.raises(ValueError, match="max_tool_rounds is"):
         ExecutionAgent(ScriptedChatModel([]), max_tool_rounds=rounds)
-
-
-async def test_a_tool_that_can_only_be_awaited_works_from_blocking_code_inside_a_running_loop():
-    model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
-    assert ExecutionAgent(model, tools=[awaited_add, add]).execute_step("s") == "5"
-    assert answers(model) == [("0", "success", "5")]
-
-
-def test_an_async_function_is_a_tool():
-    async def later(text: str) -> str:
-        """Give it back later."""
-        return text
-
-    model = ScriptedChatModel([calls(("later", {"text": "x"})), "done"])
-    assert ExecutionAgent(model, tools=[later]).execute_step("s") == "done"
-    assert answers(model) == [("0", "success", "x")]
 
 
 @pytest.mark.parametrize(
