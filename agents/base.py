@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,8 +22,10 @@ from agents.calls.conversation import (
 from agents.contracts import JsonSchema
 from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
+from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.parsing.objects import remove_thoughts
 
+_log: Final = logging.getLogger(__name__)
 DEFAULT_RETRY: Final = TransportRetry()
 
 
@@ -57,7 +60,7 @@ class BaseAgent:
         self.transport_retry = transport_retry
 
     def invoke(self, user_input: str) -> str:
-        """Sends one message and returns the text of the reply.
+        """Sends one message and returns the text of the reply; an empty one if the provider blocked it.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
@@ -70,16 +73,23 @@ class BaseAgent:
         return await arun_conversation(self._ask(user_input))
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
-        text = yield from self._call(self._messages(user_input), schema)
+        reply = yield from self._call(self._messages(user_input), schema)
+        reason = find_message_cut_off(reply)
+        if reason is not None and not is_token_limit(reason):
+            _log.warning(
+                "%s got no answer from its model: the reply was cut off (%s)", self.agent_name, reason
+            )
+            return ""
+        text = reply_text(reply)
         # With a schema, the reader of the reply removes the thoughts itself: it has to see where they end.
         return text if schema else remove_thoughts(text)
 
     def _call(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None = None
-    ) -> Conversation[str]:
+    ) -> Conversation[BaseMessage]:
         model = self.llm if sampling is None else sampling.model or self.llm
         call = ModelCall(model, messages, self.transport_retry, schema, sampling)
-        return reply_text((yield from ask_model(call)))
+        return (yield from ask_model(call))
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]

@@ -185,7 +185,8 @@ class ExecutionAgent(BaseAgent):
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
     ) -> Conversation[str]:
-        return remove_thoughts((yield from self._call(_add_schema(messages, schema), schema, sampling)))
+        reply = yield from self._call(_add_schema(messages, schema), schema, sampling)
+        return remove_thoughts(reply_text(reply))
 
     def _run(self, conversation: Conversation[str]) -> str:
         # Async-only tools need a loop, which a plain call does not have.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.importers.end_reasons import find_cut_off
+from agents.parsing.end_reasons import find_cut_off
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, as_object
 
@@ -18,6 +18,8 @@ ROLES: Final = {
     **dict.fromkeys(("tool", "function", "toolmessage", "functionmessage", "toolmessagechunk"), "tool"),
 }
 """The role by its spelling in lower case."""
+_REPORTS: Final = ("response_metadata", "additional_kwargs")
+"""Where LangChain keeps what a provider reports."""
 
 
 class UnknownFormatError(Exception):
@@ -68,7 +70,8 @@ class Message:
     @property
     def cut_off(self) -> str | None:
         """The reason why the provider cut the message off; None if it did not."""
-        return find_cut_off(self.plain) or find_cut_off(as_object(self.plain.get("response_metadata")))
+        reports = (self.plain, *(as_object(self.plain.get(name)) for name in _REPORTS))
+        return next(filter(None, map(find_cut_off, reports)), None)
 
     @property
     def ends_with_reply(self) -> bool:

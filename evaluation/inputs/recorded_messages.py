@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from evaluation.importers.end_reasons import is_token_limit
+from agents.parsing.end_reasons import is_blocked, is_token_limit
 from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
 from evaluation.importers.imported_message import is_visible
 from evaluation.importers.tool_answers import describes_error
@@ -127,6 +127,8 @@ def _leaves_output_open(doubt: Doubt) -> bool:
 def _describe_cut(cause: str) -> Doubt:
     if is_token_limit(cause):
         return Doubt(_TRUNCATED, "critical", is_truncated=True)
+    if is_blocked(cause):
+        return Doubt(f"The last reply was blocked or refused ({shorten(cause)}), so the run has no output")
     cut = f"The last reply was cut off ({shorten(cause)})"
     return Doubt(f"{cut}, so the run has not finished; record all of it")
 

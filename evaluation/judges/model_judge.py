@@ -22,6 +22,7 @@ from agents.calls.conversation import (
 )
 from agents.models.identity import identify_model
 from agents.models.transport_retry import TransportRetry
+from agents.parsing.end_reasons import find_message_cut_off
 from agents.parsing.objects import is_quoted, remove_own_thoughts, unwrap_fence
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
@@ -36,7 +37,7 @@ from evaluation.judges.judge_prompts import (
 )
 from evaluation.judges.judge_scores import read_judge_result
 from evaluation.judges.judge_usage import sum_usage
-from evaluation.judges.provider import find_block_reason, is_cut_off, judge_errors, read_usage
+from evaluation.judges.provider import find_end_failure, judge_errors, read_usage
 from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject, as_object
 
@@ -162,9 +163,9 @@ class RubricJudge:
         self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric
     ) -> JsonObject | JudgeFailure:
         usage = read_usage(message, self.model)
-        block_reason = find_block_reason(message)
-        if block_reason is not None:
-            return JudgeFailure("blocked", block_reason, usage)
+        unfinished = find_end_failure(message, usage)
+        if unfinished is not None:
+            return unfinished
         shown = [part.text for part in prompt]
         text = remove_own_thoughts(reply_text(message), shown)
         read = read_object(text)
@@ -172,7 +173,7 @@ class RubricJudge:
             return replace(read, usage=usage)
         if is_quoted(unwrap_fence(text), shown):
             return JudgeFailure("malformed", "the answer is copied from the run, word for word", usage)
-        if read.repaired and is_cut_off(message):
+        if read.repaired and find_message_cut_off(message):
             return JudgeFailure("malformed", "the reply was cut off at its token limit", usage)
         answer = {**_replace_score(read.value, rubric), "usage": usage}
         answer = {**answer, "repaired": True} if read.repaired else answer

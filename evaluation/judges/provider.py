@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage
 
@@ -12,25 +11,10 @@ from agents.calls.conversation import reply_text
 from agents.calls.structured_output import is_content_filtered
 from agents.key_masking import mask_keys, read_secrets
 from agents.models.transport_retry import iter_causes
+from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from evaluation.errors import JudgeError
-from evaluation.importers.end_reasons import find_cut_off, is_token_limit
+from evaluation.judges.failures import JudgeFailure
 from evaluation.values import JsonObject
-
-# The names that OpenAI, Anthropic, Gemini and Bedrock give to a blocked reply.
-_BLOCKING: Final = frozenset(
-    {
-        "content_filter",
-        "content_filtered",
-        "refusal",
-        "safety",
-        "prohibited_content",
-        "blocklist",
-        "spii",
-        "recitation",
-        "guardrail_intervened",
-    }
-)
-_FINISH_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 
 
 @contextmanager
@@ -53,22 +37,15 @@ def judge_errors(llm: object) -> Iterator[None]:
         raise
 
 
-def find_block_reason(message: BaseMessage) -> str | None:
-    """Says why a reply contains no answer. Returns None if it was answered or cut off."""
-    blocking = sorted(_finish_reasons(message) & _BLOCKING)
-    if blocking:
-        return f"the reply was blocked ({blocking[0]})"
-    if _is_refusal(message):
-        return "the model refused to answer"
-    if _is_prompt_blocked(message.response_metadata):
-        return "the prompt was blocked"
-    return None if reply_text(message).strip() or is_cut_off(message) else "the reply is empty"
-
-
-def is_cut_off(message: BaseMessage) -> bool:
-    """Checks whether a reply reached its token limit."""
-    reason = find_cut_off(message.response_metadata)
-    return reason is not None and is_token_limit(reason)
+def find_end_failure(message: BaseMessage, usage: JsonObject) -> JudgeFailure | None:
+    """Describes why a reply contains no answer. Returns None if it was answered or cut off at its limit."""
+    reason = find_message_cut_off(message)
+    if reason is not None and is_blocked(reason):
+        return JudgeFailure("blocked", f"the reply was blocked or refused ({reason})", usage)
+    if reason is not None and not is_token_limit(reason):
+        return JudgeFailure("provider_failure", f"the provider did not finish the reply ({reason})", usage)
+    is_empty = reason is None and not reply_text(message).strip()
+    return JudgeFailure("blocked", "the reply is empty", usage) if is_empty else None
 
 
 def read_usage(message: BaseMessage, model: str) -> JsonObject:
@@ -76,23 +53,3 @@ def read_usage(message: BaseMessage, model: str) -> JsonObject:
     reported = message.usage_metadata if isinstance(message, AIMessage) else None
     tokens = {name: reported[name] for name in ("input_tokens", "output_tokens")} if reported else {}
     return {**tokens, "model": str(message.response_metadata.get("model_name") or model)}
-
-
-def _finish_reasons(message: BaseMessage) -> set[str]:
-    return {str(message.response_metadata.get(name)).lower() for name in _FINISH_KEYS}
-
-
-def _is_refusal(message: BaseMessage) -> bool:
-    blocks = message.content if isinstance(message.content, list) else []
-    refusals = (_is_refusal_block(block) for block in blocks if isinstance(block, Mapping))
-    return any(refusals) or bool(message.additional_kwargs.get("refusal"))
-
-
-def _is_refusal_block(block: Mapping[str, object]) -> bool:
-    value = block.get("value")
-    return block.get("type") == "refusal" or (isinstance(value, Mapping) and "refusal" in value)
-
-
-def _is_prompt_blocked(metadata: Mapping[str, object]) -> bool:
-    feedback = metadata.get("prompt_feedback")
-    return isinstance(feedback, Mapping) and bool(feedback.get("block_reason"))

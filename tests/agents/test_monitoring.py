@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from agents import MonitoringAgent, prompts
+from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import require_clean_approvals
 from agents.prompts import find_boundary, verdict_request
 from agents.testing import ScriptedChatModel
@@ -54,6 +55,30 @@ async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt
     other = await MonitoringAgent(awaited).aevaluate(OBJECTIVE, "x {y}")
     assert verdict == other
     assert blocking.prompts == awaited.prompts
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"response_metadata": {"finish_reason": "content_filter"}},
+        {"response_metadata": {"stop_reason": "refusal"}},
+        {"response_metadata": {"finish_reason": "insufficient_system_resource"}},
+        {"response_metadata": {"finish_reason": "SAFETY"}},
+        {"response_metadata": {"prompt_feedback": {"block_reason": "OTHER"}}},
+        {"additional_kwargs": {"refusal": "I cannot judge that."}},
+        {"content": [{"type": "text", "text": MET}, {"type": "refusal", "refusal": "No."}]},
+    ],
+)
+def test_a_reply_that_the_provider_blocked_or_did_not_finish_is_no_verdict(fields):
+    model = ScriptedChatModel([AIMessage(**{"content": MET, **fields})])
+    verdict = MonitoringAgent(model).evaluate(OBJECTIVE, "x")
+    assert verdict["success"] is False
+    assert verdict["feedback"].startswith(UNREADABLE_PREFIX)
+
+
+def test_a_complete_verdict_at_the_limit_of_tokens_counts():
+    model = ScriptedChatModel([AIMessage(MET, response_metadata={"finish_reason": "length"})])
+    assert MonitoringAgent(model).evaluate(OBJECTIVE, "x")["success"] is True
 
 
 def test_a_model_that_answers_through_a_tool_call_is_read_alike():

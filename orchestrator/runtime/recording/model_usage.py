@@ -11,7 +11,7 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 from typing_extensions import TypedDict
 
-from evaluation.importers.end_reasons import find_cut_off
+from agents.parsing.end_reasons import find_cut_off, find_message_cut_off
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
@@ -65,11 +65,11 @@ def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     usage = next(filter(None, usages), {})
     counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
     # A model of plain text has no message, and reports the reason beside the text.
-    reports = [
-        *(reply.response_metadata for reply in replies),
-        *(generation.generation_info or {} for generation in generations),
+    reasons = [
+        *map(find_message_cut_off, replies),
+        *(find_cut_off(generation.generation_info or {}) for generation in generations),
     ]
-    return _add_reply(call, counts, generations[0].text if generations else "", reports)
+    return _add_reply(call, counts, generations[0].text if generations else "", reasons)
 
 
 def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
@@ -82,15 +82,16 @@ def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
     counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
     choice = next(iter(getattr(completion, "choices", None) or ()), None)
     text = getattr(getattr(choice, "message", None), "content", None) or ""
-    ended = _add_reply(call, counts, text, [{"finish_reason": getattr(choice, "finish_reason", "")}])
+    reason = find_cut_off({"finish_reason": getattr(choice, "finish_reason", "")})
+    ended = _add_reply(call, counts, text, [reason])
     return {**ended, "failed": ended["tokens"] is None}
 
 
 def _add_reply(
-    call: ModelCall, counts: Sequence[object], text: str, reports: Iterable[Mapping[str, object]]
+    call: ModelCall, counts: Sequence[object], text: str, reasons: Iterable[str | None]
 ) -> ModelCall:
     ended: ModelCall = {**call, "tokens": _check_counts(counts), "end": _read_last_words(text)}
-    cut_off = next(filter(None, map(find_cut_off, reports)), None)
+    cut_off = next(filter(None, reasons), None)
     return ended if cut_off is None else {**ended, "cut_off": cut_off}
 
 

@@ -275,11 +275,13 @@ def test_a_harmless_message_is_read_and_holds_no_call(kind):
     assert run_from_messages([HARMLESS[kind]])["tool_calls"] == []
 
 
-def test_a_refusal_is_a_text():
-    messages = [REQUEST, {"role": "assistant", "content": None, "refusal": "I will not."}]
-    report = evaluate({"agent_run": {"messages": messages}, "required_content": [{"text": "I will not"}]})
+def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
+    refusal = {"role": "assistant", "content": None, "refusal": "I will not."}
+    checks = {"required_content": [{"text": "I will not"}]}
+    report = evaluate({"agent_run": {"messages": [REQUEST, refusal]}, **checks})
 
-    assert report.status == "passed"
+    assert report.status == "needs_review"
+    assert "blocked or refused (refusal)" in report.summary
 
 
 def test_an_artifact_of_a_tool_need_not_be_json():

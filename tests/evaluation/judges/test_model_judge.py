@@ -25,6 +25,7 @@ REPLY = {
     "concerns": ["short"],
     "recommended_action": "Keep it.",
 }
+GOOD = json.dumps(REPLY)
 KEY = "a-key-of-no-known-form-0815"
 
 
@@ -139,12 +140,12 @@ def test_a_refusal_that_the_schema_was_not_to_blame_for_is_forgotten():
     [
         ("", "empty"),
         (" \n", "empty"),
-        (AIMessage("{}", response_metadata={"finish_reason": "content_filter"}), "content_filter"),
-        (AIMessage("I", response_metadata={"stop_reason": "refusal"}), "refusal"),
-        (AIMessage("", response_metadata={"finish_reason": "SAFETY"}), "safety"),
-        (AIMessage("x", response_metadata={"stopReason": "guardrail_intervened"}), "guardrail_intervened"),
-        (AIMessage("", response_metadata={"prompt_feedback": {"block_reason": 1}}), "prompt"),
-        (AIMessage("", additional_kwargs={"refusal": "I cannot."}), "refused"),
+        (AIMessage(GOOD, response_metadata={"finish_reason": "content_filter"}), "content_filter"),
+        (AIMessage(GOOD, response_metadata={"stop_reason": "refusal"}), "refusal"),
+        (AIMessage("", response_metadata={"finish_reason": "SAFETY"}), "SAFETY"),
+        (AIMessage(GOOD, response_metadata={"stopReason": "guardrail_intervened"}), "guardrail_intervened"),
+        (AIMessage(GOOD, response_metadata={"prompt_feedback": {"block_reason": 1}}), "prompt"),
+        (AIMessage(GOOD, additional_kwargs={"refusal": "I cannot."}), "refused"),
         (AIMessage([{"type": "refusal", "refusal": "No."}]), "refused"),
         (AIMessage([{"type": "non_standard", "value": {"refusal": "No."}}]), "refused"),
     ],
@@ -154,6 +155,12 @@ def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(reply, s
     assert error.kind == "blocked"
     assert said in str(error)
     assert error.usage["input_tokens"] == 100
+
+
+def test_a_reply_that_the_provider_did_not_finish_is_asked_for_once_more():
+    unfinished = AIMessage(GOOD, response_metadata={"finish_reason": "insufficient_system_resource"})
+    assert failure(replying(unfinished, unfinished)[0]).kind == "provider_failure"
+    assert replying(unfinished, REPLY)[0].judge(request())["score"] == 4.5
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,17 @@ def test_a_whole_reply_is_accepted(reason):
     assert run(cut("A boat.", reason))[0]["retries"]["semantic"] == 0
 
 
-def test_a_reply_that_the_provider_filtered_has_no_verdict():
-    state, _ = run(cut("A boat", "content_filter"))
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"response_metadata": {"finish_reason": "content_filter"}},
+        {"response_metadata": {"finish_reason": "insufficient_system_resource"}},
+        {"response_metadata": {"stop_reason": "refusal"}},
+        {"additional_kwargs": {"refusal": "I will not write about a boat."}},
+    ],
+)
+def test_a_reply_that_the_provider_blocked_has_no_verdict(fields):
+    state, _ = run(AIMessage("A boat", **fields))
 
     assert state["status"] == "failed"
     assert state["results"][0]["status"] == "needs_review"
