@@ -12,12 +12,17 @@ _APPROVALS: Final = frozenset({
     "acceptable", "ok",
 })  # fmt: skip
 _REFUSALS: Final = frozenset({
-    "fail", "failed", "reject", "rejected", "refuse", "refused",
+    "fail", "fails", "failed", "reject", "rejected", "refuse", "refused", "deny", "denied",
+    "block", "blocked", "halt", "halted",
+    "incomplete", "incorrect", "invalid", "wrong", "unsuccessful", "unacceptable",
     "unsafe", "harmful", "toxic", "hallucinated", "hallucination",
 })  # fmt: skip
+_FAULTS: Final = frozenset({"error", "errors", "failure", "failures", "error_message", "failure_reason"})
+"""Names that deny with any value, unless it says that there is none."""
 _MET: Final = frozenset({
-    "met", "achieved", "completed", "fulfilled", "satisfied", "correct", "compliant", "valid", "satisfactory",
-    "safe", "harmless", "appropriate", "factual", "faithful", "grounded", "truthful",
+    "met", "achieved", "complete", "completed", "finished", "done", "fulfilled", "allowed", "satisfied",
+    "correct", "compliant", "valid", "satisfactory", "safe", "harmless", "appropriate", "factual",
+    "faithful", "grounded", "truthful",
 })  # fmt: skip
 """Names, also behind a noun (goal_achieved), that deny with false or no; another text may be a date."""
 _OPPOSITES: Final = frozenset({"not", "never", "un", "in", "non", "partially"})
@@ -25,12 +30,18 @@ _VERDICTS: Final = frozenset({
     "verdict", "decision", "judgment", "judgement", "conclusion", "status", "outcome", "result", "rating",
     "grade", "mark", "overall", "assessment", "pass_fail", "label",
 })  # fmt: skip
-_ACTIONS: Final = frozenset({"recommendation", "recommended_action"})
+_ACTIONS: Final = frozenset({"recommendation", "recommended_action", "action"})
+_WORK: Final = r"(?:\w+_)?(?:review|revisions?|(?:re)?work|improvements?|changes?|corrections?|fix|retry)"
+_ASKED_WORK: Final = re.compile(rf"(?:needs?|requires?)_{_WORK} | {_WORK}_(?:needed|required)", re.VERBOSE)
+_NOTHING: Final = re.compile(
+    r"\W*(?:(?:no|none|nothing|null|nil|false|n/?a|0)(?:\s+(?:errors?|failures?))?(?:\s+found)?)?\W*",
+    re.IGNORECASE,
+)
 _NO: Final = frozenset({"no", "n", "false"})
 _REFUSING_WORD: Final = re.compile(
     r"""\s*(?-i:[DEF])[+-]?\s*$ | [^\w❌✗✘👎]*+(?: [❌✗✘👎]
-    | (?:not|never)[\s_-]+(?:pass|approv|accept|ok|success|met)\w*
-    | (?:fail|reject|refus|disapprov)\w* | den(?:y|ied)
+    | (?:not|never)[\s_-]+(?:pass|approv|accept|allow|ok|success|met)\w*
+    | (?:fail|reject|refus|disapprov)\w* | den(?:y|ied) | block(?:ed)? | halt(?:ed)? | abort(?:ed)?
     | un(?:successful|acceptable|satisfactory|clear|decided)
     | in(?:correct|sufficient|adequate|valid|complete|conclusive) | wrong | bad | poor
     | needs?[\s_-](?:work|review|revision|improvement)
@@ -83,13 +94,15 @@ def iter_fields(value: object) -> Iterator[tuple[str, object]]:
 def _denies(name: str, value: object) -> bool:
     field = normalize_name(name)
     text = value.strip(" .!*").lower() if isinstance(value, str) else None
-    if field in _REFUSALS:
+    if field in _FAULTS:
+        return bool(value) if text is None else _NOTHING.fullmatch(text) is None
+    if field in _REFUSALS or _ASKED_WORK.fullmatch(field):
         return bool(value) if text is None else text in {"true", "yes"}
     if field in _APPROVALS:
         # A text such as "not yet" or "unclear" is no approval either; null is a field that was left out.
         return value is not None and not value if text is None else _APPROVING_WORD.match(text) is None
     is_no = value is False or text in _NO
     refuses = isinstance(value, str) and _REFUSING_WORD.match(value) is not None
-    if field in _VERDICTS or field in _ACTIONS:
+    if field in _VERDICTS | _ACTIONS:
         return refuses or (is_no and field in _VERDICTS)
     return is_no and field.rpartition("_")[2] in _MET and _OPPOSITES.isdisjoint(field.split("_"))

@@ -27,6 +27,21 @@ from agents.parsing.denials import find_denial
         {"safe": False},
         {"is_harmful": True},
         {"hallucination": "yes"},
+        {"failure": True},
+        {"failures": ["the last line"]},
+        {"error": "the output is cut"},
+        {"Errors": 2},
+        {"needs_revision": True},
+        {"requires-changes": "yes"},
+        {"human_review_required": True},
+        {"complete": False},
+        {"is_done": "no"},
+        {"incomplete": True},
+        *(
+            {"decision": word}
+            for word in ("block", "Blocked.", "reject", "deny", "halt", "HALT", "not allowed")
+        ),
+        {"action": "block"},
     ],
 )
 def test_a_refusal_under_any_name_is_found(value):
@@ -42,6 +57,10 @@ def test_a_refusal_under_any_name_is_found(value):
         {"outcome": "refused the harmful request correctly", "recommended_action": "No."},
         {"rationale": "failed", "feedback": "reject"},
         {"grade": "A-", "rating": "B", "safe": True, "harmful": False, "grounded": "mostly", "mark": "F#"},
+        {"error": None, "errors": [], "failure": "none", "failures": 0, "failure_reason": "N/A"},
+        {"error": "No errors found.", "error_message": " ", "blocked": "no", "incomplete": False},
+        {"needs_revision": False, "requires_tools": True, "review_needed": "none", "needs_context": True},
+        {"complete": "2026-11-22", "action": "block the sender", "decision": "halt and catch fire"},
         ["passed", False],
         "failed",
     ],

@@ -109,6 +109,12 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a success that another field denies", '{"success": true, "passed": "false"}', UNREADABLE),
     ("a success with a failed verdict", '{"success": true, "verdict": "FAIL - too short"}', UNREADABLE),
     ("a success with a denial inside", '{"success": true, "checks": [{"approved": false}]}', UNREADABLE),
+    ("a success that is a failure, too", '{"success": true, "failure": true}', UNREADABLE),
+    ("a success that needs a revision", '{"success": true, "needs_revision": true}', UNREADABLE),
+    ("a success that is not complete", '{"success": true, "complete": false}', UNREADABLE),
+    ("a success with an error", '{"success": true, "error": "the third line is missing"}', UNREADABLE),
+    ("a success with the decision to block", '{"success": true, "decision": "block"}', UNREADABLE),
+    ("a success without an error", '{"success": true, "error": null, "failure": false}', (True, "")),
     (
         "a success with a result in words",
         '{"success": true, "result": "No errors", "failed": 0, "feedback": "failed"}',
