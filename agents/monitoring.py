@@ -17,7 +17,7 @@ from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verd
 from agents.models.identity import identify_model
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
-from agents.parsing.objects import is_clean_reply, is_quoted
+from agents.parsing.objects import find_document, is_one_object, is_quoted
 from agents.parsing.verdicts import read_verdict
 
 _log: Final = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ def _read_reply(reply: str, *shown: str) -> Verdict | Unreadable:
 
 def _is_unclean_approval(reply: str, verdict: Verdict | Unreadable, *shown: str) -> bool:
     approves = not isinstance(verdict, Unreadable) and verdict["success"]
-    return approves and not is_clean_reply(reply, shown)
+    return approves and not is_one_object(find_document(reply, shown))
 
 
 def _quotes(reply: str, *texts: str) -> bool:

@@ -1,16 +1,13 @@
-"""Finds JSON in a model's text and reads it, also if it is not quite JSON.
+"""Finds JSON in a model's text and reads it. What is not quite JSON can be repaired.
 
 ``repair_json`` guesses, and its guess may be wrong: never take an approval from it.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import json_repair
@@ -22,7 +19,6 @@ CONTAINER_LIMIT: Final = 1_000
 """Maximum number of objects and lists that are read from one text."""
 
 _STRINGS: Final = r""" "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^'\\]*+(?:\\.[^'\\]*+)*+' """
-_STRING: Final = re.compile(_STRINGS, re.VERBOSE | re.DOTALL)
 # A bracket opens a list only before a JSON value: prose has brackets, too.
 _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|null)\b ))""", re.VERBOSE)
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
@@ -60,57 +56,35 @@ def _find_end(text: str, start: int) -> int | None:
     return None
 
 
-def load_json(
-    text: str, merge_pairs: Callable[[list[tuple[str, object]]], dict[str, object]] | None = None
-) -> object:
-    """Reads a JSON document; ``merge_pairs`` builds its objects. Returns None if it is not JSON."""
+def load_json(text: str, *, any_case: bool = False) -> object:
+    """Reads a JSON document. Returns None if it is not JSON, or if an object has a key twice.
+
+    Args:
+        text: The document.
+        any_case: Keys lose outer spaces and become lower case, since models vary both.
+    """
     try:
         # Models write line breaks within strings as they are, which strict JSON forbids.
-        return json.loads(text, strict=False, object_pairs_hook=merge_pairs)
+        return json.loads(text, strict=False, object_pairs_hook=fold_object if any_case else _build_object)
     except (ValueError, RecursionError):
         return None
 
 
-def load_unambiguous(text: str) -> object:
-    """Reads a complete document of JSON, or of Python's literals. Returns None if it cannot be read.
+def fold_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Builds an object whose keys lose outer spaces and become lower case.
 
-    Keys lose outer spaces and become lower case, since models vary both. A key that an object has twice gets
-    the value None: a decoder would keep the last one.
+    Raises:
+        ValueError: A key occurs twice.
     """
-    value = load_json(text, _merge_pairs)
-    return _load_literals(text) if value is None and len(text) <= REPAIR_LIMIT else value
+    return _build_object([(key.strip().lower(), value) for key, value in pairs])
 
 
-def _merge_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    normalized = [(key.strip().lower(), value) for key, value in pairs]
-    counts = Counter(key for key, _ in normalized)
-    return {key: value if counts[key] == 1 else None for key, value in normalized}
-
-
-def _load_literals(text: str) -> object:
-    """Reads Python's spelling, which weak models mix up with JSON's. Executes nothing."""
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of backslashes that escape nothing
-            tree = ast.parse(text.strip(), mode="eval")
-        return _read_literal(tree.body, text.strip())
-    except (ValueError, SyntaxError, LookupError, TypeError, RecursionError, MemoryError):
-        return None
-
-
-def _read_literal(node: ast.expr | None, text: str) -> object:
-    match node:
-        case ast.List(items):
-            return [_read_literal(item, text) for item in items]
-        case ast.Dict(keys, values):
-            names = [key.id if isinstance(key, ast.Name) else str(_read_literal(key, text)) for key in keys]
-            return _merge_pairs([*zip(names, [_read_literal(value, text) for value in values], strict=True)])
-        case ast.Name(word):
-            return {"true": True, "false": False, "null": None}[word.lower()]
-        case ast.Constant(str(value)) if not _STRING.fullmatch(ast.get_source_segment(text, node) or ""):
-            raise ValueError(f"several texts side by side make {value!r}")
-        case ast.expr():
-            return ast.literal_eval(node)
-    raise ValueError("a part of an object is not written as key and value")
+def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    # A decoder would keep the last value, and no one can say which one was meant.
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return value
 
 
 def repair_json(text: str, *, strict: bool = False) -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.contracts import Unreadable
-from agents.parsing.loose_json import find_containers, load_json
+from agents.parsing.loose_json import find_containers
 
 _THOUGHT_START: Final = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
 _THOUGHT_END: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -31,7 +31,7 @@ class ReplyObjects:
 
     Attributes:
         written: The text of each object or list, in order.
-        rest: The text around them.
+        rest: The text around them, without the thoughts of the model.
     """
 
     written: Sequence[str]
@@ -41,21 +41,20 @@ class ReplyObjects:
 def find_objects(text: str, sign: re.Pattern[str]) -> ReplyObjects | Unreadable:
     """Finds the outermost objects and lists in which ``sign`` matches.
 
+    A lone end of thoughts may be a quotation, so objects before it are found as well.
+
     Returns:
         The objects and the text around them; or the reason if an object is cut off.
     """
-    answer = remove_thoughts(text)
-    if _is_cut_in_object(text, answer):
-        return Unreadable(text, "a JSON object is cut in two")
-    document = unquote_json(answer)
-    written, rest, position = [], [], 0
+    document = remove_marked_thoughts(text)
+    written, rest, position = [], [], len(find_unmarked_thoughts(document))
     for span in find_containers(document):
         if span is None:
             return Unreadable(text, "a JSON object is cut off")
         if sign.search(document, *span):
             written.append(document[slice(*span)])
             rest.append(document[position : span[0]])
-            position = span[1]
+            position = max(position, span[1])
     return ReplyObjects(written, "\n".join([*rest, document[position:]]))
 
 
@@ -99,34 +98,16 @@ def is_one_object(document: str) -> bool:
     return document.startswith("{") and next(find_containers(document)) == (0, len(document))
 
 
-def is_clean_reply(text: str, shown: Sequence[str]) -> bool:
-    """Checks whether a reply is one object and nothing else, after its thoughts, and may be in a code fence.
+def find_document(text: str, shown: Sequence[str] = ()) -> str:
+    """Returns a reply without its thoughts and without the code fence that it may be in.
 
     Args:
         text: The reply.
         shown: The texts that the model was shown. A closing tag of thoughts that one of them contains may be
             quoted, so it ends no thoughts without an opening tag.
     """
-    return is_one_object(unwrap_fence(unquote_json(remove_own_thoughts(text, shown))))
-
-
-def remove_own_thoughts(text: str, shown: Sequence[str]) -> str:
-    """Removes the thoughts, but not up to a lone closing tag that one of the texts ``shown`` contains."""
     is_shown = any(_THOUGHT_END.search(part) for part in shown)
-    return remove_marked_thoughts(text) if is_shown else remove_thoughts(text)
-
-
-def _is_cut_in_object(text: str, answer: str) -> bool:
-    """Checks whether a lone closing tag is inside an object, where it ends no thoughts."""
-    if _THOUGHT_START.match(text) or len(answer) == len(text.strip()):
-        return False
-    return None in find_containers(text.rstrip().removesuffix(answer))
-
-
-def unquote_json(text: str) -> str:
-    """Unwraps a JSON document that was sent as a JSON string."""
-    value = load_json(text) if text[:1] == '"' else None
-    return value if isinstance(value, str) else text
+    return unwrap_fence(remove_marked_thoughts(text) if is_shown else remove_thoughts(text))
 
 
 def is_quoted(written: str, texts: Sequence[str]) -> bool:

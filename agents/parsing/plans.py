@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agents.contracts import Unreadable
-from agents.parsing.loose_json import find_containers, load_json, load_unambiguous, repair_json
-from agents.parsing.objects import remove_thoughts, unquote_json
+from agents.parsing.loose_json import find_containers, load_json, repair_json
+from agents.parsing.objects import remove_thoughts
 from agents.parsing.surrogates import replace_surrogates
 
 _JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
@@ -37,7 +37,7 @@ def read_plan(text: str) -> list[str] | Unreadable:
         The steps in order, each stripped and not empty (an empty list if the plan is empty); or the reason
         if the reply contains no list.
     """
-    document = unquote_json(remove_thoughts(text))
+    document = remove_thoughts(text)
     steps = _read_json_steps(document)
     if steps is None:
         steps = read_plain_list(document)
@@ -51,13 +51,17 @@ def _read_json_steps(text: str) -> list[str] | None:
 
 def _iter_json_values(text: str) -> Iterator[object]:
     """The JSON values that the text may contain, the likeliest first and a guess last."""
-    if (document := load_json(text)) is not None:
+    document = load_json(text)
+    if isinstance(document, str):  # a document that was sent as a JSON string
+        yield from _iter_json_values(document)
+        return
+    if document is not None:
         yield document
         return
     spans = [text[slice(*span)] for span in find_containers(text) if span]
     plans = [span for span in spans if span[0] == "{" and _PLAN_SIGN.search(span)]
     for span in [*plans, *(span for span in spans if span[0] == "[")]:
-        yield load_unambiguous(span)
+        yield load_json(span, any_case=True)
     if start := _JSON_START.search(text):
         yield repair_json(text[start.start() :])
 

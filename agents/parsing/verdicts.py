@@ -8,14 +8,14 @@ from typing import Final
 
 from agents.contracts import Unreadable, Verdict
 from agents.parsing.denials import find_denial
-from agents.parsing.loose_json import load_unambiguous, read_boolean, repair_json
-from agents.parsing.objects import find_objects, find_unmarked_thoughts
+from agents.parsing.loose_json import find_containers, fold_object, load_json, read_boolean, repair_json
+from agents.parsing.objects import find_objects
 from agents.parsing.surrogates import replace_surrogates
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
 _VERDICT_SIGN: Final = re.compile(r"success|feedback|\\u", re.IGNORECASE)
 _DOUBT: Final = re.compile(
-    r"""</?think | success\W{0,6}+(?:is|should\sbe|=)?+\W{0,6}+false | \bnot\s(?:met|approved|a\ssuccess)
+    r"""<think | success\W{0,6}+(?:is|should\sbe|=)?+\W{0,6}+false | \bnot\s(?:met|approved|a\ssuccess)
     | \bverdict\W{1,6}+fail | \brefused\b | \bfailed\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -37,59 +37,47 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     objects = find_objects(text, _VERDICT_SIGN)
     if isinstance(objects, Unreadable):
         return objects
-    verdicts: list[Verdict] = []
-    for written in objects.written:
-        stated = _read_container(written)
-        if stated is None:
-            return Unreadable(text, "no single boolean 'success' in a JSON object")
-        verdicts += stated
-    if _fails_in_thoughts(text) and any(verdict["success"] for verdict in verdicts):
-        return Unreadable(text, "a failure before a lone end of thoughts contradicts it")
-    return _agree(text, verdicts, objects.rest)
-
-
-def _fails_in_thoughts(text: str) -> bool:
-    """Checks whether thoughts without an opening tag state a failure: the tag may be a quotation."""
-    objects = find_objects(find_unmarked_thoughts(text), _VERDICT_SIGN)
-    written = [] if isinstance(objects, Unreadable) else objects.written
-    stated = (_read_container(each) or [] for each in written)
-    return any(not verdict["success"] for verdicts in stated for verdict in verdicts)
-
-
-def _agree(text: str, verdicts: list[Verdict], rest: str) -> Verdict | Unreadable:
+    readings = [_read_container(written) for written in objects.written]
+    verdicts = [verdict for stated in readings for verdict in stated or ()]
+    if None in readings:
+        return Unreadable(text, "no single boolean 'success' in a JSON object")
     if not verdicts:
         return Unreadable(text, "no JSON object with a boolean 'success'")
     if len({verdict["success"] for verdict in verdicts}) > 1:
         return Unreadable(text, "two verdicts that contradict each other")
     # Only a success is doubted: a failure is the safe reading.
-    if verdicts[-1]["success"] and _DOUBT.search(rest):
+    if verdicts[-1]["success"] and _denies(objects.rest):
         return Unreadable(text, "the text beside the verdict contradicts it")
     return verdicts[-1]
 
 
+def _denies(rest: str) -> bool:
+    """Checks whether the text around a success contradicts it, in words or in another object."""
+    others = (load_json(rest[slice(*span)]) for span in find_containers(rest) if span)
+    return _DOUBT.search(rest) is not None or any(map(find_denial, others))
+
+
 def _read_container(written: str) -> list[Verdict] | None:
     """Reads the verdicts of an object or list. Returns None if one of them is unreadable."""
-    value = load_unambiguous(written)
-    if value is None:
-        return _read_repaired_failure(written)
+    value = load_json(written)
+    is_repaired = value is None
+    value = repair_json(written, strict=True) if is_repaired else value
     items = [_read_item(item) for item in (value if isinstance(value, list) else [value])]
     verdicts = [item for item in items if item is not None]
-    return verdicts if len(verdicts) == len(items) else None
-
-
-def _read_repaired_failure(written: str) -> list[Verdict] | None:
-    """Repairs a broken object: the guess is good enough for a failure, never for a success."""
-    verdict = _read_item(repair_json(written))
-    return None if verdict is None or verdict["success"] else [verdict]
+    # A guess is good enough for a failure, never for a success.
+    is_unfit = is_repaired and any(verdict["success"] for verdict in verdicts)
+    return verdicts if len(verdicts) == len(items) and not is_unfit else None
 
 
 def _read_item(value: object) -> Verdict | None:
-    success = read_boolean(value.get("success")) if isinstance(value, dict) else None
-    if success is None or not isinstance(value, dict):
+    try:
+        fields = fold_object(value.items()) if isinstance(value, dict) else {}
+    except ValueError:
         return None
-    if success and find_denial(value) is not None:
+    success = read_boolean(fields.get("success"))
+    if success is None or (success and find_denial(fields) is not None):
         return None
-    return Verdict(success=success, feedback=_read_feedback(value.get("feedback")))
+    return Verdict(success=success, feedback=_read_feedback(fields.get("feedback")))
 
 
 def _read_feedback(value: object) -> str:

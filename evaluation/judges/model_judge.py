@@ -23,7 +23,7 @@ from agents.calls.conversation import (
 from agents.models.identity import identify_model
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off
-from agents.parsing.objects import is_quoted, remove_own_thoughts, unwrap_fence
+from agents.parsing.objects import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.answers import read_object
@@ -167,11 +167,11 @@ class RubricJudge:
         if unfinished is not None:
             return unfinished
         shown = [part.text for part in prompt]
-        text = remove_own_thoughts(reply_text(message), shown)
+        text = find_document(reply_text(message), shown)
         read = read_object(text)
         if isinstance(read, JudgeFailure):
             return replace(read, usage=usage)
-        if is_quoted(unwrap_fence(text), shown):
+        if is_quoted(text, shown):
             return JudgeFailure("malformed", "the answer is copied from the run, word for word", usage)
         if read.repaired and find_message_cut_off(message):
             return JudgeFailure("malformed", "the reply was cut off at its token limit", usage)

@@ -20,6 +20,7 @@ from orchestrator.supervision import prompts
 from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (
+    BROKEN,
     NOT_ALONE,
     AssessmentReply,
     CommitmentReply,
@@ -41,7 +42,7 @@ class _PhaseAgent(BaseAgent):
         text = yield from self._ask(request, model.response_schema())
         # A server may ignore the schema, or cut the reply at its token limit: nothing is taken for granted.
         reply = read_reply(model, text, shown)
-        if isinstance(reply, Unreadable) and reply.reason == NOT_ALONE:
+        if isinstance(reply, Unreadable) and reply.reason in (NOT_ALONE, BROKEN):
             text = yield from self._ask(f"{request}\n\n{prompts.OBJECT_ALONE}", model.response_schema())
             reply = read_reply(model, text, shown)
         if isinstance(reply, Unreadable):

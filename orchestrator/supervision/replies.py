@@ -25,15 +25,8 @@ from pydantic_core import PydanticCustomError
 
 from agents.contracts import JsonSchema, Unreadable
 from agents.parsing.denials import find_denial
-from agents.parsing.loose_json import load_unambiguous, read_boolean
-from agents.parsing.objects import (
-    find_unmarked_thoughts,
-    is_one_object,
-    is_quoted,
-    remove_own_thoughts,
-    unquote_json,
-    unwrap_fence,
-)
+from agents.parsing.loose_json import load_json, read_boolean
+from agents.parsing.objects import find_document, find_unmarked_thoughts, is_one_object, is_quoted
 from orchestrator.state.supervision_records import Confidence, VerdictWord
 from orchestrator.supervision.reply_values import (
     Entries,
@@ -48,6 +41,7 @@ Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
 NOT_ALONE: Final = "it is not one JSON object alone"
+BROKEN: Final = "its JSON object is broken"
 _REFUSALS: Final = {"reorient", "ask_human", "halt"}
 _PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
 """Words of the request that small models copy into a text."""
@@ -200,14 +194,14 @@ def read_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unre
         text: The reply.
         shown: Texts that the model was shown. An object that occurs in one of them is not an answer.
     """
-    document = unwrap_fence(unquote_json(remove_own_thoughts(text, shown)))
+    document = find_document(text, shown)
     # The end of thoughts that never began may be a quotation, and cut an object in two.
     is_cut = "{" in find_unmarked_thoughts(text)
     if is_cut or not is_one_object(document):
         return Unreadable(text, NOT_ALONE)
     if is_quoted(document, shown):
         return Unreadable(text, "it is quoted from the text to be judged")
-    return _validate(model, load_unambiguous(document), text)
+    return _validate(model, load_json(document, any_case=True), text)
 
 
 def read_mapping(model: type[R], value: object) -> R | Unreadable:
@@ -215,12 +209,12 @@ def read_mapping(model: type[R], value: object) -> R | Unreadable:
     if not isinstance(value, Mapping):
         return Unreadable("", f"it is a {type(value).__name__} and not a mapping")
     text = json.dumps(dict(value), default=str)
-    return _validate(model, load_unambiguous(text), text)
+    return _validate(model, load_json(text, any_case=True), text)
 
 
 def _validate(model: type[R], statement: object, text: str) -> R | Unreadable:
     if not isinstance(statement, dict):
-        return Unreadable(text, "its JSON object is broken")
+        return Unreadable(text, BROKEN)
     try:
         return model.model_validate(statement)
     except ValidationError as error:

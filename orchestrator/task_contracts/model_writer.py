@@ -22,8 +22,8 @@ from agents.calls.conversation import (
     run_conversation,
 )
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.loose_json import load_unambiguous
-from agents.parsing.objects import remove_own_thoughts, unwrap_fence
+from agents.parsing.loose_json import load_json
+from agents.parsing.objects import find_document
 from agents.prompts import fence_text, find_boundary
 from evaluation.task_checks import DerivedChecks, derive_checks
 from orchestrator.task_contracts.writable_kinds import build_schema, describe_kinds
@@ -97,7 +97,7 @@ class ModelWriter(BaseAgent):
     def _read_reply(self, messages: Sequence[BaseMessage], text: str) -> Conversation[_Reply]:
         call = ModelCall(self.llm, messages, self.transport_retry, build_schema())
         raw = reply_text((yield from ask_model(call)))
-        value = load_unambiguous(unwrap_fence(remove_own_thoughts(raw, [text])))
+        value = load_json(find_document(raw, [text]), any_case=True)
         fields = value if isinstance(value, dict) else {}
         items, phrases = fields.get("checks"), fields.get("unchecked")
         if not isinstance(items, list):

@@ -228,7 +228,6 @@ def test_inside_a_run_an_approval_within_other_text_is_asked_for_once_more(reply
         f"Here is my verdict:\n{FENCED}",
         f"<think>Is {MET} right?</think>{MET}",
         f"It is.</think>{MET}",
-        "{'success': True, 'feedback': 'met',}",
         'It is bad: {"success": false, "feedback": "no"}',
     ],
 )

@@ -46,14 +46,6 @@ def test_no_strict_prefix_of_a_verdict_is_a_success(verdict, indent, ascii_only,
     assert verdict_of(reply[:cut])["success"] is False
 
 
-@given(verdict_objects, st.data())
-@slow
-def test_no_strict_prefix_of_a_verdict_in_pythons_spelling_is_a_success(verdict, data):
-    reply = repr(verdict)
-    cut = data.draw(st.integers(0, len(reply) - 1))
-    assert verdict_of(reply[:cut])["success"] is False
-
-
 @given(prose, verdict_objects, st.data())
 @slow
 def test_no_reply_that_is_cut_within_its_object_is_a_success(before, verdict, data):

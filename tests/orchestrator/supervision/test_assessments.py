@@ -39,7 +39,6 @@ READABLE = {
     "the word false": (said(met=" false "), NOT_MET),
     "in a fence": (f"{FENCE}\n{WHOLE}\n{FENCE}", PLAIN),
     "after thoughts": (f"<think>{said(met=False)}?</think>{CLEANLY}", an_assessment()),
-    "in Python's spelling": (repr(SAID), PLAIN),
     "a text in place of a list": (said(concerns="metre"), an_assessment(concerns=["metre"])),
     "lists that say there is nothing": (
         said(deviations=["None"], concerns=["No concerns."], unexpected="n/a"),
@@ -59,6 +58,7 @@ def test_a_readable_reply_is_its_assessment(reply, expected):
 
 UNREADABLE = {
     **broken(SAID),
+    "Python's spelling": repr(SAID),
     "the word yes": said(met="yes"),
     "the number 1": said(met=1),
     "a list of one boolean": said(met=[True]),

@@ -33,8 +33,6 @@ READABLE = {
     "as asked for": (WHOLE, PLAIN),
     "in a fence": (f"{FENCE}json\n{WHOLE}\n{FENCE}", PLAIN),
     "after thoughts": (f"<think>hm</think>{WHOLE}", PLAIN),
-    "as a JSON string": (json.dumps(WHOLE), PLAIN),
-    "in Python's spelling": (repr(SAID), PLAIN),
     "with a further key": (said(mood="good"), PLAIN),
     "with keys in capitals": (json.dumps({key.upper(): value for key, value in SAID.items()}), PLAIN),
     "with confidence in capitals": (said(confidence="HIGH"), PLAIN),
@@ -68,6 +66,8 @@ def test_a_readable_reply_is_its_commitment(reply, expected):
 
 UNREADABLE = {
     **broken(SAID),
+    "Python's spelling": repr(SAID),
+    "a JSON string": json.dumps(WHOLE),
     "no interpretation": said(interpretation=""),
     "an interpretation that is none": said(interpretation="N/A"),
     "two that differ": f"{WHOLE} {said(approach='rhyme')}",

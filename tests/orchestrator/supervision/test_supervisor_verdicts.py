@@ -50,8 +50,6 @@ READABLE = {
     ),
     "another case": ('{"Verdict": "HALT", "Text": "done"}', verdict("halt", reason="done")),
     "two words": ('{"verdict": "ask human", "text": "French?"}', verdict("ask_human", question="French?")),
-    "Python's spelling": ("{'verdict': 'halt', 'text': 'x y'}", verdict("halt", reason="x y")),
-    "a trailing comma": ('{"verdict": "halt", "text": "x",}', verdict("halt", reason="x")),
     "half a surrogate pair": (
         '{"verdict": "halt", "text": "a\\ud800"}',
         verdict("halt", reason="a\ufffd"),
@@ -68,6 +66,8 @@ UNREADABLE = {
     "another verdict in thoughts that never began": f"Hm, {HALT}?</think>{GO}",
     "the same word twice": f"{HALT} {HALT}",
     "prose beside a halt": f"This is not good. {HALT}",
+    "Python's spelling": "{'verdict': 'halt', 'text': 'x y'}",
+    "a trailing comma": '{"verdict": "halt", "text": "x",}',
     **broken({"verdict": "continue", "text": "it will do"}),
     "an unknown word": '{"verdict": "proceed", "text": "x"}',
     "approval by another word": '{"verdict": "approve", "text": "x"}',
@@ -122,7 +122,6 @@ def test_an_unreadable_reply_asks_a_person_and_says_why(reply):
         GO.replace(" ", ""),
         "{'verdict': 'continue', 'text': 'it will do'}",
         f"<think>hm</think>{GO}",
-        json.dumps(GO),
     ],
 )
 def test_a_verdict_that_stands_in_what_was_shown_does_not_count(reply):
