@@ -12,8 +12,7 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.arguments.equality import are_equal
-from evaluation.metrics.trajectory.assignment import assign_actions
-from evaluation.metrics.trajectory.undecided import UndecidedError
+from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 from evaluation.results.findings import (
     MetricOutcome,
     Unscored,

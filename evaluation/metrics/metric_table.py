@@ -10,7 +10,7 @@ from evaluation.inputs.rules import LEAST_LENGTHS, Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
-from evaluation.metrics.trajectory import TRAJECTORY_METRICS
+from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
 from evaluation.validation.input_model import describe_idle_bound
 from evaluation.validation.problems import find_similar, format_path
 from evaluation.values import JsonObject

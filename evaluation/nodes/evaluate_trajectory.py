@@ -8,17 +8,11 @@ from functools import partial
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.check_outcomes import list_tool_outcomes
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, score_collaboration
-from evaluation.metrics.trajectory import (
-    DEFAULT_RULES,
-    TRAJECTORY_METRICS,
-    ActionComparer,
-    ExpectedStep,
-    TrajectoryScores,
-    UndecidedError,
-    expected_steps,
-    observed_action,
-    score_trajectory,
-)
+from evaluation.metrics.trajectory.action_comparison import ActionComparer
+from evaluation.metrics.trajectory.actions import ExpectedStep, expected_steps, observed_action
+from evaluation.metrics.trajectory.assignment import UndecidedError
+from evaluation.metrics.trajectory.matching import DEFAULT_RULES
+from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, build_group, group_status
 from evaluation.results.state import Action, EvaluationState

@@ -10,7 +10,7 @@ from evaluation.inputs.trajectory_rules import ArgumentRule, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments.differences import Difference, find_differences
 from evaluation.metrics.trajectory.arguments.equality import are_equal
-from evaluation.metrics.trajectory.undecided import UndecidedError
+from evaluation.metrics.trajectory.assignment import UndecidedError
 from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
@@ -33,9 +33,10 @@ class ActionComparer:
 
     def fits_step(self, step: ExpectedStep, observed: ObservedAction) -> bool:
         """Return whether an observed action fits one of the patterns of a step."""
-        return any(
-            pattern.name == observed.name and self.fits(pattern, observed) for pattern in step.patterns
-        )
+        for pattern in step.patterns:
+            if pattern.name == observed.name and self.fits(pattern, observed):
+                return True
+        return False
 
     def count_fitting(self, steps: Sequence[ExpectedStep], observed: ObservedAction) -> int:
         """Return the number of steps that an observed action fits, each counted against the limit.
@@ -47,37 +48,43 @@ class ActionComparer:
         return sum(self.fits_step(step, observed) for step in steps)
 
     def fits(self, pattern: ActionPattern, observed: ObservedAction) -> bool:
-        """Return whether an observed action of the pattern's name has its agent, target, kind, arguments.
+        """Return whether an observed action of the pattern's name does not differ from the pattern."""
+        return next(self.find_differences(pattern, observed), None) is None
 
-        A failed call fits nothing, unless the contract counts failed calls.
-        """
-        if not _has_same_place(pattern, observed) or not self.may_fulfil(observed):
-            return False
-        if pattern.args is None:
-            return True
-        rule = self.argument_rule(pattern)
-        if rule.match == "ignore":
-            return True
-        if observed.args_error is not None:
-            return False
-        actual = observed.args or {}
-        if rule.match == "custom":
-            return self._call_function(str(rule.function), pattern.args, actual)
-        # Equal arguments agree under every rule, and most arguments are equal.
-        return are_equal(pattern.args, actual) or not any(self.find_differences(pattern, actual))
+    def find_differences(self, pattern: ActionPattern, observed: ObservedAction) -> Iterator[Difference]:
+        """Yield the differences between a pattern and an observed action of its name.
 
-    def find_differences(self, pattern: ActionPattern, observed: JsonObject) -> Iterator[Difference]:
-        """Yield the differences between the arguments of a pattern and observed ones.
+        A failed call differs from every pattern, unless the contract counts failed calls.
 
         Raises:
-            UndecidedError: if lists without order need more comparisons than are left.
+            UndecidedError: if lists without order need more comparisons than are left, or a user's function
+                fails.
         """
-        rule = self.argument_rule(pattern)
-        return find_differences(pattern.args or {}, observed, rule, self.spend_comparisons)
+        if observed.failed and self.rules.failed_calls != "count":
+            yield Difference("error", "failed", None, observed.not_run)
+        if pattern.agent is not None and pattern.agent != observed.agent:
+            yield Difference("agent", "different", pattern.agent, observed.agent)
+        if pattern.target is not None and pattern.target != observed.target:
+            yield Difference("target", "different", pattern.target, observed.target)
+        if pattern.kind is not None and pattern.kind != observed.kind:
+            yield Difference("kind", "different", pattern.kind, observed.kind)
+        if pattern.args is not None:
+            yield from self._compare_arguments(pattern.args, observed, self.argument_rule(pattern))
 
-    def may_fulfil(self, observed: ObservedAction) -> bool:
-        """Return whether an observed action may fulfil an expectation."""
-        return not observed.failed or self.rules.failed_calls == "count"
+    def _compare_arguments(
+        self, expected: JsonObject, observed: ObservedAction, rule: ArgumentRule
+    ) -> Iterator[Difference]:
+        actual = observed.args or {}
+        if rule.match == "ignore":
+            return
+        if observed.args_error is not None:
+            yield Difference("", "unreadable", expected, observed.args_error)
+        elif rule.match == "custom":
+            if not self._call_function(str(rule.function), expected, actual):
+                yield Difference("", "refused", expected, actual)
+        # Equal arguments agree under every rule, and most arguments are equal.
+        elif not are_equal(expected, actual):
+            yield from find_differences(expected, actual, rule, self.spend_comparisons)
 
     def argument_rule(self, pattern: ActionPattern) -> ArgumentRule:
         """Return the rule for the arguments: the pattern's own, else the tool's, else the common one."""
@@ -111,11 +118,3 @@ class ActionComparer:
                 f"the argument function {name!r} returned {type(answer).__name__}; return True or False"
             )
         return answer
-
-
-def _has_same_place(pattern: ActionPattern, observed: ObservedAction) -> bool:
-    return (
-        (pattern.agent is None or pattern.agent == observed.agent)
-        and (pattern.target is None or pattern.target == observed.target)
-        and (pattern.kind is None or pattern.kind == observed.kind)
-    )

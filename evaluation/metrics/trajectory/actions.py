@@ -90,7 +90,10 @@ def observed_action(
 
 
 def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
-    """Read an expected trajectory as JSON; the members of a group are steps of their own."""
+    """Read an expected trajectory as JSON; the members of a group are steps of their own.
+
+    An alternative inherits the fields that it does not set.
+    """
     actions = [ExpectedAction.model_validate(item) for item in items]
     return [
         ExpectedStep(tuple(_read_patterns(member, ActionPattern(""))), member.optional, group)
@@ -101,12 +104,6 @@ def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
 
 def _list_members(action: ExpectedAction, index: int) -> list[tuple[int | None, ExpectedAction]]:
     return [(index, member) for member in action.in_any_order] or [(None, action)]
-
-
-def expected_step(item: JsonObject) -> ExpectedStep:
-    """Read an ``ExpectedAction`` as JSON. An alternative inherits the fields that it does not set."""
-    action = ExpectedAction.model_validate(item)
-    return ExpectedStep(tuple(_read_patterns(action, ActionPattern(""))), action.optional)
 
 
 def _read_patterns(action: ExpectedAction, parent: ActionPattern) -> Iterator[ActionPattern]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
-from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments.differences import Difference
 from evaluation.metrics.trajectory.match_result import ArgumentMismatch, format_name
 from evaluation.results.redaction import build_excerpt
@@ -18,7 +18,6 @@ MAX_MISMATCHES: Final = 100
 _MAX_PER_PAIR: Final = 20
 _MAX_TRIED: Final = 8
 """How many observed actions of its name a missing step is compared with, to find the closest."""
-_PLACES: Final = ("agent", "target", "kind")
 
 
 def find_mismatches(
@@ -63,31 +62,11 @@ def _find_closest(
     step: ExpectedStep, unused: dict[str, list[tuple[int, ObservedAction]]], comparer: ActionComparer
 ) -> tuple[int, ObservedAction, list[Difference]] | None:
     tried = [
-        (index, action, list(islice(_find_action_differences(pattern, action, comparer), _MAX_PER_PAIR)))
+        (index, action, list(islice(comparer.find_differences(pattern, action), _MAX_PER_PAIR)))
         for pattern in step.patterns
         for index, action in unused.get(pattern.name, ())[:_MAX_TRIED]
     ]
     return min(tried, key=lambda candidate: len(candidate[2]), default=None)
-
-
-def _find_action_differences(
-    pattern: ActionPattern, action: ObservedAction, comparer: ActionComparer
-) -> Iterator[Difference]:
-    if not comparer.may_fulfil(action):
-        yield Difference("error", "failed", None, action.not_run)
-    for place in _PLACES:
-        expected, observed = getattr(pattern, place), getattr(action, place)
-        if expected not in {None, observed}:
-            yield Difference(place, "different", expected, observed)
-    if pattern.args is None:
-        return
-    rule = comparer.argument_rule(pattern)
-    if rule.match != "ignore" and action.args_error is not None:
-        yield Difference("", "unreadable", pattern.args, action.args_error)
-    elif rule.match == "custom":
-        yield Difference("", "refused", pattern.args, action.args or {})
-    else:
-        yield from comparer.find_differences(pattern, action.args or {})
 
 
 def explain_mismatch(mismatch: ArgumentMismatch) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations, groupby
 from typing import Final
 
-from evaluation.metrics.trajectory.assignment import Assignment, assign_actions
-from evaluation.metrics.trajectory.undecided import UndecidedError
+from evaluation.metrics.trajectory.assignment import Assignment, UndecidedError
 
 MAX_WORK: Final = 1_000_000
 """Limit for the steps that are assigned in order to choose the optional ones: some seconds."""
@@ -75,15 +73,19 @@ class Order:
         group of actions, so steps that were served before may move.
         """
         before = _groups_before(self.group_of_action)
-        assignment: Assignment | None = Assignment.start(len(self.group_of_action))
-        end = 0
+        assignment, last = Assignment(len(self.group_of_action)), 0
+        assignment.closed = ~before[min(1, len(before) - 1)]
         for _, members in groupby(steps, key=self.group_of_step.__getitem__):
-            wanted = [masks[step] & ~before[end] for step in members]
-            if assignment is None or not all(wanted):
-                return False
-            first = max(self.group_of_action[(mask & -mask).bit_length() - 1] for mask in wanted)
-            end, assignment = _serve_early(assignment, wanted, before, first)
-        return assignment is not None
+            group, earlier = list(members), before[last]
+            for step in group:
+                while not assignment.serve(step, masks[step] & ~earlier):
+                    last += 1
+                    if last >= len(before) - 1:
+                        return False
+                    assignment.closed = ~before[last + 1]
+            for step in group:
+                assignment.masks[step] &= before[last + 1]
+        return True
 
     def matches_exact(self, masks: Sequence[int], optional: Sequence[bool]) -> bool:
         """Return whether the same actions occur in the same order; an optional one may be absent.
@@ -106,34 +108,7 @@ class Order:
         if math.comb(len(others), chosen) * count > MAX_WORK:
             raise UndecidedError("the groups of actions without order leave too many choices")
         choices = combinations(others, chosen)
-        return any(self._matches_groups(masks, sorted([*required, *each])) for each in choices)
-
-    def _matches_groups(self, masks: Sequence[int], steps: Sequence[int]) -> bool:
-        """Compare as many steps as actions: the steps before a group say which groups of actions it takes."""
-        before = _groups_before(self.group_of_action)
-        narrowed: list[int] = []
-        for _, members in groupby(steps, key=self.group_of_step.__getitem__):
-            group, start = list(members), len(narrowed)
-            last = self.group_of_action[start + len(group) - 1]
-            allowed = before[last + 1] & ~before[self.group_of_action[start]]
-            narrowed += [masks[step] & allowed for step in group]
-        return min(assign_actions(narrowed, range(len(steps)), len(steps)), default=0) >= 0
-
-
-def _serve_early(
-    assignment: Assignment, masks: Sequence[int], before: Sequence[int], first: int
-) -> tuple[int, Assignment | None]:
-    """Serve all masks with the actions up to some group; returns the first one that is enough."""
-
-    def serve(end: int) -> Assignment | None:
-        return assignment.extend([mask & before[end + 1] for mask in masks])
-
-    served = serve(first)
-    if served is not None:
-        return first, served
-    ends = range(first + 1, len(before) - 1)
-    place = bisect_left(ends, True, key=lambda end: serve(end) is not None)
-    return (ends[place], serve(ends[place])) if place < len(ends) else (first, None)
+        return any(self._can_be_in_order(masks, sorted([*required, *each])) for each in choices)
 
 
 def _matches_one_by_one(masks: Sequence[int], optional: Sequence[bool], action_count: int) -> bool:

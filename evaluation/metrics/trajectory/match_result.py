@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from evaluation.inputs.trajectory_rules import MatchMode
 from evaluation.metrics.trajectory.arguments.differences import Problem
 from evaluation.sensitive.quoting import shorten
 
@@ -61,7 +60,7 @@ class TrajectoryMatch(NamedTuple):
     is None and the counts of pairs are 0.
     """
 
-    mode: MatchMode
+    mode: str
     agrees: bool | None
     """Whether the trajectory meets the mode; None if ``error`` says why that is undecided."""
     error: str | None = None

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from evaluation.inputs.trajectory_rules import MatchMode, TrajectoryRules
+from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
-from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
 from evaluation.metrics.trajectory.match_result import ORDERED_MODES, TrajectoryMatch
 from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.selection import Selection, read_order, select_compared
-from evaluation.metrics.trajectory.undecided import UndecidedError
 from evaluation.plugins import ArgumentFunction
+from evaluation.sensitive.quoting import shorten
 
 DEFAULT_RULES: Final = TrajectoryRules()
 _NO_FUNCTIONS: Final[Mapping[str, ArgumentFunction]] = MappingProxyType({})
@@ -25,7 +25,7 @@ _NO_FUNCTIONS: Final[Mapping[str, ArgumentFunction]] = MappingProxyType({})
 def match_trajectory(
     actual: Sequence[ObservedAction],
     expected: Sequence[ExpectedStep],
-    mode: MatchMode,
+    mode: str,
     rules: TrajectoryRules = DEFAULT_RULES,
     functions: Mapping[str, ArgumentFunction] = _NO_FUNCTIONS,
 ) -> TrajectoryMatch:
@@ -43,9 +43,9 @@ def match_trajectory(
         functions: the functions that argument rules with match ``custom`` name.
 
     Returns:
-        The result. If it cannot be decided (an argument function is unknown or raises, more than a million
-        comparisons, several steps in mode ``single_tool``), or would agree under rules that compare nothing
-        (``find_idle_rule``), ``agrees`` is None and ``error`` says why.
+        The result. If it cannot be decided (an unknown mode, an argument function that is unknown or raises,
+        more than a million comparisons, several steps in mode ``single_tool``), or would agree under rules
+        that compare nothing (``find_idle_rule``), ``agrees`` is None and ``error`` says why.
     """
     selection = select_compared(actual, expected, rules)
     optional_count = len([index for index, step in selection.steps if step.optional])
@@ -72,6 +72,9 @@ def match_trajectory(
 
 
 def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: ActionComparer) -> TrajectoryMatch:
+    if result.mode not in MATCH_MODES:
+        modes = ", ".join(MATCH_MODES)
+        raise UndecidedError(f"the match mode {shorten(result.mode)!r} is not supported; use one of {modes}")
     if result.mode == "single_tool" and (len(selection.steps) != 1 or result.optional_count):
         raise UndecidedError(
             "mode single_tool needs exactly one expected action, which is not optional; "

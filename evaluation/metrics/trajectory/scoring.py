@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeGuard
+from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.trajectory_rules import MATCH_MODES, MatchMode, TrajectoryRules
+from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch
@@ -84,29 +84,18 @@ def score_trajectory(  # noqa: PLR0917
         functions: the functions that argument rules name.
         bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
     """
-    if not _is_match_mode(mode):
-        problem = f"the match mode {shorten(mode)!r} is not supported; use one of {', '.join(MATCH_MODES)}"
-        unscored = dict.fromkeys(_NO_SHARE, unscored_error(problem))
-        scores = _score_unmatched(actual, rules, bounds, unscored)
-        error = build_outcome("metric_error", "trajectory", None, "warning", problem)
-        return scores._replace(checks=(error, *scores.checks), errors=(f"trajectory_match_mode: {problem}",))
-    if expected is None:
-        reasons = dict.fromkeys(_NO_SHARE, "no expected trajectory was given")
-        return _score_unmatched(actual, rules, bounds, _explain_unscored(reasons, bounds))
-    return _score_match(match_trajectory(actual, expected, mode, rules, functions), rules, bounds)
-
-
-def _is_match_mode(mode: str) -> TypeGuard[MatchMode]:
-    return mode in MATCH_MODES
+    if expected is None and mode in MATCH_MODES:
+        return _score_unmatched(actual, rules, bounds)
+    return _score_match(match_trajectory(actual, expected or (), mode, rules, functions), rules, bounds)
 
 
 def _score_unmatched(
     actual: Sequence[ObservedAction],
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
-    unscored: Mapping[str, Unscored],
 ) -> TrajectoryScores:
     """Check only the rules that need no expected trajectory."""
+    unscored = _explain_unscored(dict.fromkeys(_NO_SHARE, "no expected trajectory was given"), bounds)
     selection = select_compared(actual, (), rules)
     names = {
         "forbidden_actions": selection.forbidden,

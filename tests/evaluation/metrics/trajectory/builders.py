@@ -3,7 +3,8 @@
 from types import MappingProxyType
 
 from evaluation.inputs.trajectory_rules import ArgumentRule, TrajectoryRules
-from evaluation.metrics.trajectory import ActionPattern, ExpectedStep, ObservedAction, match_trajectory
+from evaluation.metrics.trajectory import match_trajectory
+from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 
 NOTHING = MappingProxyType({})
 

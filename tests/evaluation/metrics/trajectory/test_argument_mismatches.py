@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.trajectory import ArgumentMismatch
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 

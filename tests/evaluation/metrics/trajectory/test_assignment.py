@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.assignment import assign_actions
-from evaluation.metrics.trajectory.undecided import UndecidedError
+from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 
 OBSERVED = 4
 masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=5)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.trajectory import group_order
-from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 from evaluation.metrics.trajectory.group_order import Order, find_outside_sequence, number_groups
-from evaluation.metrics.trajectory.undecided import UndecidedError
 
 sizes = st.lists(st.integers(1, 3), max_size=3)
 

@@ -8,14 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
-from evaluation.metrics.trajectory import (
-    ObservedAction,
-    expected_step,
-    observed_action,
-)
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
+from evaluation.metrics.trajectory.actions import ObservedAction, expected_steps, observed_action
+from evaluation.metrics.trajectory.assignment import UndecidedError
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
-from evaluation.metrics.trajectory.undecided import UndecidedError
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
@@ -257,7 +253,7 @@ def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common
     ],
 )
 def test_a_step_is_read_from_json_and_an_alternative_inherits_what_it_does_not_set(item, expected):
-    assert expected_step(item) == expected
+    assert expected_steps([item]) == [expected]
 
 
 def test_an_action_of_the_state_is_read_with_all_it_says():

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from evaluation.inputs.trajectory_rules import ArgumentRule
 from evaluation.metrics.trajectory.arguments.differences import find_differences, read_number
-from evaluation.metrics.trajectory.undecided import UndecidedError
+from evaluation.metrics.trajectory.assignment import UndecidedError
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 
 leaves = st.sampled_from([0, 1, 2, True, 1.5, "1", "1.0", "a", "A", None])
