@@ -51,9 +51,10 @@ class Judge(Protocol):
     ``rationale`` (text), and optionally ``criteria`` (a score by criterion name), ``concerns`` (texts),
     ``recommended_action`` (text), ``usage`` (input_tokens, output_tokens, cost_usd, model), ``repaired``
     (true if the text was not JSON until it was repaired) and ``unseen`` (text: the part of the run that the
-    judge could not see). A text has to be the object alone. An answer that is repaired, contradicts itself or
-    has ``unseen`` cannot approve. Other fields are kept as details. ``validate_judge_result`` checks the
-    answer. An exception is recorded as a judge error, a ``JudgeError`` with its kind.
+    judge could not see). A text has to be the object alone. An answer that is repaired, contradicts itself,
+    has ``unseen`` or lacks the score of one of several criteria cannot approve. Other fields are kept as
+    details. ``validate_judge_result`` checks the answer. An exception is recorded as a judge error, a
+    ``JudgeError`` with its kind.
     """
 
     def judge(self, request: JudgeRequest) -> object:

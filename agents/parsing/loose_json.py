@@ -64,10 +64,32 @@ def load_json(text: str, *, any_case: bool = False) -> object:
         any_case: Keys lose outer spaces and become lower case, since models vary both.
     """
     try:
-        # Models write line breaks within strings as they are, which strict JSON forbids.
-        return json.loads(text, strict=False, object_pairs_hook=fold_object if any_case else _build_object)
+        return _decode(text, any_case=any_case)
     except (ValueError, RecursionError):
         return None
+
+
+def load_or_repair(text: str) -> tuple[object, bool]:
+    """Reads a JSON document, and guesses the value of one that is not quite JSON.
+
+    Returns:
+        The value, and whether it is a guess. The value is None if there is none, or if a key occurs twice.
+    """
+    try:
+        return _decode(text), False
+    except _KeyTwiceError:
+        return None, False
+    except (ValueError, RecursionError):
+        return repair_json(text, strict=True), True
+
+
+class _KeyTwiceError(ValueError):
+    """An object has a key twice, so that no one can say which value was meant."""
+
+
+def _decode(text: str, *, any_case: bool = False) -> object:
+    # Models write line breaks within strings as they are, which strict JSON forbids.
+    return json.loads(text, strict=False, object_pairs_hook=fold_object if any_case else _build_object)
 
 
 def fold_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
@@ -80,10 +102,9 @@ def fold_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    # A decoder would keep the last value, and no one can say which one was meant.
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a key occurs twice")
+        raise _KeyTwiceError
     return value
 
 
@@ -92,7 +113,7 @@ def repair_json(text: str, *, strict: bool = False) -> object:
 
     Args:
         text: At most ``REPAIR_LIMIT`` characters are repaired.
-        strict: Refuse a document with duplicate keys or several values, of which the guess drops some.
+        strict: Refuse a document with several values, of which the guess drops some.
 
     Returns:
         The value; None if there is none or the document is too long.

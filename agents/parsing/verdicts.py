@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.contracts import Unreadable, Verdict
 from agents.parsing.denials import find_denial
-from agents.parsing.loose_json import find_containers, fold_object, load_json, read_boolean, repair_json
+from agents.parsing.loose_json import find_containers, fold_object, load_json, load_or_repair, read_boolean
 from agents.parsing.objects import find_objects
 from agents.parsing.surrogates import replace_surrogates
 
@@ -59,13 +59,11 @@ def _denies(rest: str) -> bool:
 
 def _read_container(written: str) -> list[Verdict] | None:
     """Reads the verdicts of an object or list. Returns None if one of them is unreadable."""
-    value = load_json(written)
-    is_repaired = value is None
-    value = repair_json(written, strict=True) if is_repaired else value
+    value, is_guess = load_or_repair(written)
     items = [_read_item(item) for item in (value if isinstance(value, list) else [value])]
     verdicts = [item for item in items if item is not None]
     # A guess is good enough for a failure, never for a success.
-    is_unfit = is_repaired and any(verdict["success"] for verdict in verdicts)
+    is_unfit = is_guess and any(verdict["success"] for verdict in verdicts)
     return verdicts if len(verdicts) == len(items) and not is_unfit else None
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from evaluation.validation.input_model import InputModel, wrap_name, wrap_numbers
 from evaluation.validation.pattern_fields import SchemaObject
 from evaluation.values import format_numbers
+
+_PASS_SHARE: Final = 0.75
+"""Default of the pass score: this share of the scale."""
 
 
 class Criterion(InputModel):
@@ -65,6 +68,14 @@ class Rubric(InputModel):
             score, low, high = format_numbers(self.pass_score, self.scale.min, self.scale.max)
             raise ValueError(f"pass_score {score} is not within {low} to {high}")
         return self
+
+    @property
+    def lowest_passing(self) -> float:
+        """The lowest overall score that passes."""
+        if self.pass_score is not None:
+            return self.pass_score
+        # A scale may begin above 0: on 1 to 5 it is 4.
+        return self.scale.min + _PASS_SHARE * (self.scale.max - self.scale.min)
 
 
 class JudgePolicy(InputModel):

@@ -7,20 +7,20 @@ import json
 import logging
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import fields as dataclass_fields
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
 from evaluation.errors import ContractError
-from evaluation.judges.answers import copy_json_object, format_answer
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import ObjectRead, format_answer, read_object
 from evaluation.judges.judge_call import aask_judge, ask_judge
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 _log: Final = logging.getLogger(__name__)
 _VERSION: Final = 2
@@ -30,14 +30,10 @@ _VERSION: Final = 2
 def request_key(request: JudgeRequest, model: str) -> str:
     """Returns the SHA-256 of the run, the rubric and the model, as 64 hexadecimal digits."""
     fields = {
+        **{each.name: getattr(request, each.name) for each in dataclass_fields(request)},
         "version": _VERSION,
         "model": model,
         "rubric": request.rubric.model_dump(mode="json"),
-        "input": request.input,
-        "output": request.output,
-        "reference": request.reference,
-        "actions": list(request.actions),
-        "conversation": list(request.conversation),
     }
     return sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -68,22 +64,15 @@ class CachedJudge:
     def judge(self, request: JudgeRequest) -> object:
         """Returns the cached answer, or asks the judge. Raises the judge's exceptions."""
         key = request_key(request, self._model)
-        cached = self._load(key, request)
-        if cached is not None:
-            return cached
-        answer = ask_judge(self._judge, request)
-        self._save(key, answer, request)
-        return answer
+        return self._load(key, request) or self._save(key, ask_judge(self._judge, request), request)
 
     async def ajudge(self, request: JudgeRequest) -> object:
         """Like ``judge``, without blocking the loop."""
         key = request_key(request, self._model)
-        cached = await asyncio.to_thread(self._load, key, request)
-        if cached is not None:
+        if cached := await asyncio.to_thread(self._load, key, request):
             return cached
         answer = await aask_judge(self._judge, request)
-        await asyncio.to_thread(self._save, key, answer, request)
-        return answer
+        return await asyncio.to_thread(self._save, key, answer, request)
 
     def _load(self, key: str, request: JudgeRequest) -> JsonObject | None:
         try:
@@ -92,33 +81,35 @@ class CachedJudge:
             _warn("read", error)
             return None
         # A file may be damaged or edited, so a stored answer is checked like a new one.
-        is_usable = text is not None and _is_reliable(text, request)
-        return _mark_as_cached(copy_json_object(text)) if is_usable else None
+        read = read_object(text)
+        if not isinstance(read, ObjectRead) or not _is_reliable(text, request):
+            return None
+        return _mark_as_cached(read.value)
 
-    def _save(self, key: str, answer: object, request: JudgeRequest) -> None:
+    def _save(self, key: str, answer: object, request: JudgeRequest) -> object:
+        """Stores an answer if it is usable, and returns it."""
         text = format_answer(answer)
-        if isinstance(text, JudgeFailure) or not _is_reliable(text, request):
-            return
-        try:
-            self._store.set(key, text)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a store is the user's code and may raise anything
-            _warn("written", error)
+        if isinstance(text, str) and _is_reliable(text, request):
+            try:
+                self._store.set(key, text)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+                _warn("written", error)
+        return answer
 
 
 def _warn(action: str, error: BaseException) -> None:
     _log.warning("the store of judges' answers could not be %s (%s)", action, type(error).__name__)
 
 
-def _is_reliable(text: str, request: JudgeRequest) -> bool:
-    result = read_judge_result(text, request.rubric)
+def _is_reliable(answer: object, request: JudgeRequest) -> bool:
+    result = read_judge_result(answer, request.rubric)
     return isinstance(result, JudgeScore) and result.objection is None
 
 
 def _mark_as_cached(answer: JsonObject) -> JsonObject:
-    usage = answer.get("usage")
-    model = usage.get("model") if isinstance(usage, Mapping) else None
-    free = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "cached": True}
-    return {**answer, "usage": free if model is None else {**free, "model": model}}
+    model = {name: value for name, value in as_object(answer.get("usage")).items() if name == "model"}
+    free = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "cached": True, **model}
+    return {**answer, "usage": free}
 
 
 _TABLE: Final = (

@@ -11,7 +11,7 @@ from evaluation.errors import ContractError, JudgeFailureKind
 from evaluation.inputs.rubric import Scale
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.judge_call import call_judge
-from evaluation.judges.judge_scores import get_pass_score, read_judge_result, refuse_approval
+from evaluation.judges.judge_scores import read_judge_result, refuse_approval
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.statistics.agreement import Agreement, agreement
 from evaluation.statistics.intervals import Proportion, proportion
@@ -90,7 +90,7 @@ def _ask_judge(
 ) -> _Answer | JudgeFailureKind:
     label = _read_label(label, request.rubric.scale)
     # The same pass score for both: a person's score and the judge's are on one scale.
-    lowest = get_pass_score(request.rubric) if pass_score is None else pass_score
+    lowest = request.rubric.lowest_passing if pass_score is None else pass_score
     _check_score("pass_score", lowest, request.rubric.scale)
     result = refuse_approval(read_judge_result(call_judge(judge, request), request.rubric), lowest)
     return result.kind if isinstance(result, JudgeFailure) else _Answer(label, result.score, lowest)

@@ -13,7 +13,7 @@ from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.judge_call import acall_judge, call_judge
-from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.judges.judge_usage import sum_usage
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.values import JsonObject
@@ -47,7 +47,7 @@ class Count:
     @property
     def sides(self) -> tuple[list[JudgeScore], list[JudgeScore]]:
         """The approving and the refusing answers."""
-        lowest = get_pass_score(self.rubric)
+        lowest = self.rubric.lowest_passing
         approving = [vote for vote in self.scores if vote.score >= lowest]
         return approving, [vote for vote in self.scores if vote.score < lowest]
 

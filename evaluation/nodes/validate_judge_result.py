@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result, refuse_approval
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result, refuse_approval
 from evaluation.judges.judge_usage import add_cost
 from evaluation.judges.rubrics import choose_rubric
 from evaluation.plugins import Plugins
@@ -69,7 +69,7 @@ def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> 
         "passed": all(outcome["passed"] for outcome in outcomes),
         "rubric": rubric.name,
         "score": score.score,
-        "pass_score": get_pass_score(rubric),
+        "pass_score": rubric.lowest_passing,
         "scale": {"min": rubric.scale.min, "max": rubric.scale.max},
         "criteria": dict(score.criteria),
         "rationale": score.rationale,
@@ -86,7 +86,7 @@ def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> 
 def _compare_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
     """Compare the score with what passes; a minimum of the contract replaces the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
-    default = {"min": get_pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
+    default = {"min": rubric.lowest_passing} if rubric.pass_score is not None or "min" not in bound else {}
     return [_compare_with_bound(score, each, rubric) for each in (default, bound) if each]
 
 

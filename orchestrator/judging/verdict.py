@@ -43,11 +43,14 @@ def objective_of(step: str, request: JudgeRequest) -> str:
 
 def score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
     """Convert success or failure to the highest or lowest score of the scale."""
-    scale = request.rubric.scale
+    scale, names = request.rubric.scale, [each.name for each in request.rubric.criteria]
+    score = scale.max if verdict["success"] else scale.min
     rationale = verdict["feedback"]
     if not any(character.isalnum() for character in rationale):
         rationale = f"{'approved' if verdict['success'] else 'refused'} without a reason"
-    return {"score": scale.max if verdict["success"] else scale.min, "rationale": rationale}
+    # The objective names each criterion, so an approval holds for all of them.
+    criteria = {"criteria": dict.fromkeys(names, score)} if verdict["success"] else {}
+    return {"score": score, "rationale": rationale, **criteria}
 
 
 def no_verdict(reason: str) -> VerdictRecord:

@@ -11,7 +11,7 @@ from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.judge_call import call_judge
-from evaluation.judges.judge_scores import get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import read_judge_result
 from evaluation.judges.provider import judge_errors
 from evaluation.judges.rubrics import SUBJECTIVE
 from evaluation.judges.trust.figures import JudgeTrust, Kind, Verdict, compute_trust
@@ -66,7 +66,7 @@ def judge_output(judge: MeasuredJudge, output: LabelledOutput) -> Verdict:
     result = read_judge_result(call_judge(require_judge(judge), request), RUBRIC)
     if isinstance(result, JudgeFailure):
         return "needs_review"
-    return "accepted" if result.score >= get_pass_score(RUBRIC) else "refused"
+    return "accepted" if result.score >= RUBRIC.lowest_passing else "refused"
 
 
 def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:

@@ -61,7 +61,6 @@ def test_a_text_that_needs_mending_is_marked_as_repaired(text):
         {"score": object()},
         {("a", "b"): 1},
         '{"score": 1e999}',
-        '{"score": ' + "9" * 1300 + "}",
         "x" * (MAX_ANSWER + 1),
         {"rationale": "x" * MAX_ANSWER},
     ],
@@ -78,7 +77,7 @@ def test_two_scores_are_none(text):
 
 
 def test_deep_nesting_is_malformed():
-    text = '{"a":' * 21 + "1" + "}" * 21
+    text = '{"a":' * 101 + "1" + "}" * 101
     assert isinstance(read_object(text), JudgeFailure)
 
 

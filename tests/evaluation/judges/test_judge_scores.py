@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 WITH_SCHEMA = Rubric(
@@ -22,6 +22,7 @@ WITH_SCHEMA = Rubric(
         "additionalProperties": False,
     },
 )
+ONE = Rubric(criteria=[Criterion(name="clarity")])
 GOOD = {
     "score": 4,
     "rationale": "Clear.",
@@ -38,7 +39,7 @@ def test_a_whole_answer_is_read_field_by_field():
         score=4.0,
         rationale="Clear.",
         criteria={"clarity": 5.0, "warmth": 3.0},
-        concerns=("short",),
+        concerns=["short"],
         recommended_action="Keep it.",
         usage={"input_tokens": 10, "model": "m"},
         details={"feedback": "more"},
@@ -48,7 +49,7 @@ def test_a_whole_answer_is_read_field_by_field():
 def test_a_score_and_a_rationale_are_enough():
     result = read_judge_result({"score": 1, "rationale": "No."}, RUBRIC)
     assert isinstance(result, JudgeScore)
-    assert (result.score, result.criteria, result.concerns, result.recommended_action) == (1.0, {}, (), None)
+    assert (result.score, result.criteria, result.concerns, result.recommended_action) == (1.0, {}, [], None)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_a_score_and_a_rationale_are_enough():
         ({"score": [4]}, "malformed", "'score' is a list"),
         ({"score": 5.1}, "out_of_range", "5.1, not within 1 to 5"),
         ({"score": 0}, "out_of_range", "0, not within 1 to 5"),
-        ({"score": 10**400}, "malformed", "no JSON object"),
+        ({"score": 10**400}, "malformed", "'score' is a int"),
         ({"passed": "false"}, "malformed", "'passed' is 'false'"),
         ({"Overall Rating": 1}, "malformed", "'Overall Rating'"),
         ({"score": 5, "criteria": {"clarity": 5, "warmth": 1}}, "malformed", "their mean is 3"),
@@ -74,9 +75,10 @@ def test_a_score_and_a_rationale_are_enough():
         ({"rationale": ""}, "missing_rationale", "no 'rationale'"),
         ({"rationale": " .\u200b\n"}, "missing_rationale", "no 'rationale'"),
         ({"rationale": ["Clear."]}, "missing_rationale", "no 'rationale'"),
-        ({"concerns": "short"}, "malformed", "'concerns' is not a list"),
-        ({"concerns": [1]}, "malformed", "'concerns' is not a list"),
-        ({"recommended_action": 3}, "malformed", "'recommended_action' is not a text"),
+        ({"concerns": "short"}, "malformed", "'concerns' is a str"),
+        ({"concerns": [1]}, "malformed", "'concerns.0' is a int"),
+        ({"clarity": -(10**400)}, "malformed", "'clarity'"),
+        ({"recommended_action": 3}, "malformed", "'recommended_action' is a int"),
     ],
 )
 def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, reason):
@@ -88,7 +90,7 @@ def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, reason):
 
 @pytest.mark.parametrize("score", [1, 5, 1.0, 5.0])
 def test_the_ends_of_the_scale_are_on_it(score):
-    assert isinstance(read_judge_result({"score": score, "rationale": "So."}, RUBRIC), JudgeScore)
+    assert isinstance(read_judge_result({"score": score, "rationale": "So."}, ONE), JudgeScore)
 
 
 def test_a_faulty_answer_still_says_what_it_cost():
@@ -113,6 +115,14 @@ def test_a_criterion_that_nobody_asked_for_is_left_out():
 )
 def test_an_answer_that_rounds_or_repeats_its_score_is_no_contradiction(change):
     assert isinstance(read_judge_result({**GOOD, **change}, RUBRIC), JudgeScore)
+
+
+@pytest.mark.parametrize("answer", [{"score": 5}, {"score": 4, "criteria": None}])
+def test_one_score_for_several_criteria_may_refuse_but_not_approve(answer):
+    approval = {"rationale": "Fine.", **answer}
+    assert read_judge_result(approval, RUBRIC).kind == "missing_score"
+    assert isinstance(read_judge_result(approval, ONE), JudgeScore)
+    assert isinstance(read_judge_result({**approval, "score": 2}, RUBRIC), JudgeScore)
 
 
 @pytest.mark.parametrize(("score", "kind"), [(4, JudgeFailure), (3, JudgeScore)])
@@ -153,7 +163,7 @@ def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale
         scale=Scale(min=float(scale[0]), max=float(scale[1])),
         pass_score=own,
     )
-    assert get_pass_score(rubric) == lowest
+    assert rubric.lowest_passing == lowest
 
 
 json_values = st.recursive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.judges.rubrics import LEGAL_SURVEY
 from evaluation.testing import judge_answer
 
@@ -17,7 +17,7 @@ def test_it_has_the_chapters_five_criteria_of_equal_weight_on_one_to_five():
         "appropriateness for the audience",
     ]
     assert {criterion.weight for criterion in LEGAL_SURVEY.criteria} == {1.0}
-    assert (LEGAL_SURVEY.scale.min, LEGAL_SURVEY.scale.max, get_pass_score(LEGAL_SURVEY)) == (1, 5, 4)
+    assert (LEGAL_SURVEY.scale.min, LEGAL_SURVEY.scale.max, LEGAL_SURVEY.lowest_passing) == (1, 5, 4)
 
 
 def test_each_criterion_says_what_its_scores_mean():

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.judges.panel import JudgePanel
-from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
+from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 from tests.evaluation.judges.asking import RUBRIC, request
 
 
@@ -117,7 +117,7 @@ def test_the_disagreement_is_told_judge_by_judge():
 
 
 def test_samples_ask_the_same_judge_again():
-    judge = ScriptedJudge([{"score": score, "rationale": f"It is {score}."} for score in (5, 1, 5)])
+    judge = ScriptedJudge([judge_answer(RUBRIC, score, f"It is {score}.") for score in (5, 1, 5)])
     answer = JudgePanel([judge], samples=3).judge(request())
     assert (answer["score"], answer["rationale"], len(judge.requests)) == (5, "It is 5.", 3)
     assert [ballot["sample"] for ballot in answer["panel"]["ballots"]] == [1, 2, 3]
@@ -125,7 +125,7 @@ def test_samples_ask_the_same_judge_again():
 
 def test_the_speaker_is_the_judge_nearest_to_the_score_and_all_concerns_are_told():
     answers = [
-        {"score": 5, "rationale": "Perfect.", "concerns": ["none of mine"], "feedback": "a"},
+        {**judge_answer(RUBRIC, 5, "Perfect.", ["none of mine"]), "feedback": "a"},
         {"score": 2, "rationale": "Bad.", "concerns": ["cold", "short"], "feedback": "b"},
         {"score": 3, "rationale": "Middling.", "concerns": ["short"], "feedback": "c"},
     ]
@@ -145,16 +145,19 @@ def test_an_answer_is_repaired_if_a_vote_that_counts_is(rule):
 
 
 def test_an_answer_names_what_a_vote_that_counts_could_not_see():
-    partial = {"score": 3, "rationale": "So so.", "unseen": "the first of two messages"}
+    partial = {**judge_answer(RUBRIC, 3), "unseen": "the first of two messages"}
     answer = JudgePanel([ScriptedJudge([partial]), *scoring(3, 3)]).judge(request())
     assert answer["unseen"] == "the first of two messages"
-    assert abstention(JudgePanel([ScriptedJudge([{**partial, "score": 5}])])).kind == "partly_seen"
+    assert (
+        abstention(JudgePanel([ScriptedJudge([{**judge_answer(RUBRIC, 5), "unseen": "one"}])])).kind
+        == "partly_seen"
+    )
 
 
 def test_a_mean_without_the_criteria_of_every_judge_has_none():
-    panel = JudgePanel([*scoring(3), ScriptedJudge([{"score": 5, "rationale": "Good."}])], rule="mean")
+    panel = JudgePanel([*scoring(4), ScriptedJudge([{"score": 2, "rationale": "Bad."}])], rule="mean")
     answer = panel.judge(request())
-    assert (answer["score"], "criteria" in answer) == (4, False)
+    assert (answer["score"], "criteria" in answer) == (3, False)
 
 
 def test_the_concerns_of_those_who_were_outvoted_are_told_too():
@@ -163,7 +166,7 @@ def test_the_concerns_of_those_who_were_outvoted_are_told_too():
 
 
 def test_the_cost_is_that_of_all_calls_failed_ones_included():
-    message = {"score": 5, "rationale": "Fine."}
+    message = judge_answer(RUBRIC, 5)
     judges = [
         ScriptedJudge([{**message, "usage": {"input_tokens": 10, "output_tokens": 2, "model": "a"}}]),
         ScriptedJudge([{**message, "usage": {"input_tokens": 5, "output_tokens": 1, "model": "b"}}]),
@@ -186,7 +189,7 @@ async def test_awaited_judges_give_the_same_answer_in_the_same_order():
 
         async def ajudge(self, request):
             await asyncio.sleep(self.delay)
-            return {"score": self.score, "rationale": "So."}
+            return judge_answer(RUBRIC, self.score)
 
     panel = JudgePanel([Slow(5, 0.02), Slow(1, 0.0), Slow(4, 0.01)])
     answer = await panel.ajudge(request())
@@ -204,7 +207,7 @@ async def test_judges_are_awaited_side_by_side_but_no_more_than_allowed():
             together.append(len(running))
             await asyncio.sleep(0.01)
             running.pop()
-            return {"score": 5, "rationale": "So."}
+            return judge_answer(RUBRIC, 5)
 
     await JudgePanel([Counting()], samples=7, concurrency=3).ajudge(request())
     assert max(together) == 3
@@ -243,7 +246,7 @@ def test_whatever_is_decided_is_a_valid_answer_within_what_the_judges_said(score
 
 @given(ballots)
 def test_a_majority_approves_only_where_more_than_half_of_all_asked_do(scores):
-    least = get_pass_score(RUBRIC)
+    least = RUBRIC.lowest_passing
     approving = sum(score is not None and score >= least for score in scores)
     try:
         approved = JudgePanel(scoring(*scores)).judge(request())["score"] >= least
