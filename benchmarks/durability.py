@@ -67,7 +67,8 @@ GET_STATE_TARGET: Final = 250.0
 def prepare_ours(
     saver: Saver, steps: int, durability: Durability, contract: EvaluationContract | None = None
 ) -> Run:
-    orchestrator = LangGraphOrchestrator(*make_long_agents(steps), checkpointer=saver, contract=contract)
+    agents = make_long_agents(steps)
+    orchestrator = LangGraphOrchestrator(*agents, checkpointer=saver, step_contract=contract)
 
     async def execute() -> int:
         if durability == "sync":

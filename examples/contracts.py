@@ -42,7 +42,7 @@ SCRIPT = [
 ]
 model = sys.argv[1] if sys.argv[1:] else ScriptedChatModel(SCRIPT)
 orchestrator = LangGraphOrchestrator.from_model(
-    model, planning="always", contract=contract_of, checks=[names_no_price], synthesis=False
+    model, planning="always", step_contract=contract_of, checks=[names_no_price], synthesis=False
 )
 state = orchestrator.run("Announce when the library is open: Tuesday, Thursday and Saturday")
 

@@ -67,7 +67,7 @@ def run_or_resume(folder: Path) -> None:
             ScriptedChatModel(answer),
             planner_model=ScriptedChatModel(['{"plan": ["Fetch the bill", "Pay the bill"]}']),
             tools=[fetch_bill, pay],
-            contract=lambda _, index: EvaluationContract(must_call=[("fetch_bill", "pay")[index]]),
+            step_contract=lambda _, index: EvaluationContract(must_call=[("fetch_bill", "pay")[index]]),
             synthesis=False,
             checkpointer=store,
         )

@@ -14,7 +14,6 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.graph.agent_checks import check_agents, check_hooks
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import DrawMethods
-from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.judging.tools.names import read_planned_tools, read_tool_names
@@ -24,6 +23,7 @@ from orchestrator.runs.launch import Launcher
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.runner import Runner
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
+from orchestrator.task_contracts.contract_options import ContractSource, StatedContracts
 
 
 class LangGraphOrchestrator(RunMethods, DrawMethods):
@@ -36,11 +36,11 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         compressor: Shortens the context before a step; None keeps it as it is.
         max_retries: Executions of a step after its first, before the run fails. Default:
             ``retry_policy.max_retries``, which is 2.
-        contract: Contract of every step, or a function of a step's text and index, from 0, that returns it.
-            Default: the contracts that the planner declared. Without any, the monitor alone judges whether
-            the objective is met. "from_task" derives checks: of the final output from the task, and of
-            each step from its text; the monitor judges the objective besides. A ``TaskCase`` states the
-            contract of the final output of its task. With a contract of your own, a judge is asked only for
+        contract: Contract of the run: what it says of the output holds for the final output; what it says of
+            tools, effects and budgets, for all calls of the run. Without any, the monitor alone judges
+            whether the objective is met. "from_task" derives checks: of the final output from the task, and
+            of each step from its text; the monitor judges the objective besides. A ``TaskCase`` states the
+            contract of its task. With a contract of your own, a judge is asked about the output only for
             its ``subjective_criteria``; with "from_task" or a ``TaskCase``, always for the objective.
         options: Further keyword arguments; see ``OrchestratorOptions``.
 
@@ -90,9 +90,10 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             given.get("contract_writer"),
             given.get("models") or {},
         )
-        self.graph = compile_graph(agents, contract, self.settings, saver, output)
+        stated = StatedContracts(contract, given.get("step_contract"), output)
+        self.graph = compile_graph(agents, stated, self.settings, saver)
         case = contract if isinstance(contract, TaskCase) else None
-        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, contract), case)
+        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, stated.step), case)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     @classmethod
@@ -122,7 +123,7 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             supervisor_model: Model of the supervisor. Default: the monitor's.
             compressor: As of the constructor.
             max_retries: As of the constructor.
-            contract: Contract of every step. Default: checks are derived from the task and the steps; None
+            contract: Contract of the run. Default: checks are derived from the task and the steps; None
                 derives none.
             options: Any other keyword argument of the constructor.
 

@@ -27,6 +27,7 @@ from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.protocols import Supervisor
+from orchestrator.task_contracts.contract_options import StepContract
 from orchestrator.task_contracts.writers import ContractWriter
 
 
@@ -80,7 +81,11 @@ class OrchestratorOptions(TypedDict, total=False):
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
     output_contract: EvaluationContract | None
-    """Contract of the final output. Default: the objective is the task."""
+    """Further contract of the run, beside "from_task", say; the answer is then written from the results of
+    several steps."""
+    step_contract: StepContract
+    """Contract of each step, or a function of a step's text and index, from 0, that returns it; None leaves
+    it to the planner. It holds for the calls of one execution."""
     output_type: type[BaseModel] | None
     """A pydantic model. The final output is its JSON text: the executor is told the schema, the output is
     validated, and the validation error is the reason of a retry."""

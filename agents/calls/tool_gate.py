@@ -79,6 +79,8 @@ class StatedResult:
 Decision: TypeAlias = Run | Ask | Refuse | Reuse
 AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], PersonAnswer]
 """Asks a person about a call: its tool, its arguments, and why it is not known whether it ran before."""
+FindBreach: TypeAlias = Callable[[str], str | None]
+"""Takes the name of a tool. Returns in words for the model why it must not be called now, or None."""
 FindEarlier: TypeAlias = Callable[[PlannedCall], EarlierCall | None]
 """Finds the same call before; None if the call is new."""
 
@@ -104,8 +106,8 @@ class ToolGate:
     """Decides before a tool runs whether it may.
 
     Attributes:
-        forbidden: Names of tools that must not run.
-        allowed: Names of the only tools that may run; None allows all others.
+        find_breach: Says why a call must not be made; None if every call may be.
+        counted: Names of the tools for which that depends on the calls before.
         ask_before: Names of the tools that run only if a person approves the call, or "all".
         once: Names of the tools that make the same call once.
         ask: Asks the person; None if nobody can be asked, so that such a call is denied.
@@ -113,8 +115,8 @@ class ToolGate:
         starts: Keeps the starts of the tools in ``once``; None if the run cannot be resumed.
     """
 
-    forbidden: frozenset[str] = frozenset()
-    allowed: frozenset[str] | None = None
+    find_breach: FindBreach | None = None
+    counted: Collection[str] = ()
     ask_before: Collection[str] = ()
     once: frozenset[str] = frozenset()
     ask: AskPerson | None = None
@@ -123,11 +125,13 @@ class ToolGate:
 
     def decide(self, call: PlannedCall) -> Decision:
         """Decides whether the tool of a call may run."""
-        if call.arguments is not None and self._forbids(call.name):
-            return Refuse(f"Tool {call.name!r} is forbidden in this step.", "forbidden")
         earlier = self.find_earlier(call) if self.find_earlier is not None and call.runs_tool else None
+        is_known, is_repeated = call.arguments is not None, earlier is not None and earlier.answer is not None
+        breach = self.find_breach(call.name) if is_known and not is_repeated and self.find_breach else None
+        if breach is not None:
+            return Refuse(breach, "forbidden")
         if earlier is None:
-            return self._ask(call) if call.arguments is not None else Run()
+            return self._ask(call) if is_known else Run()
         if earlier.denial is not None:
             return refuse_denied(earlier.denial, is_repeated=True)
         if earlier.answer is not None:
@@ -147,9 +151,6 @@ class ToolGate:
         if self.ask is None:
             raise LookupError("nobody can be asked")
         return self.ask(call.name, call.args, doubt)
-
-    def _forbids(self, name: str) -> bool:
-        return name in self.forbidden or (self.allowed is not None and name not in self.allowed)
 
     def _ask(self, call: PlannedCall) -> Decision:
         if self.ask_before != "all" and call.name not in self.ask_before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -66,7 +66,7 @@ def answer_calls(
     """
     gate, answers = find_gate(), list[BaseMessage]()
     while calls or invalid:
-        batch, calls = _split_repeated(calls, gate.once)
+        batch, calls = _split_calls(calls, gate)
         requests = list[Request]()
         for planned in batch:
             decision = gate.decide(planned)
@@ -91,13 +91,13 @@ def _read_decision(replies: Sequence[BaseMessage]) -> Run | Refuse | StatedResul
     return Run() if answer is None else read_decision(cast("PersonAnswer", answer))
 
 
-def _split_repeated(
-    calls: Sequence[PlannedCall], once: Collection[str]
-) -> tuple[list[PlannedCall], list[PlannedCall]]:
-    """Returns the calls that can run at once, and the repeated ones that have to see their answers."""
-    seen, first, repeated = set[tuple[str, str]](), list[PlannedCall](), list[PlannedCall]()
+def _split_calls(calls: Sequence[PlannedCall], gate: ToolGate) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    """Returns the calls that can run at once, and those that have to see the answers of others."""
+    seen, first, later = set[tuple[str, str]](), list[PlannedCall](), list[PlannedCall]()
     for call in calls:
         described = call.name, call.describe(call.args)
-        (repeated if call.name in once and described in seen else first).append(call)
+        is_repeated = call.name in gate.once and described in seen
+        waits = is_repeated or (call.name in gate.counted and bool(seen))
+        (later if waits else first).append(call)
         seen.add(described)
-    return first, repeated
+    return first, later

@@ -142,7 +142,8 @@ def _normalize_call(call: ToolCall) -> Action:
         "args_text": call.args if problem and isinstance(call.args, str) else None,
         "result": call.result,
         "error": "error" if call.error is True or _is_marked(call.result) else call.error or call.not_run,
-        "not_run": call.not_run,
+        # A tool that has answered has run, whatever else the record says.
+        "not_run": call.not_run if call.result is None else None,
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,

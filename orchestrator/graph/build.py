@@ -30,7 +30,7 @@ from orchestrator.graph.step import (
     build_runnable,
     build_step_graph,
 )
-from orchestrator.judging.contracts import Contracts, ContractSource, Synthesis, read_contracts
+from orchestrator.judging.contracts import Contracts, Synthesis
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
@@ -56,6 +56,7 @@ from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState,
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
+from orchestrator.task_contracts.contract_options import StatedContracts, read_contracts
 from orchestrator.task_contracts.source import read_task_contracts
 from orchestrator.task_contracts.writers import ContractWriter
 
@@ -84,10 +85,9 @@ class Agents:
 
 def compile_graph(
     agents: Agents,
-    contract: ContractSource,
+    stated: StatedContracts,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
-    output: OutputRules,
 ) -> Graph:
     """Builds the graph for these agents.
 
@@ -118,11 +118,11 @@ def compile_graph(
     )
     graph = RouteGraph()
     tools = read_tool_names(agents.executor)
-    contract = require_named_checks(contract, output.contract, agents.evaluation.named_checks)
-    derived = read_task_contracts(contract, agents.writer, tools)
+    stated = require_named_checks(stated, agents.evaluation.named_checks)
+    derived = read_task_contracts(stated.run, agents.writer, tools)
     contracts = replace(
-        read_contracts(contract, output, tools),
-        synthesis=_choose_synthesis(agents.executor, output, settings, derived is not None),
+        read_contracts(stated, tools),
+        synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),
     )
     steps = _build_steps(agents, contracts, phases, modes, settings)
     plan = bind_method(agents.planner, "generate_plan")
@@ -209,12 +209,18 @@ def _build_steps(
     rules = settings.retry_policy.strategies
     models = load_models(rules, agents.models, agents.executor)
     once = find_once_tools(agents.executor)
-    methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models, once)
+    methods = ExecutorMethods(
+        bind_execution(agents.executor),
+        bind_correction(agents.executor),
+        models,
+        once,
+        evaluator.tools.writing,
+    )
     step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
     if contracts.synthesis == "never":
-        return _Steps(step, None, contracts)
+        return _Steps(replace(step, last_waits=not contracts.output.is_empty), None, contracts)
     writer = ExecutorMethods(bind_synthesis(agents.executor), None, models)
-    rules_of_answer = Contracts(None, contracts.output, is_answer=True, has_case=contracts.has_case)
+    rules_of_answer = replace(contracts, source=None, is_answer=True)
     plain = Modes("none", human=settings.can_ask_human, model=False)
     answer = _build_step(agents, writer, evaluator, rules_of_answer, phases, plain, settings.for_answer)
     return _Steps(replace(step, answered=True), answer, contracts)

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.registry import NamedCheck, find_check, read_contract_checks
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.plain_contracts import ContractFunction, plain_contract
 from orchestrator.state.records import PlainContract
+from orchestrator.task_contracts.contract_options import StatedContracts
 
 
-def require_named_checks(
-    source: ContractSource, output: PlainContract | None, given: Sequence[CustomCheck]
-) -> ContractSource:
-    """Returns the source of contracts; a function then checks each contract that it returns.
+def require_named_checks(stated: StatedContracts, given: Sequence[CustomCheck]) -> StatedContracts:
+    """Returns the contracts of the caller; a function then checks each contract that it returns.
 
     Args:
-        source: The option ``contract``.
-        output: The option ``output_contract``.
+        stated: The contracts.
         given: The checks of the caller, which contracts can name.
 
     Raises:
         ConfigurationError: A contract names a check that does not exist, or that cannot be imported.
     """
-    own = source.contract if isinstance(source, TaskCase) else source
-    stated = {"contract": plain_contract(own) if isinstance(own, EvaluationContract) else None}
-    for name, contract in {**stated, "output_contract": output}.items():
+    run = stated.run.contract if isinstance(stated.run, TaskCase) else stated.run
+    named = {"contract": _read_plain(run), "output_contract": stated.output.contract}
+    for name, contract in {**named, "step_contract": _read_plain(stated.step)}.items():
         if contract is not None and (problem := _find_problem(contract, given)) is not None:
             raise ConfigurationError(f"{name}.{problem}")
-    return _add_check(source, given) if callable(source) else source
+    return replace(stated, step=_add_check(stated.step, given)) if callable(stated.step) else stated
+
+
+def _read_plain(contract: object) -> PlainContract | None:
+    return plain_contract(contract) if isinstance(contract, EvaluationContract) else None
 
 
 def _add_check(function: ContractFunction, given: Sequence[CustomCheck]) -> ContractFunction:

@@ -71,6 +71,7 @@ class StepNodes:
         modes: The modes that steps may have. Routes that none of them takes are left out of the graph.
         reviewed: Whether a person is asked if there is no verdict.
         answered: Whether the final answer is written after the last step.
+        last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
     """
 
     executor: Node
@@ -83,6 +84,7 @@ class StepNodes:
     modes: frozenset[SupervisionMode]
     reviewed: bool
     answered: bool = False
+    last_waits: bool = False
 
     @property
     def first_nodes(self) -> Routes:
@@ -187,7 +189,7 @@ def add_route(
         label = route(state, nodes.mode)
         if label != PARALLEL:
             return label
-        return [Send(BRANCH, branch) for branch in build_branches(state)]
+        return [Send(BRANCH, branch) for branch in build_branches(state, last_waits=nodes.last_waits)]
 
     # LangGraph names a branch of the graph after its function.
     choose_next.__name__ = route.__name__

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from agents.prompts import find_marks
-from evaluation.inputs.run_state import convert_call, convert_usage
+from evaluation.inputs.run_state import convert_call, convert_usage, run_from_state
 from orchestrator.judging.plain_contracts import add_rules
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import CallOrigin, Json, PlainContract, StepRecord, ToolCallRecord
+from orchestrator.state.reducers import merge_records
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -45,6 +46,20 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
             "timestamp": record["started_at"],
         },
     }
+
+
+def build_whole_run(state: OrchestratorState, record: StepRecord) -> dict[str, object]:
+    """Build the ``agent_run`` of the whole run so far, as if it ended with this execution.
+
+    It is the run that ``evaluation.run_from_state`` reads from the end of the run, so that a contract decides
+    the same about a live and a recorded run. Raises nothing for a state of the orchestrator.
+    """
+    records = merge_records(state["results"], [{**record, "status": "validated"}])
+    status, output = ("success", record["result"]) if record["error"] is None else ("failed", None)
+    execution = build_agent_run(record, state["context"])
+    run = run_from_state({**state, "results": records, "status": status, "output": output})
+    # A judge reads the context of this execution in the messages.
+    return {**run, "messages": execution["messages"], "metadata": execution["metadata"]}
 
 
 def _list_made_calls(record: StepRecord) -> Iterator[ToolCallRecord]:

@@ -23,7 +23,7 @@ _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
 _NEARLY_ALL: Final = 0.8
 """Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""
 _CHECK_ANSWER: Final = (
-    "say what it has to meet with output_contract= or checks= (on the command line --contract FILE)"
+    "say what it has to meet with contract= or checks= (on the command line --contract FILE)"
 )
 _SHOWN: Final = 2
 """Most requirements that are quoted."""

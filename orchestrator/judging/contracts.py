@@ -1,19 +1,15 @@
-"""Chooses the contract of a step: from the caller, the planner, or the objective alone."""
+"""Chooses what an execution has to meet: the contract of its step, and the contract of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from pathlib import PurePath
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
-from evaluation import EvaluationContract, TaskCase
-from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.metric_table import find_threshold_problems
-from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.output import OutputRules, merge_contracts, refuse_blank
+from orchestrator.errors import ContractFunctionError
+from orchestrator.judging.output import JOINED_FIELDS, OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
@@ -21,18 +17,14 @@ from orchestrator.judging.plain_contracts import (
     has_checks,
     includes,
     list_criteria,
-    name_contract,
-    plain_contract,
 )
 from orchestrator.judging.report import mapping
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import current_step, read_planned_contract
 from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, PlainContract, StepRecord
 
-ContractSource: TypeAlias = EvaluationContract | ContractFunction | Literal["from_task"] | TaskCase | None
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
 OBJECTIVE_ONLY: Final[PlainContract] = {
@@ -45,18 +37,32 @@ _UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """A contract, and the record that it is evaluated on.
+
+    Attributes:
+        contract: The contract as plain JSON.
+        is_run: Whether it holds for all calls of the run; else for those of the execution.
+    """
+
+    contract: PlainContract
+    is_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Contracts:
     """The source of contracts: the caller, else the planner, else the objective alone.
 
     Args:
-        source: One contract for all steps, or a function from the text and the index of a step to a contract,
+        source: One contract for each step, or a function from the text and the index of a step to a contract,
             or None to leave it to the planner.
-        output: The rules for the final output, which the only step of a plan has to meet, too.
+        output: The contract of the run, whose output is the final one.
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
         tools: The executor's tools, which the contracts of steps may name.
         has_case: Whether the caller states the contract of the task; else it may be derived from its words.
+        warnings: Tools that the caller's contracts name without effect.
     """
 
     source: ContractFunction | PlainContract | None
@@ -65,23 +71,43 @@ class Contracts:
     synthesis: Synthesis = "never"
     tools: ToolNames = _UNKNOWN_TOOLS
     has_case: bool = False
+    warnings: tuple[str, ...] = ()
 
-    def of(self, state: OrchestratorState) -> PlainContract:
-        """Return the contract of the current step as plain JSON.
+    def list_demands(self, state: OrchestratorState) -> list[Demand]:
+        """Return what the current execution has to meet, in the order of its evaluation.
+
+        The last of several steps may have a contract of its own besides the contract of the run, which it is
+        evaluated against then. For the only step, both are one.
 
         Raises:
             ContractFunctionError: The function of the caller raised or returned no contract, the contract
                 names a tool that the executor lacks, or the contract of the only step contradicts the
-                contract of the output.
+                contract of the run.
         """
-        contract = self._find_own(state)
-        is_output = self._is_output(state)
-        if self.output.contract is not None and is_output:
-            contract = merge_contracts(contract or {}, self.output.contract)
-        added = self._list_additions(state, is_output=is_output)
-        if added:
-            return _add_objective(added) if contract is None else merge_contracts(contract, added)
-        return OBJECTIVE_ONLY if contract is None else contract
+        own = self._find_own(state)
+        derived = [each["contract"] for each in list_derived(state, is_output=False)]
+        if not self._is_output(state):
+            return [Demand(_join(own, derived))]
+        stated, added = self.output.contract, self._list_run_additions(state)
+        if own is None or self.is_answer or is_only_step(state):
+            base = own if stated is None else merge_contracts(own or {}, stated)
+            return [Demand(_join(base, [*added, *derived]), is_run=bool(stated or added))]
+        run = _merge_all([*([] if stated is None else [stated]), *added])
+        return [Demand(_join(own, derived)), *([Demand(run, is_run=True)] if run else [])]
+
+    def list_gated(self, state: OrchestratorState) -> list[Demand]:
+        """Return the demands that may forbid a call. Raises the errors of ``list_demands``."""
+        stated = [] if self.output.contract is None else [self.output.contract]
+        demands = self.list_demands(state)
+        run = [Demand(contract, is_run=True) for contract in (*stated, *self._list_run_additions(state))]
+        return [*demands, *run]
+
+    def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
+        """Return what the run has to meet besides its contract: what the task states, the caller's checks."""
+        output = state["declared"].get("derived")
+        derived = [] if output is None or output["output"] is None else [output["output"]["contract"]]
+        own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
+        return [contract for contract in (*derived, *own) if contract]
 
     def _find_own(self, state: OrchestratorState) -> PlainContract | None:
         """Return the contract of the step itself, from the caller or the planner."""
@@ -89,7 +115,8 @@ class Contracts:
         if source is not None and not callable(source):
             return source
         contract = None if source is None else call_contract_function(source, *reversed(current_step(state)))
-        contract = _limit_planned(read_planned_contract(state)) if contract is None else contract
+        if contract is None:
+            contract = _drop_stated(_limit_planned(read_planned_contract(state)), self.output.contract)
         if (problem := self.tools.find_problem(contract)) is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
         return contract
@@ -108,37 +135,20 @@ class Contracts:
                 raise PlanError(f"{place}.{problem}")
         return [f"{place}.{text}" for place, contract in named for text in self.tools.list_warnings(contract)]
 
-    def list_step_warnings(self, contract: PlainContract) -> list[str]:
+    def list_step_warnings(self, demands: Sequence[Demand]) -> list[str]:
         """Return what has no effect in the contract of a step, if a function built it."""
-        # The planner's contracts and a contract for all steps are read when the plan is made.
-        warnings = self.tools.list_warnings(contract) if callable(self.source) else []
-        return [f"contract.{warning}" for warning in warnings]
+        # The planner's contracts and those that the caller states are read when the plan is made.
+        contracts = [demand.contract for demand in demands] if callable(self.source) else []
+        warnings = [warning for contract in contracts for warning in self.tools.list_warnings(contract)]
+        return [f"step_contract.{warning}" for warning in warnings]
 
-    def list_stated_warnings(self) -> list[str]:
-        """Return what has no effect in the contract of all steps and in the contract of the output."""
-        stated = {"contract": None if callable(self.source) else self.source}
-        stated["output_contract"] = self.output.contract
-        return [
-            f"{name}.{warning}"
-            for name, contract in stated.items()
-            for warning in self.tools.list_warnings(contract)
-        ]
-
-    def _list_additions(self, state: OrchestratorState, *, is_output: bool) -> PlainContract:
-        """Return what is checked besides a contract: what the task states, and the caller's checks."""
-        stated = [derived["contract"] for derived in list_derived(state, is_output=is_output)]
-        own: PlainContract = {"checks": [*self.output.checks]} if is_output and self.output.checks else {}
-        return reduce(merge_contracts, [*stated, own], {})
-
-    def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
-        """Return the contract for an output, with our own rules for it. Raises the errors of ``of``."""
-        contract = self.of(state)
-        if not self._is_output(state):
-            return contract
-        if self.output.output_type is not None:
-            return contract
+    def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
+        """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""
+        demands = self.list_demands(state)
         # An execution that raised has no output, and its error says why.
-        return contract if state["status"] == "failed" else refuse_blank(contract, output)
+        if not self._is_output(state) or self.output.output_type is not None or state["status"] == "failed":
+            return demands
+        return [replace(demand, contract=refuse_blank(demand.contract, output)) for demand in demands]
 
     def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
         """Return the record with the text that the run would return, which the checks have to hold for."""
@@ -159,19 +169,14 @@ class Contracts:
         phrases = [phrase for each in stated for phrase in each["unchecked"]]
         return [*phrases, *list_criteria(contract)]
 
-    def has_stated_checks(self, state: OrchestratorState, contract: PlainContract) -> bool:
-        """Return whether the checks of the final output are the caller's, not only derived or of the plan.
-
-        A step that is not the output has the checks of the plan, which nothing rests on.
-        """
-        if not self._is_output(state):
+    def has_stated_checks(self, state: OrchestratorState, demand: Demand) -> bool:
+        """Return whether the caller states the checks of a demand; else they are derived, or of the plan."""
+        if demand.is_run and self._states_output_checks(state):
             return True
-        if self._states_output_checks(state):
-            return True
+        if not callable(self.source):
+            return self.source is not None
         planned = _limit_planned(read_planned_contract(state))
-        if callable(self.source):
-            return planned is None or not includes(contract, planned)
-        return self.source is not None
+        return planned is None or not includes(demand.contract, planned)
 
     def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
         """Return the checks of the current output that were derived from words of the task or the step."""
@@ -195,6 +200,26 @@ class Contracts:
         if self.is_answer or is_only_step(state):
             return True
         return is_last_step(state) and not self.writes_answer(state)
+
+
+def _join(contract: PlainContract | None, added: Sequence[PlainContract]) -> PlainContract:
+    """Return one contract; the objective is a criterion if nobody wrote a contract."""
+    merged = _merge_all(added)
+    if contract is not None:
+        return merge_contracts(contract, merged)
+    return _add_objective(merged) if merged else OBJECTIVE_ONLY
+
+
+def _merge_all(contracts: Sequence[PlainContract]) -> PlainContract:
+    nothing: PlainContract = {}
+    return reduce(merge_contracts, contracts, nothing)
+
+
+def _drop_stated(planned: PlainContract | None, stated: PlainContract | None) -> PlainContract | None:
+    """Return the contract of a plan without what the caller states otherwise."""
+    if planned is None or stated is None:
+        return planned
+    return {name: value for name, value in planned.items() if name not in stated or name in JOINED_FIELDS}
 
 
 def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
@@ -230,32 +255,3 @@ def _add_objective(contract: PlainContract) -> PlainContract:
         return contract
     # The judge is asked about what the checks leave open, and not about an output that they refuse.
     return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **contract}
-
-
-def read_contracts(
-    source: object, output: OutputRules = _NO_RULES, tools: ToolNames = _UNKNOWN_TOOLS
-) -> Contracts:
-    """Validate the option ``contract``; ``output`` has the rules for the final output.
-
-    Raises:
-        ConfigurationError: It is neither an EvaluationContract, nor a function, nor None; or a threshold has
-            a name that is no metric, and no direction; or a contract needs a tool that the executor lacks.
-    """
-    if (problem := tools.find_problem(output.contract)) is not None:
-        raise ConfigurationError(f"output_contract.{problem}")
-    if isinstance(source, EvaluationContract):
-        if problem := "; ".join(find_threshold_problems(source)) or tools.find_problem(source):
-            raise ConfigurationError(f"contract.{problem}")
-        return Contracts(plain_contract(source), output, tools=tools)
-    if source == FROM_TASK or isinstance(source, TaskCase):
-        has_case = isinstance(source, TaskCase) and source.contract != FROM_TASK
-        return Contracts(None, output, tools=tools, has_case=has_case)
-    if source is None or callable(source):
-        return Contracts(cast("ContractFunction | None", source), output, tools=tools)
-    # A file of `orchestrator checks --save` holds cases.
-    is_file = isinstance(source, str | PurePath) and PurePath(source).suffix in (".yaml", ".yml", ".json")
-    from_file = f" such as read_case_set({str(source)!r}).cases[0]" if is_file else ""
-    raise ConfigurationError(
-        f"contract is {format_repr(source, 80)}; give {name_contract(source, 'contract')}, "
-        f"a function of a step and its index that returns one, 'from_task', or a TaskCase{from_file}"
-    )

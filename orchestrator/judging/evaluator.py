@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,7 +27,9 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.judge_call import aask_judge
 from evaluation.plugins import AnyJudge, PluginOptions
-from orchestrator.judging.agent_run import add_own_checks, build_agent_run
+from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
+from orchestrator.judging.contracts import Demand
+from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.report import Report
 from orchestrator.judging.tools.effects import ToolEffects
@@ -40,7 +42,7 @@ from orchestrator.runtime.langgraph_internals import without_durability
 from orchestrator.runtime.nested_graphs import build_outer_config, describe_execution
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
+from orchestrator.state.records import StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _NO_OPTIONS: Final = EvaluationOptions()
@@ -70,6 +72,15 @@ class Evaluated:
     usage: Usage = field(default_factory=lambda: NO_USAGE)
     asked: bool = False
     transport_retries: int = 0
+
+    def add_calls(self, other: Evaluated) -> Evaluated:
+        """Return this evaluation with the calls of another one."""
+        return replace(
+            self,
+            usage=add_usage(other.usage, self.usage),
+            asked=self.asked or other.asked,
+            transport_retries=other.transport_retries + self.transport_retries,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +124,38 @@ class Evaluator:
         # In a thread: both the identity of a model and its figures are read from files.
         return await asyncio.to_thread(_find_trust, self.agent)
 
+    async def evaluate_all(
+        self, state: OrchestratorState, record: StepRecord, demands: Sequence[Demand], run: RunContext
+    ) -> tuple[Demand, Evaluated]:
+        """Evaluate the latest execution of the current step; after a refusal, no further demand is evaluated.
+
+        Returns:
+            The demand that was evaluated last, and its evaluation with the calls of all.
+
+        Raises:
+            GraphInterrupt: The judge raised an interrupt that can be answered later.
+        """
+        demand, evaluated = demands[0], await self.evaluate(state, record, demands[0], run)
+        for demand in demands[1:]:
+            if evaluated.report["status"] not in ACCEPTING:
+                break
+            usage = add_usage(state["usage"], evaluated.usage)
+            last = await self.evaluate({**state, "usage": usage}, record, demand, run)
+            evaluated = last.add_calls(evaluated)
+        return demand, evaluated
+
     async def evaluate(
-        self, state: OrchestratorState, record: StepRecord, contract: PlainContract, run: RunContext
+        self, state: OrchestratorState, record: StepRecord, demand: Demand, run: RunContext
     ) -> Evaluated:
-        """Evaluate the latest execution of the current step.
+        """Evaluate the latest execution of the current step against one demand.
 
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
         judging = _Judging(self, record, run, state["usage"], describe_task(state))
-        checked = add_own_checks(contract, state, record)
-        recorded = {**build_agent_run(record, state["context"]), **self.tools.as_recorded(checked)}
+        checked = add_own_checks(demand.contract, state, record)
+        built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
+        recorded = {**built, **self.tools.as_recorded(checked)}
         baseline = await self.options.find_baseline(state["task"], record["step"])
         compared = {} if baseline is None else {"baseline_metrics": baseline}
         case = {**compared, **self.tools.add_to(checked), "agent_run": recorded}

@@ -25,7 +25,7 @@ from orchestrator.state.records import Json, PlainContract
 OUTPUT_TYPE: Final = "output_type"
 """Name of the check of the output's type."""
 _MAX_PROBLEM: Final = 300
-_JOINED: Final = frozenset(
+JOINED_FIELDS: Final = frozenset(
     {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
 )
 """Lists of checks that are independent of each other."""
@@ -176,10 +176,10 @@ def _merge_values(name: str, first: Json, second: Json) -> Json:
         return first
     if isinstance(first, dict) and isinstance(second, dict):
         return merge_contracts(first, second)
-    if name in _JOINED and isinstance(first, list) and isinstance(second, list):
+    if name in JOINED_FIELDS and isinstance(first, list) and isinstance(second, list):
         return [*first, *(item for item in second if item not in first)]
     raise ContractFunctionError(
-        f"the contract of the only step and output_contract both set {name!r}; set it in one of them"
+        f"contract, output_contract and step_contract state {name!r} differently; state it in one of them"
     )
 
 

@@ -181,7 +181,7 @@ def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> Sta
     """Returns the failure if the current step's contract cannot be built; None if it can."""
     # Checked before the executor runs: a step that cannot be judged must cost nothing.
     try:
-        contracts.of(state)
+        contracts.list_demands(state)
     except ContractFunctionError as error:
         return build_failure("contract_error", str(error), current_step(state)[0], error)
     return None

@@ -16,7 +16,7 @@ from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.tools.effects import build_gate
+from orchestrator.judging.tools.call_bounds import CallBounds
 from orchestrator.judging.tools.received import add_received
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
@@ -56,12 +56,14 @@ class ExecutorMethods:
         correct: Executes a step again with the refused output; None if the executor has only one method.
         models: The models of escalations, by the name in the policy.
         once_in_retries: Names of tools that do not repeat the calls of a refused execution.
+        writing: Names of tools that are known to write.
     """
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     once_in_retries: frozenset[str] = frozenset()
+    writing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def executor_node(
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
         try:
-            contract = contracts.of(state)
+            demands = contracts.list_gated(state)
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
         attempt = len(current_records(state)) + 1
@@ -108,8 +110,13 @@ def executor_node(
             executor.once_in_retries,
             run,
         )
-        gate = replace(
-            build_gate(contract),
+        of_run, of_step = (
+            [each.contract for each in demands if each.is_run is kind] for kind in (True, False)
+        )
+        calls = CallBounds.of(of_run, of_step, executor.writing, state["results"])
+        gate = ToolGate(
+            find_breach=calls.find_breach,
+            counted=calls.counted,
             ask_before=settings.approve_tools,
             once=frozenset(settings.once_tools),
             find_earlier=earlier,

@@ -11,12 +11,13 @@ from langgraph.runtime import Runtime
 from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import add_basis
-from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.contracts import Contracts, Demand
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator
 from orchestrator.judging.evidence import Evidence, read_evidence
 from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.report import is_refused_by_judge_alone
+from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import (
     Node,
@@ -43,14 +44,16 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         run = get_context(runtime, settings)
         record = latest_record(state)
         try:
-            contract = contracts.of_execution(state, record["result"])
-            evaluated = await evaluator.evaluate(state, contracts.format_record(state, record), contract, run)
+            demands = contracts.list_executed(state, record["result"])
+            formatted = contracts.format_record(state, record)
+            demand, evaluated = await evaluator.evaluate_all(state, formatted, demands, run)
         except ContractFunctionError as error:
             if state["status"] == "failed":
                 return {}
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+        contract = demand.contract
         unchecked = contracts.find_unchecked(state, contract)
-        stated = contracts.has_stated_checks(state, contract)
+        stated = contracts.has_stated_checks(state, demand)
         evidence = read_evidence(
             evaluated.report,
             contract,
@@ -58,12 +61,12 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             stated=stated,
             derived=contracts.list_derived_checks(state),
         )
-        reported = _add_report(record, evaluated, contracts.list_step_warnings(contract))
+        reported = _add_report(record, evaluated, contracts.list_step_warnings(demands))
         record = await _add_basis(reported, evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:
             record = _limit_feedback(record, evaluated, hidden)
         record = _add_problems(record, evaluated, hidden)
-        update = _build_update(state, record, evaluated, settings, run)
+        update = _build_update(state, record, evaluated, demand, settings, run)
         if state["status"] != "failed":
             emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
@@ -71,8 +74,13 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
     return node
 
 
-def _build_update(
-    state: OrchestratorState, record: StepRecord, evaluated: Evaluated, settings: Settings, run: RunContext
+def _build_update(  # noqa: PLR0917
+    state: OrchestratorState,
+    record: StepRecord,
+    evaluated: Evaluated,
+    demand: Demand,
+    settings: Settings,
+    run: RunContext,
 ) -> StateUpdate:
     totals: StateUpdate = {
         "usage": add_usage(state["usage"], evaluated.usage),
@@ -83,7 +91,7 @@ def _build_update(
     if state["status"] == "failed":
         # The execution raised: the report says what could be measured, and the failure stays.
         return {**totals, "results": [{**record, "verdict": None}]}
-    update = _find_failure(before, record, evaluated)
+    update = _find_failure(before, record, evaluated, demand)
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
         is_supervised = supervision_mode(state, settings.default_mode) != "none"
@@ -91,8 +99,13 @@ def _build_update(
     return stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 
-def _find_failure(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -> StateUpdate | None:
-    """Returns the end of the run if the judge failed or the evaluation refused its input; else None."""
+def _find_failure(
+    state: OrchestratorState, record: StepRecord, evaluated: Evaluated, demand: Demand
+) -> StateUpdate | None:
+    """Returns the end of the run if no further attempt can mend it; else None.
+
+    The judge failed, the evaluation refused its input, or a call has had an effect that must not be.
+    """
     error = evaluated.error
     if error is not None:
         unjudged: StepRecord = {**record, "status": "needs_review", "error": error.message}
@@ -100,6 +113,8 @@ def _find_failure(state: OrchestratorState, record: StepRecord, evaluated: Evalu
             "results": [unjudged],
             **build_failure(error.kind or "monitor_error", error.message, record["step_index"], error.error),
         }
+    if demand.is_run and (effect := find_lasting_effect(state, evaluated.report, demand.contract)):
+        return fail(state, {**record, "status": "failed"}, "unwanted_effect", effect)
     if evaluated.report["status"] != "invalid":
         return None
     problems = "; ".join(map(str, cast("list[Json]", evaluated.report["errors"])))

@@ -89,7 +89,7 @@ async def _make_plan(  # noqa: PLR0917
     if derived.get("status") == "failed":
         return {**totals, **derived}
     update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, step_modes)
-    stated_once = [] if _is_replan(state) else stated.list_stated_warnings()
+    stated_once = [] if _is_replan(state) else stated.warnings
     all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
     return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, run)
 

@@ -31,7 +31,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         run = get_context(runtime, settings)
         record = latest_record(state)
         try:
-            hidden = find_hidden_answer(state, contracts.of(state), settings)
+            hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract, settings)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)

@@ -14,7 +14,7 @@ from orchestrator.nodes.parallel import StepGraph, run_step_graph
 from orchestrator.planning.synthesis import begin_synthesis, conclude_steps, end_synthesis
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import current_records, list_accepted
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import StepRecord
 from orchestrator.state.reducers import merge_records
@@ -26,8 +26,8 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         end = await run_step_graph(step, begin_synthesis(state), run, runtime.stream_writer)
-        records = explain_answer(end["results"], list_accepted(state["results"]))
-        return _finish(end_synthesis(state, {**end, "results": records}), records, contracts, settings)
+        records = explain_answer(current_records(end), list_accepted(state["results"]))
+        return _finish(end_synthesis(state, end, records), records, contracts, settings)
 
     return node
 

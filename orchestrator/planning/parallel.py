@@ -7,7 +7,13 @@ from functools import reduce
 
 from orchestrator.planning.outline import build_outline
 from orchestrator.planning.plan import find_ready_steps
-from orchestrator.state.current_step import format_entry, list_accepted
+from orchestrator.state.current_step import (
+    current_index,
+    current_records,
+    format_entry,
+    list_accepted,
+    select_earlier,
+)
 from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -23,10 +29,17 @@ from orchestrator.state.reducers import append_entries, merge_records
 from orchestrator.state.usage import add_usage
 
 
-def build_branches(state: OrchestratorState) -> list[OrchestratorState]:
-    """Returns the states of the steps that can run now. The context of each holds the results it needs."""
-    needs = state["declared"]["needs"] or []
-    return [_build_branch(state, step) for step in find_ready_steps(needs, list_done_steps(state))]
+def build_branches(state: OrchestratorState, *, last_waits: bool = False) -> list[OrchestratorState]:
+    """Returns the states of the steps that can run now. The context of each holds the results it needs.
+
+    Args:
+        state: The state of the run.
+        last_waits: Whether the last step runs after all others.
+    """
+    needs, done = state["declared"]["needs"] or [], list_done_steps(state)
+    ready, last = find_ready_steps(needs, done), len(needs) - 1
+    is_early = last_waits and len(done - {last}) < last
+    return [_build_branch(state, step) for step in ready if step != last or not is_early]
 
 
 def list_done_steps(state: OrchestratorState) -> frozenset[int]:
@@ -49,6 +62,7 @@ def _build_branch(state: OrchestratorState, step: int) -> OrchestratorState:
             "count": len(state["plan"]),
         },
         "current_step_index": step,
+        "results": select_earlier(state["results"]) if step == len(state["plan"]) - 1 else [],
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
         "retries": Retries(transport=0, semantic=0, replans=retries["replans"]),
@@ -80,8 +94,8 @@ def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None =
 def read_branch_end(state: OrchestratorState) -> BranchEnd:
     """Returns the parts of a branch's last state that the join needs."""
     return BranchEnd(
-        step_index=state["underway"]["branch"] or 0,
-        results=state["results"],
+        step_index=current_index(state),
+        results=current_records(state),
         usage=state["usage"],
         retries=state["retries"],
         judge_calls=state["judge_calls"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.state.current_step import list_accepted, read_evidence
+from orchestrator.state.current_step import list_accepted, read_evidence, select_earlier
 from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -43,6 +43,7 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
         "declared": select_derived(state["declared"], []),
         "current_step_index": len(state["plan"]),
         "context": state["context"],
+        "results": select_earlier(state["results"]),
         "retries": state["retries"],
         "judge_calls": state["judge_calls"],
         "usage": state["usage"],
@@ -50,17 +51,18 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
     }
 
 
-def end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpdate:
+def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: list[StepRecord]) -> StateUpdate:
     """Returns the update after the synthesis. The steps, their results and the context stay as they are.
 
     Args:
         state: The state of the run.
         end: The last state of the synthesis.
+        records: The attempts to write the answer.
     """
     step, failure = f"step {len(state['plan']) + 1}: ", end["failure"]
-    accepted = list_accepted(end["results"])
+    accepted = list_accepted(records)
     return {
-        "synthesis": end["results"],
+        "synthesis": records,
         "output": accepted[-1]["result"] if end["status"] == "success" else None,
         **(_read_basis(accepted) if end["status"] == "success" else _NO_BASIS),
         "warnings": [f"{_NAME}: {text.removeprefix(step)}" for text in end["warnings"]],

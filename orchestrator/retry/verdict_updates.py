@@ -112,7 +112,7 @@ def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = 
 
 
 _REFUSED: Final[Mapping[GateDecision, str]] = {
-    "forbidden": "the executor called forbidden tools, which did not run",
+    "forbidden": "the contract forbids these calls, which did not run",
     "unknown": "it is not known whether these calls had their effect",
 }
 

@@ -23,6 +23,7 @@ from orchestrator.runs.resume import (
 )
 from orchestrator.runs.summary import STATUSES, RunSummary, build_summary, unreadable_summary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
+from orchestrator.state.current_step import current_records
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import SCHEMA, convert_read_errors, schema_problem, validate_state
@@ -95,7 +96,7 @@ def _add_nested(thread_id: str, snapshot: StateSnapshot, state: OrchestratorStat
     for task in snapshot.tasks:
         if (nested := read_nested_state(task)) is not None:
             name = "results" if task.name == BRANCH else "synthesis"
-            records[name] = merge_records(records[name], nested["results"])
+            records[name] = merge_records(records[name], current_records(nested))
     return validate_state(thread_id, {**state, **records})
 
 

@@ -41,6 +41,11 @@ def records_of_step(records: Sequence[StepRecord], step_index: int) -> list[Step
     return matches
 
 
+def select_earlier(records: Sequence[StepRecord]) -> list[StepRecord]:
+    """Returns the executions before the final output without their reports: for the calls of the run."""
+    return [{**record, "report": None} for record in records]
+
+
 def list_accepted(records: Sequence[StepRecord]) -> list[StepRecord]:
     """Returns the accepted execution of each step, in the order of the plan."""
     return [record for record in records if record["status"] in ACCEPTED]

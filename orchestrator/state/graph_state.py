@@ -27,6 +27,7 @@ FailureKind = Literal[
     "contract_error",
     "evaluation_error",
     "attempts_exhausted",
+    "unwanted_effect",
     "needs_review",
     "halted",
     "denied",

@@ -14,14 +14,14 @@ from tests.fakes.planner import FakePlanner
 MODEL_ALONE = "Answer: not verified (the model's own word)."
 UNCHECKED_ANSWER = (
     "but nothing checks the answer that was written from them; say what it has to meet with "
-    "output_contract= or checks= (on the command line --contract FILE)."
+    "contract= or checks= (on the command line --contract FILE)."
 )
 SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
 
 
 def run_two_steps(**options):
     hook = RecordingHook()
-    options = {"contract": SHORT, "hooks": [hook], **options}
+    options = {"step_contract": SHORT, "hooks": [hook], **options}
     orchestrator = LangGraphOrchestrator(
         FakePlanner(["one", "two"]), SynthesizingExecutor(), FakeMonitor(), **options
     )
@@ -37,7 +37,7 @@ def test_an_answer_that_nothing_checks_says_so_after_checked_steps():
 
 
 def test_it_says_how_many_of_the_steps_were_checked():
-    state, _ = run_two_steps(contract=lambda _, index: None if index else SHORT)
+    state, _ = run_two_steps(step_contract=lambda _, index: None if index else SHORT)
 
     assert f" 1 of 2 steps was checked, {UNCHECKED_ANSWER}" in state["synthesis"][0]["basis_reason"]
 
@@ -60,9 +60,9 @@ def test_a_requirement_says_it_in_its_failure():
             "checked",
             "Form: 1 check passed. Answer: the contract asks for no more.",
         ),
-        ({"contract": None}, "unverified", MODEL_ALONE),
+        ({"step_contract": None}, "unverified", MODEL_ALONE),
         (
-            {"contract": lambda _, index: SHORT if index else None, "synthesis": False},
+            {"step_contract": lambda _, index: SHORT if index else None, "synthesis": False},
             "checked",
             "Form: 1 check passed. Answer: the contract asks for no more.",
         ),

@@ -176,10 +176,12 @@ def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
     executor = FakeExecutor()
     own = EvaluationContract(reference_output="a")
     other = EvaluationContract(reference_output="b")
-    state = orchestrate(executor, plan=["one"], contract=own, output_contract=other).run("choose")
+    state = orchestrate(executor, plan=["one"], step_contract=own, output_contract=other).run("choose")
 
     assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
-    assert "both set 'reference_output'" in state["failure"]["message"]
+    assert "state 'reference_output' differently" in state["failure"]["message"]
+    with pytest.raises(ConfigurationError, match="state 'reference_output' differently"):
+        orchestrate(executor, contract=own, output_contract=other)
 
 
 @pytest.mark.parametrize(

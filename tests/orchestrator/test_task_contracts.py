@@ -327,7 +327,7 @@ def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
         ),
         (
             {"contract": {"must_call": ["pay"]}, "contract_writer": None},
-            "give EvaluationContract(**contract), a function",
+            "give EvaluationContract(**contract), 'from_task', or a TaskCase",
         ),
         (
             {"contract": Path("checks.yaml"), "contract_writer": None},
@@ -591,7 +591,7 @@ def test_a_plan_adds_checks_to_those_of_the_task():
 def test_a_function_of_the_caller_states_checks_in_place_of_the_plan(stated, basis):
     contract = None if stated is None else EvaluationContract(**stated)
     plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
-    options = {"contract": lambda *_: contract, "contract_writer": None}
+    options = {"contract": None, "step_contract": lambda *_: contract, "contract_writer": None}
     state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
 
     assert (state["status"], state["basis"]) == ("success", basis)

@@ -98,7 +98,9 @@ def test_a_contract_of_a_step_names_a_function():
 
     options = EvaluationOptions(named_checks=[ends_well])
     executor = FakeExecutor("one done", "two done", "two is well")
-    state = orchestrate(executor, plan=["one", "two"], contract=contract, evaluation=options).run("the task")
+    state = orchestrate(executor, plan=["one", "two"], step_contract=contract, evaluation=options).run(
+        "the task"
+    )
 
     assert state["status"] == "success"
     assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
@@ -127,7 +129,9 @@ def test_a_contract_that_names_no_check_is_refused_before_a_run(option, contract
 def test_a_step_whose_contract_function_names_no_check_is_not_executed():
     executor = FakeExecutor("x")
     options = EvaluationOptions(named_checks=[ends_well])
-    state = orchestrate(executor, contract=lambda step, index: MISSPELT, evaluation=options).run("the task")
+    state = orchestrate(executor, step_contract=lambda step, index: MISSPELT, evaluation=options).run(
+        "the task"
+    )
 
     assert (state["failure"]["kind"], state["results"]) == ("contract_error", [])
     assert 'checks[0] names "end_well"; no check has this name; did you' in state["failure"]["message"]

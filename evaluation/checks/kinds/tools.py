@@ -14,7 +14,10 @@ from evaluation.sensitive.quoting import quote_text
 
 
 class ToolCalls(CountCheck):
-    """How often a tool was called without an error; a call that failed counts for ``max`` alone."""
+    """How often a tool was called without an error; a call that failed counts for ``max`` alone.
+
+    A call that was kept from running counts for neither.
+    """
 
     check: Literal["tool_calls"] = "tool_calls"
     kind: ClassVar[CheckKind] = "tool"
@@ -26,7 +29,8 @@ class ToolCalls(CountCheck):
         calls = [call for call in context.tool_calls if call.name == self.tool]
         succeeded = [call for call in calls if call.error is None]
         answered = [call for call in succeeded if not describes_error(call.result)]
-        answers = {self._fits_calls(len(number), len(calls)) for number in (succeeded, answered)}
+        made = sum(call.not_run is None for call in calls)
+        answers = {self._fits_calls(len(number), made) for number in (succeeded, answered)}
         # An answer that describes an error may be what the tool was called for.
         passed = answers.pop() if len(answers) == 1 else None
         # To call it again would be denied again.

@@ -68,7 +68,8 @@ def select_compared(
 ) -> Selection:
     """Leave out the tools that the rules ignore; a step is left out if all its alternatives are.
 
-    Forbidden actions are searched in the whole trajectory: an ignored or failed call is still forbidden.
+    Forbidden actions are searched in the whole trajectory: an ignored or failed call is still forbidden, but
+    for one that was kept from running.
     """
 
     def is_compared(name: str) -> bool:
@@ -92,7 +93,7 @@ def select_compared(
     return Selection(
         actions,
         steps,
-        tuple([action.name for action in actual if action.name in rules.forbidden_tools]),
+        tuple([each.name for each in actual if each.name in rules.forbidden_tools and not each.not_run]),
         failed,
         tuple([action.name for _, action in actions if action.args_error is not None]),
         effects,

@@ -1,4 +1,4 @@
-"""Tools of a step: which ones write, by their annotations, and which ones its contract forbids."""
+"""Tools of a step: which ones write, by their annotations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from agents.calls.tool_gate import ToolGate
-from orchestrator.judging.report import mapping
 from orchestrator.state.records import Json, PlainContract
 
 _LISTS: Final = ("writing_tools", "reading_tools")
@@ -51,29 +49,6 @@ def read_tool_effects(executor: object) -> ToolEffects:
     unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
     reading = dict.fromkeys(name for name, _ in hints if name not in unclear)
     return ToolEffects(tuple(writing), tuple([name for name in reading if name not in writing]))
-
-
-def build_gate(contract: PlainContract) -> ToolGate:
-    """Returns the gate that keeps a step from calling the tools that its contract forbids.
-
-    The trajectory has ``forbidden_tools``, and audit rules have ``forbidden_tools`` and ``allowed_tools``. An
-    audit rule of a lower severity than "critical" only reports a call.
-    """
-    rules = [rule for rule in _list_audit_rules(contract) if rule.get("severity", "critical") == "critical"]
-    sources = [mapping(contract.get("trajectory")), *rules]
-    forbidden = frozenset[str]().union(*(_read_names(source.get("forbidden_tools")) for source in sources))
-    lists = [_read_names(rule["allowed_tools"]) for rule in rules if rule.get("allowed_tools") is not None]
-    return ToolGate(forbidden, frozenset.intersection(*lists) if lists else None)
-
-
-def _list_audit_rules(contract: PlainContract) -> list[Mapping[str, Json]]:
-    rules = mapping(contract.get("audit")).get("rules")
-    return [mapping(rule) for rule in rules] if isinstance(rules, list) else []
-
-
-def _read_names(value: Json) -> frozenset[str]:
-    # A contract from a store may have a value of any type here; its evaluation refuses it.
-    return frozenset(str(name) for name in value) if isinstance(value, list) else frozenset()
 
 
 def find_once_tools(executor: object) -> frozenset[str]:

@@ -131,8 +131,7 @@ def _describe(option: str, names: Collection[str]) -> str:
 
 def read_planned_tools(executor: object, contract: object) -> ToolNames:
     """Read the tools that the contracts of a plan may name: any, if the caller's contract replaces theirs."""
-    is_replaced = isinstance(contract, EvaluationContract) or callable(contract)
-    return ToolNames() if is_replaced else read_tool_names(executor)
+    return read_tool_names(executor) if contract is None else ToolNames()
 
 
 def _read_contract(contract: EvaluationContract | Mapping[str, Json] | None) -> EvaluationContract | None:

@@ -77,13 +77,13 @@ def failure(state):
 @pytest.mark.parametrize("contract", [DONE, ABSENT], ids=["kept", "broken"])
 def test_no_judge_is_called_where_the_checks_are_conclusive(contract):
     monitor = FakeMonitor()
-    run(monitor=monitor, contract=contract, max_retries=0)
+    run(monitor=monitor, step_contract=contract, max_retries=0)
 
     assert monitor.calls == []
 
 
 def test_the_report_says_that_no_judge_was_needed():
-    report = run(contract=DONE)["results"][0]["report"]
+    report = run(step_contract=DONE)["results"][0]["report"]
 
     assert report["judge"]["called"] is False
     assert report["judge"]["reason"] == "the deterministic checks are conclusive"
@@ -100,7 +100,7 @@ def test_the_report_says_that_no_judge_was_needed():
     ],
 )
 def test_the_totals_count_the_judge_calls_that_were_made_and_saved(contract, calls):
-    assert run(contract=contract)["judge_calls"] == calls
+    assert run(step_contract=contract)["judge_calls"] == calls
 
 
 def test_judge_calls_are_counted_for_each_execution():
@@ -172,7 +172,7 @@ def test_a_step_that_mends_what_was_refused_is_validated():
 
 
 def test_a_step_passes_with_its_warnings_kept():
-    state = run(contract=MILD)
+    state = run(step_contract=MILD)
 
     assert statuses(state) == ["validated", "validated"]
     assert all(record["report"]["status"] == "warning" for record in state["results"])
@@ -245,28 +245,28 @@ def quick():
 
 
 def test_one_contract_is_that_of_every_step():
-    state = run(contract=ABSENT, max_retries=0)
+    state = run(step_contract=ABSENT, max_retries=0)
 
     assert "absent" in state["failure"]["message"]
 
 
 def test_a_function_is_given_the_text_and_the_index_of_a_step():
     asked = []
-    run(contract=lambda step, index: asked.append((step, index)))
+    run(step_contract=lambda step, index: asked.append((step, index)))
 
     assert set(asked) == {("one", 0), ("two", 1)}
 
 
 def test_a_function_gives_each_step_its_contract():
     monitor = FakeMonitor()
-    state = run(monitor=monitor, contract=lambda step, index: (DONE, CLEAR)[index])
+    state = run(monitor=monitor, step_contract=lambda step, index: (DONE, CLEAR)[index])
 
     assert (state["status"], [call[1] for call in monitor.calls]) == ("success", ["two done"])
 
 
 def test_a_function_that_gives_none_leaves_a_step_to_the_monitor():
     monitor = FakeMonitor()
-    run(monitor=monitor, contract=lambda step, index: None)
+    run(monitor=monitor, step_contract=lambda step, index: None)
 
     assert monitor.calls == [("one", "one done"), ("two", "two done")]
 
@@ -284,12 +284,12 @@ def test_a_planner_gives_a_step_its_contract(contract):
 def test_the_contract_of_the_caller_goes_before_that_of_the_planner():
     planner = FakePlanner([{"step": "one", "contract": ABSENT}])
 
-    assert run(planner, contract=DONE)["status"] == "success"
+    assert run(planner, step_contract=DONE)["status"] == "success"
 
 
 def test_a_function_that_gives_none_leaves_a_step_to_the_planner():
     planner = FakePlanner([{"step": "one", "contract": ABSENT}])
-    state = run(planner, contract=lambda step, index: None, max_retries=0)
+    state = run(planner, step_contract=lambda step, index: None, max_retries=0)
 
     assert "absent" in state["failure"]["message"]
 
@@ -319,7 +319,7 @@ def broken_at(step_index, result):
     ids=["raises", "mapping", "bool"],
 )
 def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cause(at, result, sentence):
-    state = run(contract=broken_at(at, result))
+    state = run(step_contract=broken_at(at, result))
 
     assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
     assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
@@ -329,14 +329,14 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
 def test_a_step_without_a_contract_costs_nothing():
     executor = SpeakingExecutor()
     options = {"supervision": "llm", "supervisor": FakeSupervisor()}
-    run(executor=executor, contract=broken_at(0, ValueError("no")), **options)
+    run(executor=executor, step_contract=broken_at(0, ValueError("no")), **options)
 
     assert (executor.commitments, executor.calls) == ([], [])
 
 
 def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run():
     answers = iter([DONE])
-    state = of_one_step(contract=lambda step, index: next(answers))
+    state = of_one_step(step_contract=lambda step, index: next(answers))
 
     assert (failure(state), statuses(state)) == ("contract_error", ["failed"])
 
@@ -346,9 +346,9 @@ def test_what_is_no_contract_is_refused_before_anything_runs(contract):
     planner = FakePlanner()
     with pytest.raises(
         ConfigurationError,
-        match=r"give (an EvaluationContract|EvaluationContract\(\*\*contract\)), a function",
+        match=r"give (an EvaluationContract|EvaluationContract\(\*\*step_contract\)), or a function",
     ):
-        build(planner, contract=contract)
+        build(planner, step_contract=contract)
 
     assert planner.tasks == []
 
@@ -375,7 +375,7 @@ def test_what_a_judge_missed_is_told_to_the_executor():
 
 def test_a_judge_is_shown_the_step_and_its_output():
     judge = FakeJudge(GOOD)
-    of_one_step(judge=judge, contract=CLEAR)
+    of_one_step(judge=judge, step_contract=CLEAR)
     [request] = judge.requests
 
     assert (request.input, request.output) == ("one", "one done")
@@ -384,7 +384,7 @@ def test_a_judge_is_shown_the_step_and_its_output():
 
 def test_no_judge_is_called_where_the_checks_of_its_contract_are_conclusive():
     judge = FakeJudge(GOOD)
-    run(judge=judge, contract=DONE)
+    run(judge=judge, step_contract=DONE)
 
     assert judge.requests == []
 
@@ -464,8 +464,8 @@ def test_a_threshold_without_a_metric_and_without_a_direction_is_refused_before_
     contract = EvaluationContract(thresholds={"tokens": 300})
 
     with pytest.raises(ConfigurationError, match=r"contract\.thresholds\.tokens: .* 'total_tokens'"):
-        build(contract=contract)
-    state = of_one_step(contract=lambda step, index: contract)
+        build(step_contract=contract)
+    state = of_one_step(step_contract=lambda step, index: contract)
 
     assert failure(state) == "evaluation_error"
     assert "thresholds.tokens: is no metric" in state["failure"]["message"]
@@ -620,4 +620,4 @@ def test_a_contract_function_that_ends_the_program_fails_the_run():
     def choose(step, index):
         raise SystemExit(3)
 
-    assert failure(of_one_step(contract=choose)) == "contract_error"
+    assert failure(of_one_step(step_contract=choose)) == "contract_error"

@@ -57,7 +57,7 @@ def test_a_part_of_the_prompt_is_enough():
 
 def test_a_contract_keeps_its_own_audit_rules_beside():
     contract = EvaluationContract(audit={"rules": [{"id": "own", "forbidden": {"text": "secret"}}]})
-    [record] = run(FakeExecutor(f"secret {MARK}"), contract=contract, max_retries=0)["results"]
+    [record] = run(FakeExecutor(f"secret {MARK}"), step_contract=contract, max_retries=0)["results"]
 
     assert all(name in record["verdict"]["feedback"] for name in ("own", "repeated_prompt"))
 

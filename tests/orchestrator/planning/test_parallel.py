@@ -206,7 +206,7 @@ def test_contracts_and_modes_are_those_of_each_step():
 
 def test_a_contract_function_is_given_the_index_in_the_whole_plan():
     asked = []
-    run(DIAMOND, contract=lambda step, index: asked.append((step, index)))
+    run(DIAMOND, step_contract=lambda step, index: asked.append((step, index)))
 
     assert set(asked) == {("top", 0), ("left", 1), ("right", 2), ("end", 3)}
 

@@ -252,7 +252,7 @@ def test_a_contract_function_counts_the_steps_of_all_plans():
     asked = []
     planner = FakePlanner(["one", "two"], ["three"])
     contract = lambda step, index: asked.append((step, index))  # noqa: E731
-    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, contract=contract)
+    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, step_contract=contract)
 
     assert set(asked) == {("one", 0), ("three", 2)}
 
@@ -346,7 +346,7 @@ def test_the_latest_of_equally_good_attempts_is_kept():
 def test_what_is_kept_is_the_context_of_the_next_step():
     executor = FakeExecutor(*SCORED, "sea sky sun")
     policy = {"exhausted": "accept_best"}
-    run(FakePlanner(["one", "two"]), executor, max_retries=2, contract=WORDS, policy=policy)
+    run(FakePlanner(["one", "two"]), executor, max_retries=2, step_contract=WORDS, policy=policy)
 
     assert executor.calls[-1].context == "Step 1: one\nResult: sea sky"
 

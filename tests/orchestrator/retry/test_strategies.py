@@ -296,7 +296,11 @@ async def test_an_awaited_run_draws_as_a_blocking_one():
 def test_parallel_steps_retry_with_different_seeds():
     plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
     orchestrator, model = build(
-        ["red", "red", "a blue boat", "a blue boat", "a blue boat"], {"use": "resample"}, plan=plan
+        ["red", "red", "a blue boat", "a blue boat", "a blue boat"],
+        {"use": "resample"},
+        plan=plan,
+        contract=None,
+        step_contract=EvaluationContract(**CONTRACT),
     )
 
     assert orchestrator.run("write")["status"] == "success"

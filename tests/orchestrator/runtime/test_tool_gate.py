@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
@@ -73,23 +73,27 @@ FORBIDDING = [
 
 
 @pytest.mark.parametrize("contract", FORBIDDING, ids=["trajectory", "audit", "allowed"])
-def test_a_forbidden_tool_does_not_run_and_its_call_fails_the_attempt(contract):
+def test_a_forbidden_tool_does_not_run_and_the_executor_goes_on_without_it(contract):
     office = Office()
     state, model = run(
         office,
-        *(ask(("send", "Ada"), ("read", "a")), "sent", "not sent"),
+        *(ask(("send", "Ada"), ("read", "a")), "not sent"),
         contract=EvaluationContract.model_validate(contract),
     )
 
-    first, second = state["results"]
-    call = first["tool_calls"][0]
+    [record] = state["results"]
+    call = record["tool_calls"][0]
     assert office.done == ["read a"]
     assert (call["error"], call["gate"]) == (
         "Tool 'send' is forbidden in this step.",
         "forbidden",
     )
     assert "Tool 'send' is forbidden in this step." in [message.text for message in model.prompts[1]]
-    assert (first["status"], second["status"], state["status"]) == ("failed", "validated", "success")
+    assert (state["status"], state["warnings"]) == (
+        "success",
+        ["step 1: the contract forbids these calls, which did not run: send"],
+    )
+    assert evaluate({"agent_run": run_from_state(state), **contract})["status"] != "failed"
 
 
 @pytest.mark.parametrize("severity", ["info", "warning"])

@@ -163,7 +163,7 @@ def test_the_contract_of_a_case_is_checked():
 
 
 def test_the_contract_of_a_function_is_checked_before_its_step_runs():
-    orchestrator = build(lambda step, index: contract_of(must_call=["serach"]))
+    orchestrator = build(step_contract=lambda step, index: contract_of(must_call=["serach"]))
     state = orchestrator.run("x")
     assert state["failure"]["kind"] == "contract_error"
     assert state["failure"]["message"] == (
@@ -177,11 +177,11 @@ def test_a_warning_about_the_contract_of_a_function_names_its_step():
     executor = ExecutionAgent(ScriptedChatModel(["done"]), [search])
     contract = contract_of(trajectory={"forbidden_tools": ["drop_table"]}, must_call=[])
     orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), executor, FakeMonitor(), contract=lambda step, index: contract
+        FakePlanner(["one"]), executor, FakeMonitor(), step_contract=lambda step, index: contract
     )
     warnings = orchestrator.run("x")["warnings"]
     assert [text.partition(", without")[0] for text in warnings] == [
-        'step 1: contract.trajectory.forbidden_tools names "drop_table"'
+        'step 1: step_contract.trajectory.forbidden_tools names "drop_table"'
     ]
 
 
@@ -196,7 +196,8 @@ def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(needs)
 
 def test_the_contract_of_a_function_is_checked_in_parallel_steps():
     plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-    state = build(lambda step, index: contract_of(must_call=["serach"]), planner=FakePlanner(plan)).run("x")
+    contract = contract_of(must_call=["serach"])
+    state = build(step_contract=lambda step, index: contract, planner=FakePlanner(plan)).run("x")
     assert state["failure"]["kind"] == "contract_error"
     assert state["results"] == []
 

@@ -1,0 +1,351 @@
+"""The contract of the run: what it says of tools holds for all calls of the run."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract, check, evaluate, run_from_state
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+
+@tool
+def search(query: str) -> str:
+    """Search."""
+    return f"found {query}"
+
+
+@tool
+def refund(query: str) -> str:
+    """Refund."""
+    return f"refunded {query}"
+
+
+@tool
+def fail(query: str) -> str:
+    """Fail."""
+    raise ValueError(query)
+
+
+TOOLS = {each.name: each for each in (search, refund, fail)}
+
+
+@check
+def search_before_refund(context):
+    """Search before you refund."""
+    names = [call.name for call in context.tool_calls]
+    return "refund" not in names or "search" in names[: names.index("refund")]
+
+
+def contract_of(**fields):
+    return EvaluationContract.model_validate(fields)
+
+
+def at_most(tool_name, number):
+    return {"check": "tool_calls", "tool": tool_name, "max": number}
+
+
+@dataclass
+class Caller:
+    """An executor that calls tools by itself: (the tools, the output) for each attempt at a step."""
+
+    script: dict[str, list[tuple[list[str], str]]] = field(default_factory=dict)
+
+    def execute_step(self, step_description, context=""):
+        # A retry adds the refused output to the step.
+        step = next((text for text in self.script if step_description.startswith(text)), "")
+        attempts = self.script.get(step, [([], "good")])
+        calls, output = attempts.pop(0) if len(attempts) > 1 else attempts[0]
+        for name in calls:
+            try:
+                TOOLS[name].invoke({"query": "884"})
+            except ValueError:
+                continue
+        return output
+
+
+class Writer(Caller):
+    """Writes the final answer, too."""
+
+    def synthesize(self, task, context=""):
+        return self.execute_step("answer", context)
+
+
+def orchestrate(executor, plan=("one", "two"), *plans, **options):
+    options = {"retry_policy": RetryPolicy(max_retries=1), **options}
+    return LangGraphOrchestrator(FakePlanner(list(plan), *plans), executor, FakeMonitor(), **options)
+
+
+def calls(*names):
+    made = [{"name": name, "args": {"query": "884"}, "id": str(at)} for at, name in enumerate(names)]
+    return AIMessage("", tool_calls=made)
+
+
+def run_agent(replies, plan=("one", "two"), **options):
+    model = ScriptedChatModel(replies)
+    state = orchestrate(ExecutionAgent(model, [*TOOLS.values()]), plan, synthesis=False, **options).run("x")
+    return state, model
+
+
+def made(state):
+    records = [*state["results"], *state["synthesis"]]
+    return [call["name"] for each in records for call in each["tool_calls"] if "gate" not in call]
+
+
+# ----------------------------------------------------------------------------------- calls of all steps
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"contract": contract_of(checks=[at_most("refund", 0)])},
+        {"output_contract": contract_of(checks=[at_most("refund", 0)]), "synthesis": None},
+        {"contract": contract_of(trajectory={"forbidden_tools": ["refund"]})},
+        {"checks": [search_before_refund]},
+    ],
+    ids=["contract", "output_contract", "forbidden", "checks"],
+)
+def test_a_refund_of_an_earlier_step_is_seen_with_the_output(options):
+    state = orchestrate(Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}).run("x")
+
+    assert (state["status"], made(state)) == ("failed", ["refund"])
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_call_of_any_step_is_enough_for_the_run(at):
+    plan = ["one", "two", "three"]
+    executor = Caller({plan[at]: [(["search"], "good")]})
+    state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
+
+    assert state["status"] == "success"
+
+
+def test_a_contract_of_the_steps_holds_for_each_execution():
+    executor = Caller({"one": [(["search"], "good")]})
+    state = orchestrate(executor, step_contract=contract_of(must_call=["search"])).run("x")
+
+    assert (state["status"], state["failure"]["step_index"]) == ("failed", 1)
+
+
+def test_the_last_step_meets_its_own_contract_and_the_contract_of_the_run():
+    executor = Caller({"one": [(["search"], "good")], "two": [([], "bad"), ([], "good")]})
+    own = contract_of(required_content=[{"text": "good"}], checks=[at_most("search", 0)])
+    options = {"contract": contract_of(must_call=["search"])}
+    state = orchestrate(executor, step_contract=lambda _, index: own if index else None, **options).run("x")
+
+    assert (state["status"], state["evidence"]["actions"]) == ("success", "code")
+    assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
+
+
+def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
+    executor = Writer({"one": [(["search"], "good")], "answer": [([], "bad"), ([], "good")]})
+    contract = contract_of(must_call=["search"], required_content=[{"text": "good"}])
+    state = orchestrate(executor, contract=contract).run("x")
+
+    assert (state["status"], state["output"], len(state["synthesis"])) == ("success", "good", 2)
+    assert [len(record["tool_calls"]) for record in state["synthesis"]] == [0, 0]
+
+
+@pytest.mark.parametrize("plan", [["one", "two"], ["two", "one"]])
+def test_the_last_of_parallel_steps_runs_after_all_others(plan):
+    steps = [{"step": step, "needs": []} for step in plan]
+    executor = Caller({"one": [(["refund"], "good")]})
+    state = orchestrate(executor, steps, contract=contract_of(checks=[at_most("refund", 0)])).run("x")
+
+    assert (state["status"], made(state)) == ("failed", ["refund"])
+
+
+def test_a_missing_call_is_asked_of_the_last_step():
+    executor = Caller({"two": [([], "good"), (["search"], "good")]})
+    state = orchestrate(executor, contract=contract_of(must_call=["search"])).run("x")
+
+    assert (state["status"], len(state["results"])) == ("success", 3)
+    assert "search" in state["results"][1]["verdict"]["feedback"]
+
+
+def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
+    executor = Caller({"three": [(["search"], "good")]})
+    policy = RetryPolicy(max_retries=0, max_replans=1)
+    contract = contract_of(must_call=["search"])
+    state = orchestrate(executor, ["one", "two"], ["three"], contract=contract, retry_policy=policy).run("x")
+
+    assert (state["status"], state["plan"]) == ("success", ["one", "two", "three"])
+
+
+# --------------------------------------------------------------------------------- what no attempt can undo
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"checks": [at_most("refund", 0)]}, "'refund' was called 1 time, and none is allowed"),
+        ({"trajectory": {"forbidden_tools": ["refund"]}}, "'refund' was called 1 time"),
+        ({"audit": {"rules": [{"id": "r", "allowed_tools": ["search"]}]}}, "'refund' was called 1 time"),
+        (
+            {"expected_trajectory": [{"name": "search"}], "trajectory": {"writing_tools": ["refund"]}},
+            "Tools that change something were called beyond the expected calls: refund",
+        ),
+    ],
+    ids=["bound", "forbidden", "allowed", "write"],
+)
+@pytest.mark.parametrize("plan", [["two"], ["one", "two"]], ids=["one step", "two steps"])
+def test_an_effect_that_must_not_have_happened_ends_the_run(fields, named, plan):
+    executor = Caller({"two": [(["refund"], "good"), (["search"], "good")]})
+    state = orchestrate(executor, plan, contract=contract_of(**fields)).run("x")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "unwanted_effect")
+    assert named in state["failure"]["message"]
+    assert made(state) == ["refund"]
+
+
+def test_a_refund_of_a_refused_attempt_has_happened():
+    executor = Caller({"one": [(["refund"], "bad"), (["search"], "good")]})
+    contract = contract_of(required_content=[{"text": "good"}])
+    state = orchestrate(executor, ["one"], contract=contract, checks=[search_before_refund]).run("x")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+    assert made(state) == ["refund", "search"]
+
+
+# ------------------------------------------------------------------------------------- before a tool runs
+
+
+@pytest.mark.parametrize("reply", [[calls("refund", "refund")], [calls("refund"), calls("refund")]])
+def test_a_tool_is_not_called_more_often_than_the_run_allows(reply):
+    state, model = run_agent([*reply, "good"], ["one"], contract=contract_of(checks=[at_most("refund", 1)]))
+
+    assert (state["status"], made(state)) == ("success", ["refund"])
+    assert "was called often enough (1 at most)" in model.prompts[-1][-1].text
+
+
+def test_the_calls_of_earlier_steps_count():
+    contract = contract_of(checks=[at_most("refund", 1)])
+    state, model = run_agent([calls("refund"), "good", calls("refund"), "good"], contract=contract)
+
+    assert (state["status"], made(state)) == ("success", ["refund"])
+    assert "was called often enough (1 at most)" in model.prompts[-1][-1].text
+
+
+def test_a_bound_of_a_step_counts_the_calls_of_its_execution():
+    contract = contract_of(checks=[at_most("refund", 1)])
+    replies = [calls("refund"), "good", calls("refund"), calls("refund"), "good"]
+    state, _ = run_agent(replies, step_contract=contract)
+
+    assert (state["status"], made(state)) == ("success", ["refund", "refund"])
+
+
+def test_a_call_out_of_order_waits():
+    contract = contract_of(
+        expected_trajectory=["search", "refund"], trajectory={"writing_tools": ["search", "refund"]}
+    )
+    replies = [calls("refund"), calls("search"), calls("refund"), "good"]
+    state, model = run_agent(replies, ["one"], contract=contract)
+
+    assert (state["status"], made(state)) == ("success", ["search", "refund"])
+    assert "call 'search' first" in model.prompts[1][-1].text
+
+
+# ---------------------------------------------------------------------------------------- live and recorded
+
+CONTRACTS = [
+    {"must_call": ["search"]},
+    {"must_call": ["search", "refund"], "required_content": [{"text": "good"}]},
+    {"must_call": ["fail"]},
+    {"checks": [at_most("refund", 1)]},
+    {"checks": [{"check": "tool_calls", "tool": "search", "min": 2}]},
+    {"trajectory": {"forbidden_tools": ["refund"]}, "required_content": [{"text": "good"}]},
+    {"expected_trajectory": ["search", "refund"], "trajectory": {"writing_tools": ["refund"]}},
+    {"expected_trajectory": ["search"], "trajectory_match_mode": "superset"},
+    {"expected_trajectory": ["search", "refund"]},
+    {"checks": [{"check": "function", "name": search_before_refund.name}]},
+    {"audit": {"rules": [{"id": "r", "allowed_tools": ["search", "fail"]}]}},
+    {"required_content": [{"text": "good"}], "thresholds": {"tool_failures": {"max": 0}}},
+]
+
+
+def draw_run(seed):
+    """Returns the state of a run with drawn steps, calls, refusals and plans, and the contract of the run."""
+    chance = random.Random(seed)
+
+    def draw_attempts():
+        names = list(TOOLS)
+        return [
+            (chance.choices(names, k=chance.choice([0, 0, 1, 1, 2])), chance.choice(["good", "good", "bad"]))
+            for _ in range(chance.randint(1, 3))
+        ]
+
+    texts = [f"step {at}" for at in range(chance.randint(1, 3))]
+    is_parallel = chance.random() < 0.3
+    plan = [{"step": text, "needs": []} for text in texts] if is_parallel else texts
+    kind = Writer if chance.random() < 0.4 else Caller
+    script = {text: draw_attempts() for text in [*texts, "answer", "again"]}
+    contract = chance.choice(CONTRACTS)
+    policy = RetryPolicy(max_retries=chance.randint(0, 2), max_replans=chance.randint(0, 1))
+    own = chance.choice([None, None, contract_of(required_content=[{"text": "good"}])])
+    state = orchestrate(
+        kind(script),
+        plan,
+        ["again"],
+        contract=contract_of(**contract),
+        step_contract=own,
+        checks=[search_before_refund] if "checks" in contract else [],
+        synthesis=None if kind is Writer else False,
+        retry_policy=policy,
+    ).run("x")
+    return state, contract
+
+
+def judge_recorded(state, contract, output):
+    """Returns the status of the recorded run, with the output that the last attempt wrote."""
+    recorded = {**run_from_state(state), "final_output": output}
+    recorded.pop("error", None)
+    checks = contract.get("checks", [])
+    named = [search_before_refund] if checks else []
+    own = [{"check": "function", "name": each.name} for each in named]
+    report = evaluate({"agent_run": recorded, **contract, "checks": [*checks, *own]}, named_checks=named)
+    return report["status"]
+
+
+def test_the_verdict_of_a_live_run_is_that_of_its_record():
+    seen = []
+    for seed in range(300):
+        state, contract = draw_run(seed)
+        last = [*state["results"], *state["synthesis"]][-1]
+        recorded = judge_recorded(state, contract, last["result"])
+        is_output = bool(state["synthesis"]) or last["step_index"] == len(state["plan"]) - 1
+        if state["status"] == "success":
+            assert (seed, last["report"]["status"]) == (seed, recorded)
+        elif is_output and state["failure"]["kind"] != "attempts_exhausted":
+            assert (seed, recorded) != (seed, "passed")
+        seen.append((state["status"], recorded, len(state["results"]) > len(state["plan"])))
+
+    # Both verdicts, with and without a refused attempt.
+    assert {(status, retried) for status, _, retried in seen} >= {
+        (status, retried) for status in ("success", "failed") for retried in (True, False)
+    }
+    assert {recorded for _, recorded, _ in seen} >= {"passed", "failed", "needs_review"}
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"contract": lambda step, index: None}, "step_contract= takes a function"),
+        ({"step_contract": "from_task"}, "or a function of a step and its index that returns one"),
+    ],
+)
+def test_a_contract_in_the_wrong_place_is_refused(options, sentence):
+    with pytest.raises(ConfigurationError) as error:
+        orchestrate(Caller(), **options)
+
+    assert sentence in str(error.value)
