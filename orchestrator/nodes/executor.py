@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
@@ -15,7 +15,7 @@ from agents.calls.journal import CALL_JOURNAL
 from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
-from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.contracts import Contracts, Demand
 from orchestrator.judging.tools.call_bounds import CallBounds
 from orchestrator.judging.tools.received import add_received
 from orchestrator.judging.verdict import build_failure
@@ -103,24 +103,7 @@ def executor_node(
         if compressed.get("status") == "failed":
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
-        earlier = EarlierCalls(
-            [*state["results"], *state["synthesis"]],
-            CallOrigin(step_index=index, attempt=attempt),
-            settings.once_tools,
-            executor.once_in_retries,
-            run,
-        )
-        of_run, of_step = (
-            [each.contract for each in demands if each.is_run is kind] for kind in (True, False)
-        )
-        calls = CallBounds.of(of_run, of_step, executor.writing, state["results"])
-        gate = ToolGate(
-            find_breach=calls.find_breach,
-            counted=calls.counted,
-            ask_before=settings.approve_tools,
-            once=frozenset(settings.once_tools),
-            find_earlier=earlier,
-        )
+        gate = _build_gate(executor, state, demands, settings, run)
         rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         update = {**update, "results": add_received(update["results"], contracts.tools.readers)}
@@ -129,6 +112,34 @@ def executor_node(
         return {**_overwrite_context(compressed), **update}
 
     return node
+
+
+def _build_gate(
+    executor: ExecutorMethods,
+    state: OrchestratorState,
+    demands: Sequence[Demand],
+    settings: Settings,
+    run: RunContext,
+) -> ToolGate:
+    """Returns the gate of the next execution: what contracts forbid, who is asked, what ran before."""
+    index, attempt = current_index(state), len(current_records(state)) + 1
+    of_run = [demand.contract for demand in demands if demand.is_run]
+    of_step = [demand.contract for demand in demands if not demand.is_run]
+    calls = CallBounds.of(of_run, of_step, executor.writing, state["results"])
+    earlier = EarlierCalls(
+        [*state["results"], *state["synthesis"]],
+        CallOrigin(step_index=index, attempt=attempt),
+        settings.once_tools,
+        executor.once_in_retries,
+        run,
+    )
+    return ToolGate(
+        find_breach=calls.find_breach,
+        counted=calls.counted,
+        ask_before=settings.approve_tools,
+        once=frozenset(settings.once_tools),
+        find_earlier=earlier,
+    )
 
 
 async def _compress_context(
