@@ -120,6 +120,8 @@ def compile_graph(
     tools = read_tool_names(agents.executor)
     stated = require_named_checks(stated, agents.evaluation.named_checks)
     derived = read_task_contracts(stated.run, agents.writer, tools)
+    if derived is not None and stated.step is not None:
+        derived = replace(derived, derives_steps=False)
     contracts = replace(
         read_contracts(stated, tools),
         synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),

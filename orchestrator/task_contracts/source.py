@@ -61,11 +61,13 @@ class TaskContracts:
         case: The case whose contract is the one of the task; None to derive it from the task.
         writer: Derives the checks; None for the rules.
         tools: The executor's tools, which the contracts may name.
+        derives_steps: Whether steps have contracts, too; not if the caller states theirs.
     """
 
     case: TaskCase | None = None
     writer: ContractWriter | None = None
     tools: ToolNames = _UNKNOWN_TOOLS
+    derives_steps: bool = True
 
     async def derive_plan(
         self, task: str, steps: Sequence[str], run: RunContext, spent_before: Usage
@@ -80,7 +82,7 @@ class TaskContracts:
         stated = None if self.case is None else read_case(self.case, task, self.tools)
         if stated is not None:
             return Derivation(stated, [None] * len(steps))
-        texts = (task, *(steps if len(steps) > 1 else ()))
+        texts = (task, *(steps if len(steps) > 1 and self.derives_steps else ()))
         derived = await self._derive(texts, run, spent_before)
         output, *own = derived.steps or [None]
         output = _add_unchecked(output, [] if self.case is None else self.case.unchecked)
@@ -98,7 +100,8 @@ class TaskContracts:
 
         Raises the errors of ``derive_plan``.
         """
-        if self.case is not None and self.case.contract != FROM_TASK:
+        is_stated = self.case is not None and self.case.contract != FROM_TASK
+        if is_stated or not self.derives_steps:
             return Derivation(None, [None] * len(steps))
         derived = await self._derive(steps, run, spent_before)
         return replace(derived, steps=_drop_all_repeated(derived.steps, output))
