@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from evaluation.metrics.response.facts.measures import MEASURE_PATTERN, MEASURES
+from evaluation.facts.measures import MEASURE_PATTERN, MEASURES
 from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
 from evaluation.texts.numbers import read_amounts
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from evaluation.metrics.response.facts.dates import (
+from evaluation.facts.dates import (
     find_named_dates,
     find_numeric_dates,
     find_times,
     find_weekdays,
 )
-from evaluation.metrics.response.facts.fact_amounts import UNITS, find_amounts
-from evaluation.metrics.response.text import split_words
+from evaluation.facts.fact_amounts import UNITS, find_amounts
 from evaluation.texts.normal import normalize_text, unify_signs
+from evaluation.texts.words import split_words
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

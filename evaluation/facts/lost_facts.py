@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from evaluation.metrics.response.facts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
-from evaluation.metrics.response.facts.measures import agree_units
+from evaluation.facts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
+from evaluation.facts.measures import agree_units
 from evaluation.texts.disguises import read_disguised, spell_strokes
 
 MAX_CHARACTERS: Final = 20_000
@@ -115,11 +115,11 @@ def _list_keys(reading: Hashable) -> tuple[Hashable, ...]:
 
 def _agree(first: Value, second: Value) -> bool:
     return agree_units(first.unit, second.unit) and any(
-        _read_alike(a, b) for a in first.readings for b in second.readings
+        read_alike(a, b) for a in first.readings for b in second.readings
     )
 
 
-def _read_alike(first: Hashable, second: Hashable) -> bool:
+def read_alike(first: Hashable, second: Hashable) -> bool:
     """Compare two readings; a part of a date or time that one of them leaves out agrees with any."""
     if isinstance(first, tuple) and isinstance(second, tuple):
         return all(a == b or a is None or b is None for a, b in zip(first, second, strict=True))

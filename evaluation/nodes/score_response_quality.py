@@ -29,11 +29,12 @@ from evaluation.metrics.response.scores import (
     score_keywords,
 )
 from evaluation.metrics.response.semantic import semantic_similarity
-from evaluation.metrics.response.text import find_missing_keywords, split_words
+from evaluation.metrics.response.text import find_missing_keywords
 from evaluation.plugins import Embedder, Plugins
 from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
+from evaluation.texts.words import split_words
 from evaluation.values import JsonObject, as_list
 
 _UNUSED: Final = CheckContext("")

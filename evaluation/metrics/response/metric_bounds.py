@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from evaluation.facts.lost_facts import find_lost_facts
 from evaluation.inputs.short_forms import is_demanding
-from evaluation.metrics.response.facts.lost_facts import find_lost_facts
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
 from evaluation.results.alerts import join_names
 from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome

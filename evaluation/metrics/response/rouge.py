@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from evaluation.metrics.response.text import matching_cost, split_words
+from evaluation.metrics.response.text import matching_cost
+from evaluation.texts.words import split_words
 
 MAX_COST: Final = 6_000_000
 """Limit of ``matching_cost`` up to which a longest common subsequence is computed: about 0.2 s."""

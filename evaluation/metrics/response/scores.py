@@ -11,10 +11,10 @@ from evaluation.metrics.response.text import (
     find_missing_keywords,
     levenshtein_similarity,
     normalized_exact_match,
-    split_words,
 )
 from evaluation.results.findings import Unscored, not_applicable, unscored_error
 from evaluation.texts.normal import normalize_text
+from evaluation.texts.words import split_words
 
 Score: TypeAlias = float | int | bool | Unscored
 """A value, or the reason why there is none."""

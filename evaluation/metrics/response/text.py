@@ -1,9 +1,4 @@
-"""Compares texts in any language: exact match, edit distance, shared words, keywords.
-
-A word is a run of letters, digits and marks. In scripts without spaces between words (Han, kana, Thai, Lao,
-Khmer, Burmese) each letter is a word, together with its marks. Case, Unicode form and invisible characters
-make no difference to words.
-"""
+"""Compares texts in any language: exact match, edit distance, shared words, keywords."""
 
 from __future__ import annotations
 
@@ -12,23 +7,12 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-import regex
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.texts.normal import fold_case, normalize_text, states_text
+from evaluation.texts.words import split_words
 
-_UNSPACED: Final = (
-    r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"  # u30fc is kana
-)
-"""The letters of scripts that put no space between words."""
-_WORD: Final = regex.compile(
-    rf"{_UNSPACED}\p{{M}}*+|[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{M}}\p{{N}}]--{_UNSPACED}]*+", regex.V1
-)
 _OTHER: Final = re.compile(r"[\W_]+")
-_ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
-_BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
-"""Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
-words may have combining marks, which take a slower search."""
 _DASH: Final = re.compile("[\u2010-\u2015\u2212]")
 _REMOVABLE: Final = re.compile(r"(?:_|[^\w\s%-])(?!\d)|(?<!\d)(?:_|[^\w\s%-])|-(?!\d)|(?<=[^\W\d])-|(?<!\d)%")
 """Matches a sign, except between digits, a minus before a number and a per cent sign after one."""
@@ -87,15 +71,6 @@ def _keyword_parts(keyword: str) -> tuple[str, str]:
     words = split_words(keyword)
     symbolic = not words or _SYMBOL.search(keyword) or (len(words) == 1 and any(map(str.isdigit, keyword)))
     return f" {' '.join(words)} " if words else "", normalize_text(keyword) if symbolic else ""
-
-
-def split_words(text: str) -> list[str]:
-    """Split a text into its words, in order, case-folded and in normal form (NFKC)."""
-    folded = fold_case(text)
-    if not _BEYOND_ALPHABETS.search(folded):
-        return _ALPHABETIC_WORD.findall(folded)
-    words: list[str] = _WORD.findall(folded)
-    return words
 
 
 def _strip_punctuation(folded: str) -> str:

@@ -1,0 +1,123 @@
+"""Finds the facts of an output that stand in no source, and do not follow from one by one operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evaluation.facts.dates import Day
+from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths
+from evaluation.facts.fact_reading import Fact, read_facts
+from evaluation.facts.lost_facts import read_alike
+from evaluation.facts.measures import agree_units
+from evaluation.texts.normal import normalize_text
+from evaluation.texts.words import split_words
+
+MAX_SOURCES: Final = 100_000
+"""Most characters of all sources whose facts are read."""
+_MARKER: Final = re.compile(r"^[ \t>]*(?:\d{1,3}[.)]|[-*•])[ \t]+", re.MULTILINE)
+_QUOTATION: Final = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
+_ABOUT: Final = re.compile(
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|more than|less than"
+    r"|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)\s*[€$£]?\s*\Z",
+    re.IGNORECASE,
+)
+_REACH: Final = 20
+_LEAST_WORDS: Final = 3
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that an output may take its facts from; ``tool`` is the name of the tool that returned it."""
+
+    text: str
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsourced:
+    """A fact without a source; ``stated`` says which facts of its kind the results state."""
+
+    shown: str
+    stated: str
+
+
+def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
+    """Finds the numbers, dates, times, identifiers, addresses and quotations that have no source.
+
+    Numbers of list items, counts of the listed items, weekdays, abbreviations, names and prose are no facts.
+
+    Raises:
+        ValueError: The sources have more than ``MAX_SOURCES`` characters.
+    """
+    if sum(len(source.text) for source in sources) > MAX_SOURCES:
+        raise ValueError(f"the sources have more than {MAX_SOURCES} characters")
+    known = _read_sources(sources)
+    facts = [fact for fact in read_facts(_MARKER.sub("", output)).facts if fact.is_vital]
+    unknown = [fact for fact in dict.fromkeys(facts) if not known.has(fact, output)]
+    found = [Unsourced(fact.shown, known.describe(fact)) for fact in unknown]
+    return [*found, *(Unsourced(text, "") for text in _find_quotations(output, sources))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    facts: list[tuple[Fact, str]]
+    """Each fact of the sources, and the tool that stated it."""
+    numbers: list[Decimal]
+    derived: list[Decimal]
+
+    def has(self, fact: Fact, output: str) -> bool:
+        if any(_agree(fact, other) for other, _ in self.facts):
+            return True
+        written = [value for value in fact.value.readings if isinstance(value, Decimal)]
+        if not written:
+            return False
+        is_about = _is_about(fact, output)
+        counted = Decimal(len(_MARKER.findall(output)))
+        values = [counted, *self.numbers, *self.derived]
+        return any(is_rounded(number, value, is_about=is_about) for number in written for value in values)
+
+    def describe(self, fact: Fact) -> str:
+        same = [(other.shown, tool) for other, tool in self.facts if other.kind == fact.kind and tool]
+        if not same:
+            return ""
+        tool = same[-1][1]
+        shown = list(dict.fromkeys(text for text, name in same if name == tool))
+        return f"{tool} says {', '.join(shown[:_SHOWN])}{', ...' if len(shown) > _SHOWN else ''}"
+
+
+def _read_sources(sources: Sequence[Source]) -> _Known:
+    facts = [(fact, source.tool) for source in sources for fact in read_facts(source.text).facts]
+    numbers = [value for fact, _ in facts for value in fact.value.readings if isinstance(value, Decimal)]
+    years = [
+        Decimal(day.year)
+        for fact, _ in facts
+        for day in fact.value.readings
+        if isinstance(day, Day) and day.year is not None
+    ]
+    groups = [group for source in sources for group in list_groups(source.text)]
+    lengths = [length for source in sources if source.tool for length in list_lengths(source.text)]
+    return _Known(facts, [*numbers, *years, *lengths], list(derive_numbers(numbers, groups)))
+
+
+def _agree(fact: Fact, other: Fact) -> bool:
+    return agree_units(fact.value.unit, other.value.unit) and any(
+        read_alike(first, second) for first in fact.value.readings for second in other.value.readings
+    )
+
+
+def _is_about(fact: Fact, output: str) -> bool:
+    at = output.find(fact.shown)
+    return at >= 0 and _ABOUT.search(output[max(0, at - _REACH) : at]) is not None
+
+
+def _find_quotations(output: str, sources: Sequence[Source]) -> Iterator[str]:
+    stated = [" ".join(split_words(normalize_text(source.text))) for source in sources]
+    for match in _QUOTATION.finditer(output):
+        words = split_words(match[1])
+        if len(words) >= _LEAST_WORDS and not any(" ".join(words) in text for text in stated):
+            yield match[0]
