@@ -22,7 +22,7 @@ from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
-from orchestrator.state.records import PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -49,6 +49,10 @@ class OrchestratorOptions(TypedDict, total=False):
     planning: PlanningMode
     """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
     than their form, or if the executor has tools; "never". Default: "always"; of ``from_model``: "auto"."""
+    grounding: Grounding
+    """After a tool has answered in the run, each number, date, time, identifier, address and quotation of an
+    output has to have a source: "facts" sends an output without one back once, and then accepts it with a
+    warning, so that nothing is known of its content; "strict" refuses it; "off" compares nothing."""
     contract_writer: ContractWriter | None
     """Derives the checks for "from_task". Default: rules, without a model."""
     require: Requirement | None

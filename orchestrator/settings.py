@@ -22,7 +22,7 @@ from orchestrator.runtime.settings_model import (
     ToolNamesOrAll,
 )
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
-from orchestrator.state.records import PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -64,6 +64,7 @@ class Settings(SettingsModel):
         Field(description="a SupervisionPolicy such as SupervisionPolicy(human=False), or None"),
     ] = Field(default_factory=SupervisionPolicy)
     planning: PlanningMode = "always"
+    grounding: Grounding = "facts"
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Annotated[

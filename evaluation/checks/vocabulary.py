@@ -15,6 +15,7 @@ from evaluation.checks.kinds import (
     markup,
     notations,
     placement,
+    sources,
     style,
     tools,
     wording,
@@ -31,6 +32,7 @@ Check: TypeAlias = Annotated[
     | counts.LetterCount
     | counts.Occurrences
     | tools.ToolCalls
+    | sources.SourcedFacts
     | wording.Contains
     | wording.Excludes
     | wording.OneOf

@@ -6,11 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Final
 
 from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
 from evaluation.importers.imported_message import content_texts
 from evaluation.importers.langchain import dump_message
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list
+
+_GIVING_ROLES: Final = frozenset({"user", "system", "developer"})
+"""The roles whose messages give an assistant what it needs to know."""
 
 
 def assistant_texts(messages: object) -> Iterator[str]:
@@ -23,6 +27,14 @@ def assistant_parts(messages: object) -> Iterator[list[str]]:
     for message in messages if isinstance(messages, list) else ():
         if isinstance(message, dict) and message.get("role") == "assistant":
             yield list(content_texts(message.get("content")))
+
+
+def list_given_texts(run: JsonObject) -> list[str]:
+    """List the texts that a run was given besides its input: its sources, and messages of the user."""
+    messages = [each for each in as_list(run.get("messages")) if isinstance(each, dict)]
+    asked = [each for each in messages if each.get("role") in _GIVING_ROLES]
+    texts = [text for message in asked for text in content_texts(message.get("content"))]
+    return [*map(str, as_list(run.get("sources"))), *texts]
 
 
 def run_from_messages(

@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.checks import CheckContext
 from evaluation.checks.requirement import Requirement
-from evaluation.inputs.messages import assistant_parts
+from evaluation.inputs.messages import assistant_parts, list_given_texts
 from evaluation.inputs.short_forms import expand_contract, read_lengths
 from evaluation.metrics.check_outcomes import (
     CheckResult,
@@ -141,6 +141,7 @@ def build_context(state: EvaluationState) -> CheckContext:
         tool_calls=read_tool_calls(state["actual_trajectory"]),
         has_output=output is not None,
         has_calls="tool_calls" in run,
+        given=tuple(list_given_texts(run)),
         messages=tuple(map(tuple, assistant_parts(run.get("messages")))),
     )
 

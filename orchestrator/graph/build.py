@@ -207,6 +207,7 @@ def _build_steps(
         agents.evaluation,
         read_tool_effects(agents.executor),
         agents.monitor if agents.judge is None else agents.judge,
+        settings.grounding,
     )
     rules = settings.retry_policy.strategies
     models = load_models(rules, agents.models, agents.executor)

@@ -30,6 +30,7 @@ from evaluation.plugins import AnyJudge, PluginOptions
 from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
 from orchestrator.judging.contracts import Demand
 from orchestrator.judging.evidence import ACCEPTING
+from orchestrator.judging.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.report import Report
 from orchestrator.judging.tools.effects import ToolEffects
@@ -42,7 +43,7 @@ from orchestrator.runtime.langgraph_internals import without_durability
 from orchestrator.runtime.nested_graphs import build_outer_config, describe_execution
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord, VerdictRecord
+from orchestrator.state.records import Grounding, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _NO_OPTIONS: Final = EvaluationOptions()
@@ -94,6 +95,7 @@ class Evaluator:
         options: What the evaluation uses besides the contract and the judge.
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
+        grounding: What follows if a fact of an output has no source.
         graph: The evaluation graph, as drawings and listings show it.
     """
 
@@ -103,6 +105,7 @@ class Evaluator:
     options: EvaluationOptions = _NO_OPTIONS
     tools: ToolEffects = _NO_TOOLS
     agent: object = None
+    grounding: Grounding = "off"
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
 
@@ -153,9 +156,11 @@ class Evaluator:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
         judging = _Judging(self, record, run, state["usage"], describe_task(state))
-        checked = add_own_checks(demand.contract, state, record)
+        own = add_own_checks(demand.contract, state, record)
+        checked = refuse_unsourced(own, state, record, self.grounding, self.tools.names)
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
-        recorded = {**built, **self.tools.as_recorded(checked)}
+        given = {} if checked is own else {"sources": list_sources(state)}
+        recorded = {**built, **given, **self.tools.as_recorded(checked)}
         baseline = await self.options.find_baseline(state["task"], record["step"])
         compared = {} if baseline is None else {"baseline_metrics": baseline}
         case = {**compared, **self.tools.add_to(checked), "agent_run": recorded}

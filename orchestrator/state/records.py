@@ -38,6 +38,7 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 
 Requirement = Literal["checked", "judged"]
 PlanningMode = Literal["always", "auto", "never"]
+Grounding = Literal["facts", "strict", "off"]
 EvidenceSource = Literal["code", "judge", "person", "nothing"]
 """By what a part of an output is known: checks, a judge that is trusted, a person, or nothing."""
 

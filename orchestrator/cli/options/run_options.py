@@ -14,7 +14,7 @@ from typer.models import OptionInfo
 
 from orchestrator.cli.options.durations import parse_seconds
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.records import PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
@@ -22,7 +22,16 @@ OF_A_NEW_RUN: Final = ("checks", "checks_model", "without_checks")
 """The options that only a new run has: they derive its contract."""
 OF_A_PLAN: Final = (
     *OF_A_NEW_RUN,
-    *("planning", "supervise", "approve_tools", "once_tools", "max_retries", "retry_policy", "synthesis"),
+    *(
+        "planning",
+        "grounding",
+        "supervise",
+        "approve_tools",
+        "once_tools",
+        "max_retries",
+        "retry_policy",
+        "synthesis",
+    ),
 )
 """The options that cannot change while a step is under way."""
 
@@ -107,6 +116,13 @@ class RunOptions(BaseModel):
             "the whole task failed. Default: auto."
         ),
     ] = "auto"
+    grounding: Annotated[
+        Grounding,
+        typer.Option(
+            help="After a tool has answered: send an output whose facts have no source back once (facts), "
+            "always (strict), or never (off)."
+        ),
+    ] = "facts"
     supervise: Annotated[SupervisionMode, typer.Option(help="Who reviews a step: a model, or you.")] = "none"
     approve_tools: Annotated[
         str | None, _Names(help='Ask you before each call of these tools, or of "all".')

@@ -69,6 +69,7 @@ def build_orchestrator(
             max_model_calls=options.max_calls,
         ),
         planning=options.planning,
+        grounding=options.grounding,
         supervision=options.supervise,
         approve_tools="all" if options.approve_tools == "all" else _read_names(options.approve_tools),
         once_tools=_read_names(options.once_tools),

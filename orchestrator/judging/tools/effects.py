@@ -19,6 +19,8 @@ class ToolEffects:
 
     writing: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """The names of all tools."""
 
     def add_to(self, contract: PlainContract) -> PlainContract:
         """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
@@ -48,7 +50,8 @@ def read_tool_effects(executor: object) -> ToolEffects:
     writing = dict.fromkeys(name for name, metadata in hints if _is_writing(metadata))
     unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
     reading = dict.fromkeys(name for name, _ in hints if name not in unclear)
-    return ToolEffects(tuple(writing), tuple([name for name in reading if name not in writing]))
+    names = tuple(dict.fromkeys(name for name, _ in hints))
+    return ToolEffects(tuple(writing), tuple([name for name in reading if name not in writing]), names)
 
 
 def find_once_tools(executor: object) -> frozenset[str]:

@@ -12,7 +12,7 @@ import pytest
 from evaluation import evaluate
 from evaluation.testing import DeterministicJudge
 
-DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[6] / "shared" / "data"))
+DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
 RUNS = DATA / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"
 SETTLED = {"rouge_1": 0.3}
 SAMPLES = [100, pytest.param(400, marks=pytest.mark.soak)]

@@ -99,7 +99,8 @@ def test_the_annotations_of_an_mcp_server_are_read():
     ]
     executor = ExecutionAgent(ScriptedChatModel(["done"]), tools)
 
-    assert read_tool_effects(executor) == ToolEffects(("pay", "rm", "odd"), ("find",))
+    effects = read_tool_effects(executor)
+    assert (effects.writing, effects.reading) == (("pay", "rm", "odd"), ("find",))
 
 
 @pytest.mark.parametrize("other", [WRITING, SILENT])

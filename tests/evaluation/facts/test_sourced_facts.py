@@ -1,0 +1,125 @@
+"""Facts of an output that have no source, and actions that it only claims."""
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.checks import read_checks
+from evaluation.checks.context import CheckContext, ToolUse
+from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_unsourced
+
+ORDER = '{"id": "ORD-7781", "price": 12.5, "placed": "2026-03-05", "at": "15:00", "mail": "ada@example.org"}'
+STOCK = '[{"item": "lamp", "count": 12}, {"item": "desk", "count": 30}, {"item": "chair", "count": 48}]'
+NOTE = "The customer said that the parcel never arrived at the door. About 1287.4 km."
+SOURCES = [
+    Source("How much are 3 of them?"),
+    Source(ORDER, "get_order"),
+    Source(STOCK, "stock"),
+    Source(NOTE),
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs 12.50 euros.",
+        "Er kostet 12,50 €.",
+        "It was placed on 5 March 2026 at 3 pm.",
+        "Placed on March 5th; write to Ada@Example.org about ORD-7781.",
+        "Three of them cost 37.50.",
+        "There are twelve lamps and 30 desks, 42 in all.",
+        "90 pieces in total, 30 on average, in 3 kinds.",
+        "Chairs are 60 % more than desks.",
+        "That is about 1,300 km, or roughly 1000.",
+        "13 euros, rounded.",
+        "1. lamp\n2. desk\n3. chair\n4. nothing else",
+        "- lamp\n- desk\nThese 2 are left.",
+        'She said "the parcel never arrived".',
+        "It was in 2026, on a Thursday.",
+        "Nothing in it is a number.",
+        "",
+    ],
+)
+def test_a_fact_with_a_source_is_known(text):
+    assert find_unsourced(text, SOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "stated"),
+    [
+        ("It costs 99 euros.", "99", "says"),
+        ("It costs 12.60 euros.", "12.60", "says"),
+        ("It was placed on 6 March 2026.", "6 March 2026", "get_order says 2026-03-05"),
+        ("It was placed at 16:00.", "16:00", "get_order says 15:00"),
+        ("Write to ida@example.org.", "ida@example.org", "get_order says ada@example.org"),
+        ("There are 91 pieces.", "91", "stock says 12, 30, 48"),
+        ('She said "the parcel was stolen yesterday".', '"the parcel was stolen yesterday"', ""),
+        ("That is exactly 1299.7 km.", "1299.7", "stock says"),
+    ],
+)
+def test_a_fact_without_a_source_is_named_with_what_the_results_say(text, shown, stated):
+    [fact] = find_unsourced(text, SOURCES)
+
+    assert fact.shown.startswith(shown)
+    assert stated in fact.stated
+
+
+def test_parts_of_dates_and_identifiers_are_no_operands():
+    assert find_unsourced("8 days", [Source("from 2026-03-05, order A-3", "get")])
+
+
+def test_many_numbers_make_no_number_by_chance():
+    numbers = " ".join(str(number) for number in range(1000, 1100, 2))
+
+    assert find_unsourced("2222", [Source(numbers, "list")])
+
+
+def test_sources_that_are_too_long_leave_it_open():
+    check = read_checks([{"check": "sourced_facts"}])[0]
+
+    assert check.evaluate(CheckContext("It is 5.", "x" * (MAX_SOURCES + 1))).passed is None
+
+
+@pytest.mark.parametrize(
+    ("output", "claimed"),
+    [
+        ("I refunded the order.", ["refund_order"]),
+        ("I've successfully sent the mail.", ["sendMail"]),
+        ("The order has been refunded.", ["refund_order"]),
+        ("Your trip was cancelled.", ["cancel_trip"]),
+        ("We have applied the coupon, and I paid the bill.", ["apply_coupon", "pay"]),
+        ("The order has not been refunded.", []),
+        ("I could not refund it. A refunded order is final.", []),
+        ("I booked nothing.", []),
+    ],
+)
+def test_an_action_is_claimed_in_the_past_of_the_verb_of_its_tool(output, claimed):
+    tools = ["refund_order", "sendMail", "cancel_trip", "apply_coupon", "pay", "book_room", "do"]
+
+    assert find_claimed_actions(output, tools, ["book_flight"]) == claimed
+
+
+def test_an_answered_call_of_the_tool_bears_the_claim():
+    assert find_claimed_actions("I refunded it.", ["refund_order"], ["refund_order"]) == []
+
+
+def test_a_recorded_run_is_judged_by_its_sources():
+    calls = [{"name": "get_order", "args": {}, "result": ORDER}]
+    contract = {"checks": [{"check": "sourced_facts", "tools": ["refund_order"]}]}
+
+    def judge(output, **run):
+        return evaluate({"agent_run": {"final_output": output, "tool_calls": calls, **run}, **contract})[
+            "status"
+        ]
+
+    assert judge("It costs 12.50.") == "passed"
+    assert judge("It costs 99.") == "failed"
+    assert judge("It costs 99.", sources=["99 euros"]) == "passed"
+    assert judge("It costs 99.", messages=[{"role": "user", "content": "Is it 99?"}]) == "passed"
+    assert judge("I refunded 12.50.") == "failed"
+
+
+def test_an_answer_that_failed_is_no_source():
+    context = CheckContext("It is 5.", tool_calls=(ToolUse("get", {}, "5", "error"),))
+
+    assert read_checks([{"check": "sourced_facts"}])[0].evaluate(context).passed is False

@@ -1,0 +1,81 @@
+"""A fact of an output that stands in no result: sent back once, refused, or left alone."""
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import LangGraphOrchestrator
+
+ACCEPT = '{"success": true, "feedback": "fine"}'
+CALL = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
+WRONG, RIGHT = "It costs 99 euros.", "It costs 12.50 euros."
+
+
+def price_of(title: str) -> float:
+    """Return the price of a book."""
+    return 12.5
+
+
+def refund_order(order: str) -> str:
+    """Refund an order."""
+    return "refunded"
+
+
+def run(*replies, plan=("Find the price",), **options):
+    steps = ", ".join(f'"{step}"' for step in plan)
+    model = ScriptedChatModel([f'{{"plan": [{steps}]}}', *replies])
+    tools = [price_of, refund_order]
+    state = LangGraphOrchestrator.from_model(model, tools=tools, **options).run("What does it cost?")
+    return state, model
+
+
+def test_a_fact_without_a_source_is_sent_back_once():
+    state, model = run(CALL, WRONG, CALL, RIGHT, ACCEPT)
+
+    assert (state["status"], state["output"]) == ("success", RIGHT)
+    told = '"99" stands in no result: price_of says 12.5'
+    assert told in state["results"][0]["verdict"]["feedback"]
+    # The monitor was not asked about the refused output.
+    assert sum("price_of says 12.5" in prompt[-1].text for prompt in model.prompts) == 1
+
+
+@pytest.mark.parametrize(("replies", "options"), [([CALL, WRONG], {}), ([], {"max_retries": 0})])
+def test_an_output_that_keeps_it_is_accepted_with_a_warning_and_nothing_is_known(replies, options):
+    contract = EvaluationContract(required_content=[{"text": "euros"}])
+    state, _ = run(*replies, CALL, WRONG, contract=contract, **options)
+
+    assert (state["status"], state["basis"]) == ("success", "unverified")
+    assert '"99" stands in no result' in state["results"][-1]["warnings"][0]
+
+
+def test_strict_grounding_refuses_it():
+    state, _ = run(*[CALL, WRONG] * 3, grounding="strict")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+
+
+@pytest.mark.parametrize("options", [{"grounding": "off"}, {"contract": None, "grounding": "off"}])
+def test_without_grounding_nothing_is_compared(options):
+    state, _ = run(CALL, WRONG, ACCEPT, **options)
+
+    assert len(state["results"]) == 1
+
+
+def test_without_an_answered_call_nothing_is_compared():
+    state, _ = run(WRONG, ACCEPT)
+
+    assert (state["status"], len(state["results"])) == ("success", 1)
+
+
+def test_a_later_step_takes_its_facts_from_the_results_before():
+    replies = (CALL, RIGHT, ACCEPT, WRONG, RIGHT, ACCEPT)
+    state, _ = run(*replies, plan=["Find the price", "Say it"], synthesis=False)
+
+    assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
+
+
+def test_an_action_that_did_not_happen_is_sent_back():
+    state, _ = run(CALL, "I have refunded the order.", CALL, RIGHT, ACCEPT)
+
+    assert 'it says that "refund_order" was done' in state["results"][0]["verdict"]["feedback"]
