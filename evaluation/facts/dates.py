@@ -59,6 +59,7 @@ _NAMED_DATE: Final = re.compile(
     rf"|\b(?P<m5>{_MONTH})\b\.?,? (?P<y5>\d{{4}})\b",
     re.IGNORECASE,
 )
+_ISO_MONTH: Final = re.compile(r"(?<![\w.\-/])((?:19|20)\d\d)-([01]\d)(?![\d\-/])")
 _TIME: Final = re.compile(
     r"(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?![\d:])"
     r"(?: ?(?P<half1>[ap])\.?m\b\.?)?"
@@ -94,6 +95,14 @@ def find_numeric_dates(text: str) -> Iterator[tuple[tuple[int, int], list[Day]]]
         days = [day for day in _read_numeric(match) if _exists(day)]
         if days:
             yield match.span(), days
+
+
+def find_months(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
+    """Yield the span and the month of each date such as 2026-07."""
+    for match in _ISO_MONTH.finditer(text):
+        day = Day(int(match[1]), int(match[2]), None)
+        if _exists(day):
+            yield match.span(), day
 
 
 def _read_numeric(match: re.Match[str]) -> Iterator[Day]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import permutations
 from typing import Final
 
+from evaluation.facts.dates import Clock, Day
 from evaluation.texts.json_texts import parse_json
 
 _MOST_OPERANDS: Final = 40
@@ -14,6 +16,7 @@ _MOST_OPERANDS: Final = 40
 _LEAST_DIGITS: Final = 2
 """Significant digits that a rounded number keeps, unless a word says that it is rounded."""
 _NEAR: Final = Decimal("0.1")
+_DAY: Final = 24 * 60
 _LARGEST: Final = Decimal(10) ** 15
 
 
@@ -35,6 +38,22 @@ def derive_numbers(numbers: Iterable[Decimal], groups: Iterable[Sequence[Decimal
         if second:
             yield first / second
             yield first / second * 100
+
+
+def list_spans(values: Iterable[object]) -> Iterator[Decimal]:
+    """Yields the minutes and hours between two times, and the days between two whole dates."""
+    known = list(dict.fromkeys(values))
+    times = [value for value in known if isinstance(value, Clock)][:_MOST_OPERANDS]
+    days = [
+        date(value.year, value.month, value.day)
+        for value in known
+        if isinstance(value, Day) and value.year and value.day
+    ]
+    for first, second in permutations(times, 2):
+        minutes = (60 * (second.hour - first.hour) + second.minute - first.minute) % _DAY
+        yield from (Decimal(minutes), Decimal(minutes) / 60, Decimal(minutes // 60), Decimal(minutes % 60))
+    for start, end in permutations(days[:_MOST_OPERANDS], 2):
+        yield Decimal((end - start).days)
 
 
 def list_groups(text: str) -> list[list[Decimal]]:

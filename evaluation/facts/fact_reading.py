@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from evaluation.facts.dates import (
+    find_months,
     find_named_dates,
     find_numeric_dates,
     find_times,
@@ -129,6 +130,11 @@ def _find_numeric_dates(text: str) -> _Found:
         yield (start, end), Fact("date", text[start:end], Value(frozenset(days)))
 
 
+def _find_months(text: str) -> _Found:
+    for (start, end), day in find_months(text):
+        yield (start, end), Fact("date", text[start:end], Value(frozenset({day})))
+
+
 def _find_named_dates(text: str) -> _Found:
     for (start, end), days in find_named_dates(text):
         yield (start, end), Fact("date", text[start:end], Value(frozenset(days)))
@@ -161,6 +167,7 @@ def _find_codes(text: str) -> _Found:
 _FINDERS: Final = (
     _find_addresses,
     _find_numeric_dates,
+    _find_months,
     _find_named_dates,
     _find_times,
     _find_weekdays,

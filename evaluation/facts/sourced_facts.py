@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from evaluation.facts.dates import Day
-from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths
+from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths, list_spans
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
 from evaluation.facts.measures import agree_units
@@ -21,11 +21,16 @@ MAX_SOURCES: Final = 100_000
 _MARKER: Final = re.compile(r"^[ \t>]*(?:\d{1,3}[.)]|[-*•])[ \t]+", re.MULTILINE)
 _QUOTATION: Final = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
 _ABOUT: Final = re.compile(
-    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|over|under|more than|less than"
-    r"|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)\s*[€$£]?\s*\Z",
+    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|over|under|more than"
+    r"|less than|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)\s*[€$£]?\s*\Z",
     re.IGNORECASE,
 )
 _REACH: Final = 20
+_DIGITS: Final = re.compile(r"\D")
+_SEPARATOR: Final = re.compile(r"(?<=\d)[ ./()-]+(?=\d)")
+_NUMBER: Final = re.compile(r"\d{1,15}")
+_LONG: Final = 5
+"""Digits of a number that may be a part of a telephone number or of an account."""
 _LEAST_WORDS: Final = 3
 _SHOWN: Final = 3
 
@@ -69,6 +74,8 @@ class _Known:
     """Each fact of the sources, and the tool that stated it."""
     numbers: list[Decimal]
     derived: list[Decimal]
+    digits: str
+    """The digits of the sources, without what separates those of one telephone number."""
 
     def has(self, fact: Fact, output: str) -> bool:
         if any(_agree(fact, other) for other, _ in self.facts):
@@ -77,9 +84,14 @@ class _Known:
         if not written:
             return False
         is_about = _is_about(fact, output)
+        if _DIGITS.sub("", fact.shown) in self.digits and len(_DIGITS.sub("", fact.shown)) >= _LONG:
+            return True
         counted = Decimal(len(_MARKER.findall(output)))
         values = [counted, *self.numbers, *self.derived]
-        return any(is_rounded(number, value, is_about=is_about) for number in written for value in values)
+        # "4 degrees below zero" is -4.
+        return any(
+            is_rounded(abs(number), abs(value), is_about=is_about) for number in written for value in values
+        )
 
     def describe(self, fact: Fact) -> str:
         same = [(other.shown, tool) for other, tool in self.facts if other.kind == fact.kind and tool]
@@ -93,15 +105,15 @@ class _Known:
 def _read_sources(sources: Sequence[Source]) -> _Known:
     facts = [(fact, source.tool) for source in sources for fact in read_facts(source.text).facts]
     numbers = [value for fact, _ in facts for value in fact.value.readings if isinstance(value, Decimal)]
-    years = [
-        Decimal(day.year)
-        for fact, _ in facts
-        for day in fact.value.readings
-        if isinstance(day, Day) and day.year is not None
-    ]
+    readings = [value for fact, _ in facts for value in fact.value.readings]
+    years = [Decimal(day.year) for day in readings if isinstance(day, Day) and day.year is not None]
+    names = [fact.shown for fact, _ in facts if fact.kind == "identifier"]
+    parts = [Decimal(digits) for name in names for digits in _NUMBER.findall(name)]
     groups = [group for source in sources for group in list_groups(source.text)]
     lengths = [length for source in sources if source.tool for length in list_lengths(source.text)]
-    return _Known(facts, [*numbers, *years, *lengths], list(derive_numbers(numbers, groups)))
+    derived = [*derive_numbers(numbers, groups), *list_spans(readings)]
+    joined = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
+    return _Known(facts, [*numbers, *years, *parts, *lengths], derived, joined)
 
 
 def _agree(fact: Fact, other: Fact) -> bool:

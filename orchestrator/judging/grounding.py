@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evaluation.checks.context import CheckContext, ToolUse
@@ -11,7 +12,7 @@ from orchestrator.judging.output import merge_contracts
 from orchestrator.judging.report import checks_of
 from orchestrator.state.current_step import current_records, list_corrections
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord
+from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord, ToolCallRecord
 
 _NAME: Final = SourcedFacts.get_name()
 
@@ -39,7 +40,7 @@ def refuse_unsourced(
     context = CheckContext(
         record["result"],
         state["task"],
-        tuple(ToolUse(call["name"], None, call["result"]) for call in calls),
+        tuple(ToolUse(call["name"], _read_args(call), call["result"]) for call in calls),
         given=tuple(list_sources(state)),
     )
     # Only to an output that fails it: facts with a source prove nothing.
@@ -55,10 +56,15 @@ def refuse_unsourced(
 
 def list_sources(state: OrchestratorState) -> list[str]:
     """Lists the texts that an output may take facts from, besides the calls of its own execution."""
-    results = [call["result"] for record in state["results"] for call in record["tool_calls"]]
+    calls = [call for record in state["results"] for call in record["tool_calls"] if call["error"] is None]
+    results = [text for call in calls for text in (call["result"], json.dumps(call["args"])) if text]
     own = current_records(state)
     asked = [*(record["step"] for record in own[-1:]), *list_corrections(own)]
-    return [state["task"], state["context"], *asked, *(text for text in results if text)]
+    return [state["task"], state["context"], *asked, *results]
+
+
+def _read_args(call: ToolCallRecord) -> Mapping[str, object] | None:
+    return call["args"] if isinstance(call["args"], dict) else None
 
 
 def _was_refused(state: OrchestratorState, record: StepRecord) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal
 
@@ -47,8 +48,11 @@ class SourcedFacts(BaseCheck):
 
 
 def _list_sources(context: CheckContext) -> Sequence[Source]:
-    results = [Source(str(call.result), call.name) for call in context.tool_calls if call.error is None]
-    return [Source(context.task), *map(Source, context.given), *results]
+    answered = [call for call in context.tool_calls if call.error is None]
+    # A result is about what was asked for: the date in the arguments is the date of the result.
+    asked = [json.dumps(call.args, default=str) for call in answered if call.args]
+    results = [Source(str(call.result), call.name) for call in answered]
+    return [*map(Source, (context.task, *context.given, *asked)), *results]
 
 
 def _describe_fact(fact: Unsourced) -> str:
