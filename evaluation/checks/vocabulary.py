@@ -15,6 +15,7 @@ from evaluation.checks.kinds import (
     markup,
     notations,
     placement,
+    probes,
     sources,
     style,
     tools,
@@ -33,6 +34,7 @@ Check: TypeAlias = Annotated[
     | counts.Occurrences
     | tools.ToolCalls
     | sources.SourcedFacts
+    | probes.ProbeCheck
     | wording.Contains
     | wording.Excludes
     | wording.OneOf

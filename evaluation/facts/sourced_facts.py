@@ -22,7 +22,8 @@ _MARKER: Final = re.compile(r"^[ \t>]*(?:\d{1,3}[.)]|[-*•])[ \t]+", re.MULTILI
 _QUOTATION: Final = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
 _ABOUT: Final = re.compile(
     r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|over|under|more than"
-    r"|less than|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)\s*[€$£]?\s*\Z",
+    r"|less than|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)"
+    r"\s*[€$£]?\s*\Z",
     re.IGNORECASE,
 )
 _REACH: Final = 20

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from evaluation.checks.kinds.probes import ProbeCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
@@ -26,16 +27,20 @@ class NamedTools:
         field: The path of the field, such as ``trajectory.forbidden_tools``.
         names: The names.
         is_required: Whether one of them has to be called.
+        only_reads: Whether each of them must only read.
     """
 
     field: str
     names: tuple[str, ...]
     is_required: bool = False
+    only_reads: bool = False
 
 
 def list_named_tools(contract: EvaluationContract) -> Iterator[NamedTools]:
     """List the tools that a contract names, in the order of its fields."""
     for place, check in enumerate(contract.checks):
+        if isinstance(check, ProbeCheck):
+            yield NamedTools(f"checks[{place}].tool", (check.tool,), is_required=True, only_reads=True)
         if isinstance(check, ToolCalls):
             yield NamedTools(f"checks[{place}].tool", (check.tool,), bool(check.exactly or check.min))
     is_optional = contract.trajectory_match_mode in _OPTIONAL_MODES

@@ -96,6 +96,8 @@ class AgentRun(Measured):
     """Names or objects, in the order of the calls; if absent, the calls that ``messages`` hold."""
     messages: Annotated[list[dict[str, object]], BeforeValidator(dump_messages)] = Field(default_factory=list)
     """The conversation, in any format that ``run_from_messages`` reads."""
+    probes: list[ToolCall] = Field(default_factory=list)
+    """The answers of tools that were asked after the run, for checks of the kind ``probe``."""
     sources: list[str] = Field(default_factory=list)
     """Further texts that the output may take facts from, such as documents that the run was given."""
     error: str | None = None

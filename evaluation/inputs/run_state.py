@@ -52,6 +52,7 @@ class _Record(_Part):
     started_at: str
     status: str = ""
     cut_off: str | None = None
+    probes: list[dict[str, object]] = Field(default_factory=list)
 
 
 class _Failure(_Part):
@@ -105,6 +106,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         "tool_calls": [convert_call(call.model_dump()) for call in _list_made_calls(records)],
         "retries": run.retries.transport + run.retries.semantic,
         "metadata": _label_run(run, records, document.get("thread_id")),
+        **_list_probes(run),
         **_read_end(run),
         **_tell_cut_off(run),
         **_name_model(records),
@@ -136,6 +138,12 @@ def _tell_cut_off(run: _State) -> JsonObject:
         return {}
     end = {"role": "assistant", "content": run.output, "finish_reason": reason}
     return {"messages": [{"role": "user", "content": run.task}, end]}
+
+
+def _list_probes(run: _State) -> JsonObject:
+    """Return the answers of the tools that were asked after the last execution, if any was."""
+    last = [*run.results, *run.synthesis][-1:]
+    return {"probes": probes} if last and (probes := last[0].probes) else {}
 
 
 def _name_model(records: Sequence[_Record]) -> JsonObject:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks import CheckContext
+from evaluation.checks import CheckContext, ToolUse
 from evaluation.checks.requirement import Requirement
 from evaluation.inputs.messages import assistant_parts, list_given_texts
+from evaluation.inputs.run import ToolCall
 from evaluation.inputs.short_forms import expand_contract, read_lengths
 from evaluation.metrics.check_outcomes import (
     CheckResult,
@@ -141,9 +142,16 @@ def build_context(state: EvaluationState) -> CheckContext:
         tool_calls=read_tool_calls(state["actual_trajectory"]),
         has_output=output is not None,
         has_calls="tool_calls" in run,
+        probes=tuple(map(_read_probe, as_list(run.get("probes")))),
         given=tuple(list_given_texts(run)),
         messages=tuple(map(tuple, assistant_parts(run.get("messages")))),
     )
+
+
+def _read_probe(value: object) -> ToolUse:
+    call = ToolCall.model_validate(value)
+    args = call.args if isinstance(call.args, dict) else None
+    return ToolUse(call.name, args, call.result, None if call.error in {None, False} else str(call.error))
 
 
 def _score_text(case: _Case, embedder: Embedder | None) -> dict[str, Score]:

@@ -32,9 +32,10 @@ from orchestrator.graph.step import (
 )
 from orchestrator.judging.contracts import Contracts, Synthesis
 from orchestrator.judging.evaluator import Evaluator
+from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tools.effects import find_once_tools, read_tool_effects
+from orchestrator.judging.tools.effects import find_once_tools, list_tools, read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
@@ -200,15 +201,12 @@ class _Steps:
 def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
 ) -> _Steps:
-    evaluator = Evaluator(
-        bind_method(agents.monitor, "evaluate"),
-        agents.judge,
-        settings.retry_policy.judge_attempts,
-        agents.evaluation,
-        read_tool_effects(agents.executor),
-        agents.monitor if agents.judge is None else agents.judge,
-        settings.grounding,
-    )
+    tools = read_tool_effects(agents.executor)
+    probed = {name: tool for name, tool in list_tools(agents.executor).items() if name not in tools.writing}
+    attempts = settings.retry_policy.judge_attempts
+    judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
+    judging = agents.monitor if agents.judge is None else agents.judge
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding)
     rules = settings.retry_policy.strategies
     models = load_models(rules, agents.models, agents.executor)
     once = find_once_tools(agents.executor)

@@ -8,8 +8,8 @@ from typing import Final, cast
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.evidence import OUTPUT_METRICS, Evidence, record_evidence
-from orchestrator.judging.report import Report, outcomes_of
 from orchestrator.state.current_step import ACCEPTED
+from orchestrator.state.evaluation_report import Report, outcomes_of
 from orchestrator.state.records import (
     Basis,
     Requirement,

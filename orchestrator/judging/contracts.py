@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
+from evaluation.checks.kinds.probes import ProbeCheck
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.output import JOINED_FIELDS, OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
@@ -18,10 +19,10 @@ from orchestrator.judging.plain_contracts import (
     includes,
     list_criteria,
 )
-from orchestrator.judging.report import mapping
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import current_step, read_planned_contract
 from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, StepRecord
 
@@ -32,6 +33,7 @@ OBJECTIVE_ONLY: Final[PlainContract] = {
     "audit": {"credentials": "info"},
 }
 """The contract of a step without one: the monitor alone decides; credentials are only noted."""
+PROBE: Final = ProbeCheck.get_name()
 _NO_RULES: Final = OutputRules()
 _UNKNOWN_TOOLS: Final = ToolNames()
 
@@ -229,8 +231,10 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
     # Only a caller can say that a contract states all that matters.
     rest = {name: value for name, value in contract.items() if name != "complete"}
     checks = _list_checks(contract)
-    # A model must not have code of an installed package imported.
-    return {**rest, "checks": [_limit_check(mapping(check)) for check in checks]} if checks else rest
+    # A model must not have code of an installed package imported, nor a tool called without its gate.
+    read = map(mapping, checks)
+    kept: list[Json] = [_limit_check(check) for check in read if check.get("check") != PROBE]
+    return {**rest, "checks": kept} if checks else rest
 
 
 def _list_checks(contract: PlainContract) -> list[Json]:

@@ -10,7 +10,14 @@ from evaluation import JudgeTrust
 from evaluation.checks.base import Covers
 from evaluation.metrics.response.scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
-from orchestrator.judging.report import Report, alerts_of, checks_of, judge_result, mapping, outcomes_of
+from orchestrator.state.evaluation_report import (
+    Report,
+    alerts_of,
+    checks_of,
+    judge_result,
+    mapping,
+    outcomes_of,
+)
 from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
 
 ACCEPTING: Final = frozenset({"passed", "warning"})

@@ -12,7 +12,7 @@ from evaluation.results.findings import TRUNCATED, CheckRecord, EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations
-from orchestrator.judging.report import (
+from orchestrator.state.evaluation_report import (
     FAILURES,
     Report,
     alerts_of,

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, cast
 from evaluation import EvaluationContract
 from evaluation.checks.kinds.tools import ToolCalls
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.report import mapping
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json, PlainContract
 

@@ -11,7 +11,6 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
-from orchestrator.judging.report import failed_kinds
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.refused_step import build_instruction
@@ -29,6 +28,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_step, read_correction
+from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import PlainContract, StepRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage

@@ -13,10 +13,10 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.contracts import Contracts, Demand
 from orchestrator.judging.disclosure import Expectations
-from orchestrator.judging.evaluator import Evaluated, Evaluator
+from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.evidence import Evidence, read_evidence
 from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
-from orchestrator.judging.report import is_refused_by_judge_alone
+from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import (
@@ -32,6 +32,7 @@ from orchestrator.retry.verdict_updates import add_transport_retries, fail, read
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
+from orchestrator.state.evaluation_report import is_refused_by_judge_alone
 from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json, StepRecord, VerdictRecord
 from orchestrator.state.usage import add_usage
@@ -61,6 +62,8 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             stated=stated,
             derived=contracts.list_derived_checks(state),
         )
+        if evaluated.probes:
+            record = {**record, "probes": [*evaluated.probes]}
         reported = _add_report(record, evaluated, contracts.list_step_warnings(demands))
         record = await _add_basis(reported, evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from orchestrator.judging.feedback import report_score
 from orchestrator.judging.output import is_blank
-from orchestrator.judging.report import RefusalKind, Report, failed_kinds, is_refused_outright
 from orchestrator.state.current_step import read_correction
+from orchestrator.state.evaluation_report import RefusalKind, Report, failed_kinds, is_refused_outright
 from orchestrator.state.records import RecordStatus, SamplingRecord, StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.judging.report import RefusalKind
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.rules import ExecutingRule, RetryRule
 from orchestrator.retry.stalls import find_stall
+from orchestrator.state.evaluation_report import RefusalKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from pydantic import (
     model_serializer,
 )
 
-from orchestrator.judging.report import RefusalKind
 from orchestrator.runtime.settings_model import LARGEST, SettingsModel
+from orchestrator.state.evaluation_report import RefusalKind
 
 if TYPE_CHECKING:
     from orchestrator.retry.step_request import RefusedStep, StepRequest

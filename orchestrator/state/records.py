@@ -109,6 +109,15 @@ class ToolCallRecord(TypedDict):
     received: NotRequired[Json]
 
 
+class ProbeRecord(TypedDict):
+    """The answer of a tool that was asked after an execution, or its error."""
+
+    name: str
+    args: dict[str, Json]
+    result: str | None
+    error: str | None
+
+
 class VerdictRecord(TypedDict):
     """The verdict of the monitor on an execution."""
 
@@ -183,6 +192,7 @@ class StepRecord(TypedDict):
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]
     cut_off: NotRequired[str]
+    probes: NotRequired[list[ProbeRecord]]
     report: Report | None
     warnings: list[str]
     supervision: SupervisionRecord | None

@@ -8,7 +8,7 @@ from typing import Final
 from evaluation import ContractError
 from evaluation.checks import BaseCheck, CheckContext, read_checks
 from orchestrator.cli.view.terminal_text import one_line
-from orchestrator.judging.report import mapping
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import DerivedContracts
 from orchestrator.state.records import DerivedContract, Json
 

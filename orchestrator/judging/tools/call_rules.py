@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
-from orchestrator.judging.report import FAILURES, Report, mapping, outcomes_of
+from orchestrator.state.evaluation_report import FAILURES, Report, mapping, outcomes_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, ToolCallRecord
 

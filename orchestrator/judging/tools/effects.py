@@ -54,6 +54,16 @@ def read_tool_effects(executor: object) -> ToolEffects:
     return ToolEffects(tuple(writing), tuple([name for name in reading if name not in writing]), names)
 
 
+def list_tools(executor: object) -> dict[str, BaseTool]:
+    """List the LangChain tools of an executor by their names."""
+    return {tool.name: tool for tool in _list_all(executor)}
+
+
+def _list_all(executor: object) -> list[BaseTool]:
+    tools = getattr(executor, "tools", None)
+    return [tool for tool in (tools if isinstance(tools, Sequence) else ()) if isinstance(tool, BaseTool)]
+
+
 def find_once_tools(executor: object) -> frozenset[str]:
     """Find the executor's tools whose annotations of MCP say that each call has a further effect."""
     return frozenset(
@@ -65,12 +75,7 @@ def find_once_tools(executor: object) -> frozenset[str]:
 
 
 def _list_hints(executor: object) -> list[tuple[str, Mapping[str, object]]]:
-    tools = getattr(executor, "tools", None)
-    return [
-        (tool.name, tool.metadata or {})
-        for tool in (tools if isinstance(tools, Sequence) else ())
-        if isinstance(tool, BaseTool)
-    ]
+    return [(tool.name, tool.metadata or {}) for tool in _list_all(executor)]
 
 
 def _is_writing(metadata: Mapping[str, object]) -> bool:

@@ -17,6 +17,7 @@ from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.metrics.trajectory.rules.misspellings import is_other_spelling
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError
+from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.state.records import Json
 
 
@@ -26,10 +27,12 @@ class ToolNames:
 
     Attributes:
         known: The names; None if they are unknown, so that every name is accepted.
+        writing: Those that are known to write.
         readers: How each tool reads its arguments.
     """
 
     known: tuple[str, ...] | None = None
+    writing: tuple[str, ...] = ()
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
 
     def find_problem(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
@@ -37,11 +40,21 @@ class ToolNames:
 
         A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
         """
+        if (problem := self._find_writing_probe(contract)) is not None:
+            return problem
         for named, name in self._list_unknown(contract):
             meant = self._find_misspelt(name, named)
             is_missing = named.is_required and not self._has_any(named)
             if meant is not None or is_missing:
                 return f"{named.field} names {quote_text(name)}; {self._describe_lack(name, meant)}"
+        return None
+
+    def _find_writing_probe(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
+        checked = _read_contract(contract) if self.writing else None
+        for named in [] if checked is None else list_named_tools(checked):
+            if named.only_reads and (wrong := set(named.names).intersection(self.writing)):
+                shown = quote_text(wrong.pop())
+                return f"{named.field} names {shown}, which writes; name a tool that only reads"
         return None
 
     def find_option_problem(self, option: str, names: Collection[str]) -> str | None:
@@ -98,6 +111,7 @@ def read_tool_names(executor: object) -> ToolNames:
         return ToolNames()
     return ToolNames(
         tuple(dict.fromkeys(tool.name for tool in tools)),
+        read_tool_effects(executor).writing,
         read_arguments(tools),
     )
 

@@ -118,6 +118,11 @@ class TaskJournal:
         return await asyncio.wrap_future(self._start_round(requests, _run_on_loop))
 
     def _start_round(self, requests: Sequence[Request], run: RunRequest) -> Future[Messages]:
+        if self._is_closed:
+            # The loop may be closed, too, and would never begin the round.
+            closed: Future[Messages] = Future()
+            closed.cancel()
+            return closed
         # On the loop of the node, wherever the agent runs: the order of the tasks is their identity.
         agent = contextvars.copy_context()
         started = asyncio.run_coroutine_threadsafe(self._make_all(requests, agent, run), self._loop)

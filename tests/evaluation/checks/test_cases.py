@@ -40,7 +40,7 @@ def test_what_cannot_be_known_is_neither(data, output):
     assert evaluate(data, output).passed is None
 
 
-@pytest.mark.parametrize("name", sorted(CHECKS.keys() - {"tool_calls", "sourced_facts"}))
+@pytest.mark.parametrize("name", sorted(CHECKS.keys() - {"tool_calls", "sourced_facts", "probe"}))
 def test_each_kind_has_cases_in_several_scripts(name):
     texts = "".join(text for data, right, wrong in CASES for text in right + wrong if data["check"] == name)
 

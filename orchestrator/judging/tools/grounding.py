@@ -9,8 +9,8 @@ from typing import Final
 from evaluation.checks.context import CheckContext, ToolUse
 from evaluation.checks.kinds.sources import SourcedFacts
 from orchestrator.judging.output import merge_contracts
-from orchestrator.judging.report import checks_of
 from orchestrator.state.current_step import current_records, list_corrections
+from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord, ToolCallRecord
 

@@ -1,0 +1,181 @@
+"""The calls behind one evaluation: of the judge, of the user's checks, and of tools that are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import cast
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphInterrupt
+
+from agents.calls.caller_config import read_config
+from agents.monitoring import require_clean_approvals
+from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
+from evaluation.checks.custom import CustomCheck
+from evaluation.checks.kinds.probes import ProbeCheck
+from evaluation.judges.judge_call import aask_judge
+from evaluation.plugins import AnyJudge
+from orchestrator.judging.tools.tool_probes import ask_tool
+from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
+from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.call import Raised, Returned, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.nested_graphs import build_outer_config
+from orchestrator.state.evaluation_report import Report
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The report of one execution, and the judging behind it.
+
+    Attributes:
+        report: The evaluation report as plain JSON; empty until the evaluation ends.
+        verdict: The monitor's own verdict, if it gave one.
+        unjudged: Why the judge gave no verdict.
+        error: A permanent error of the judge, or a limit of the run that a check met; it ends the run.
+        usage: Usage of the judge, and of models that checks call.
+        asked: Whether a judge was called.
+        transport_retries: Retries of the judge after transient errors.
+        probes: The answers of tools that were asked for checks.
+    """
+
+    report: Report = field(default_factory=dict)
+    verdict: VerdictRecord | None = None
+    unjudged: str | None = None
+    error: Raised | None = None
+    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    asked: bool = False
+    transport_retries: int = 0
+    probes: tuple[ProbeRecord, ...] = ()
+
+    def add_calls(self, other: Evaluated) -> Evaluated:
+        """Return this evaluation with the calls of another one."""
+        return replace(
+            self,
+            usage=add_usage(other.usage, self.usage),
+            asked=self.asked or other.asked,
+            transport_retries=other.transport_retries + self.transport_retries,
+            probes=(*other.probes, *self.probes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Who decides about executions.
+
+    Attributes:
+        monitor: Judges an output against an objective; also takes ``task``.
+        judge: Judges in place of the monitor; None for the monitor.
+        attempts: Most calls of the monitor while its answers cannot be read.
+        probed: The executor's tools that do not write, by name, which checks may ask.
+    """
+
+    monitor: AgentMethod[object]
+    judge: AnyJudge | None
+    attempts: int
+    probed: Mapping[str, BaseTool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class JudgingCalls:
+    """The calls of the judge and of the user's checks for one execution, and their result."""
+
+    judges: Judges
+    record: StepRecord
+    run: RunContext
+    spent: Usage
+    task: str
+    place: RunnableConfig = field(default_factory=read_config)
+    result: Evaluated = field(default_factory=Evaluated)
+    interrupt: GraphInterrupt | None = None
+
+    async def ask(self, request: JudgeRequest) -> object:
+        """Asks the judge, or else the monitor.
+
+        Raises:
+            JudgeError: It gave no verdict, or it waits for a person; ``interrupt`` is set then.
+        """
+        self.result = replace(self.result, asked=True)
+        try:
+            if self.judges.judge is not None:
+                return await self._ask_judge(self.judges.judge, request)
+            return await self._ask_monitor(request)
+        except GraphInterrupt as interrupt:
+            # The evaluation records what a judge raises, so the interrupt is kept for ``evaluate`` to raise.
+            self.interrupt = interrupt
+            raise JudgeError("the judge waits for an answer from a person") from interrupt
+
+    async def run_check(self, check: CustomCheck, context: CheckContext) -> CheckOutcome:
+        """Runs a check of the user."""
+        called = await self._call(lambda: check.aevaluate(context))
+        if isinstance(called, Returned):
+            return cast("CheckOutcome", called.value)
+        # The run ends by this error: it was cancelled, or its time or budget is over.
+        self.result = replace(self.result, error=called)
+        return check.fail_with_error(called.message)
+
+    async def probe(self, asked: ProbeCheck) -> ProbeRecord:
+        """Asks a tool of the executor, whose call is none of the executor's."""
+        tool, args = self.judges.probed.get(asked.tool), cast("dict[str, Json]", asked.args)
+        if tool is None:
+            return ProbeRecord(name=asked.tool, args=args, result=None, error="no such tool that only reads")
+        called = await self._call(partial(ask_tool, tool, asked.args))
+        if isinstance(called, Returned):
+            return ProbeRecord(name=asked.tool, args=args, result=str(called.value), error=None)
+        if called.kind is not None:
+            # A limit of the run ends it.
+            self.result = replace(self.result, error=called)
+        return ProbeRecord(name=asked.tool, args=args, result=None, error=called.message)
+
+    async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
+        called = await self._call(lambda: aask_judge(judge, request))
+        if isinstance(called, Returned):
+            return called.value
+        if called.kind is None and isinstance(called.error, JudgeError):
+            self.result = replace(self.result, unjudged=str(called.error))
+            raise called.error
+        raise self._record_failure(called)
+
+    async def _ask_monitor(self, request: JudgeRequest) -> object:
+        objective, answer = objective_of(self.record["step"], request), None
+        judge = partial(self.judges.monitor, task=self.task)
+        for _ in range(self.judges.attempts):
+            with require_clean_approvals():
+                called = await self._call(judge, objective, self.record["result"])
+            if isinstance(called, Raised):
+                raise self._record_failure(called)
+            answer = called.value
+            if verdict := read_verdict(answer):
+                self.result = replace(self.result, verdict=verdict)
+                return score_verdict(verdict, request)
+        last = format_repr(answer, 300)
+        problem = f"{self.judges.attempts} answers could not be read, the last: {last}"
+        self.result = replace(self.result, unjudged=problem)
+        raise JudgeError(problem, "malformed")
+
+    async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
+        called = await call_agent(
+            method,
+            *args,
+            run=self.run,
+            spent_before=add_usage(self.spent, self.result.usage),
+            step_index=self.record["step_index"],
+            config=build_outer_config(self.place),
+        )
+        self.result = replace(
+            self.result,
+            usage=add_usage(self.result.usage, called.spent.usage),
+            transport_retries=self.result.transport_retries + called.spent.transport_retries,
+        )
+        return called
+
+    def _record_failure(self, called: Raised) -> JudgeError:
+        error = None if called.transient else called
+        self.result = replace(self.result, unjudged=called.message, error=error)
+        return JudgeError(called.message)

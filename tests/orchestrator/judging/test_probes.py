@@ -1,0 +1,165 @@
+"""An effect is read back: a tool that reads is asked after the step, and its answer is compared."""
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import ContractError, EvaluationContract, evaluate, run_from_state
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+REFUNDED = {"check": "probe", "tool": "get_order", "args": {"order": 884}, "expect": {"status": "refunded"}}
+REFUND = AIMessage("", tool_calls=[{"name": "refund", "args": {"order": 884}, "id": "1"}])
+
+
+class Shop:
+    """A shop whose tool says "ok" and drops some writes."""
+
+    def __init__(self, dropped=()):
+        self.status = {884: "paid"}
+        self.dropped = set(dropped)
+        self.writes = 0
+        self.reads = 0
+
+    def refund(self, order: int) -> str:
+        """Refund an order."""
+        self.writes += 1
+        if self.writes not in self.dropped:
+            self.status[order] = "refunded"
+        return "ok"
+
+    def get_order(self, order: int) -> dict:
+        """Return an order."""
+        self.reads += 1
+        return {"id": order, "status": self.status[order]}
+
+    def tools(self):
+        writing = StructuredTool.from_function(self.refund, metadata={"readOnlyHint": False})
+        return [writing, StructuredTool.from_function(self.get_order)]
+
+
+def run(shop, *replies, check=REFUNDED, **options):
+    model = ScriptedChatModel(replies)
+    options = {"contract": EvaluationContract(checks=[check]), **options}
+    executor = ExecutionAgent(model, shop.tools())
+    orchestrator = LangGraphOrchestrator(FakePlanner(["refund it"]), executor, FakeMonitor(), **options)
+    return orchestrator.run("Refund order 884"), model
+
+
+def test_an_effect_that_is_read_back_is_checked_content():
+    shop = Shop()
+    state, _ = run(shop, REFUND, "done")
+
+    assert (state["status"], state["basis"]) == ("success", "checked")
+    assert state["evidence"]["content"] == "code"
+    [record] = state["results"]
+    assert [call["name"] for call in record["tool_calls"]] == ["refund"]
+    assert record["probes"] == [
+        {
+            "name": "get_order",
+            "args": {"order": 884},
+            "result": '{"id": 884, "status": "refunded"}',
+            "error": None,
+        }
+    ]
+    assert (shop.reads, state["usage"]["model_calls"]) == (1, 2)
+
+
+def test_a_tool_that_says_ok_and_does_nothing_is_no_success():
+    state, _ = run(Shop(dropped={1, 2, 3}), *[REFUND, "done"] * 3)
+
+    assert state["status"] == "failed"
+    assert 'it answered {"id": 884, "status": "paid"}' in state["results"][0]["verdict"]["feedback"]
+
+
+@pytest.mark.parametrize("orders", [range(9)])
+def test_a_tool_that_drops_every_third_write_is_called_again(orders):
+    shop, claimed, right = Shop(dropped={3, 6, 9}), 0, 0
+    for _ in orders:
+        shop.status = {884: "paid"}
+        state, _ = run(shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1))
+        claimed += state["status"] == "success"
+        right += state["status"] == "success" and shop.status[884] == "refunded"
+
+    assert (claimed, right) == (9, 9)
+
+
+def test_a_recorded_run_has_the_verdict_of_the_live_one():
+    for shop in (Shop(), Shop(dropped={1})):
+        state, _ = run(shop, REFUND, "done", max_retries=0)
+        report = evaluate({"agent_run": run_from_state(state), "checks": [REFUNDED]})
+        assert report["status"] == ("passed" if state["status"] == "success" else "failed")
+
+
+def test_a_recorded_run_without_an_answer_is_undecided():
+    report = evaluate({"agent_run": {"final_output": "done", "tool_calls": []}, "checks": [REFUNDED]})
+
+    assert report["status"] == "needs_review"
+
+
+def test_an_error_of_the_probe_is_undecided():
+    check = {**REFUNDED, "args": {"order": 1}}
+    state, _ = run(Shop(), REFUND, "done", check=check, max_retries=0)
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "needs_review")
+    assert state["results"][0]["probes"][0]["error"] is not None
+
+
+@pytest.mark.parametrize(
+    ("expectation", "passed"),
+    [
+        ({"expect": {"status": "refunded"}}, True),
+        ({"expect": {"id": 884, "status": "refunded"}}, True),
+        ({"expect": {"id": "884"}}, False),
+        ({"expect": {"total": 1}}, False),
+        ({"expect": "refunded"}, True),
+        ({"expect": "fund"}, False),
+        ({"expect": 884}, False),
+        ({"json_schema": {"required": ["status"]}}, True),
+        ({"json_schema": {"required": ["total"]}}, False),
+    ],
+)
+def test_an_answer_is_compared_with_what_is_expected(expectation, passed):
+    check = {"check": "probe", "tool": "get_order", "args": {"order": 884}, **expectation}
+    state, _ = run(Shop(), REFUND, "done", check=check, max_retries=0)
+
+    assert (state["status"] == "success") is passed
+
+
+def test_a_probe_of_a_step_is_asked_after_that_step():
+    contract = EvaluationContract(checks=[REFUNDED])
+    state, _ = run(Shop(), REFUND, "done", contract=None, step_contract=contract)
+
+    assert (state["status"], state["basis"]) == ("success", "checked")
+
+
+def test_the_probe_of_a_plan_that_a_model_wrote_is_not_asked():
+    shop, model = Shop(), ScriptedChatModel([REFUND, "done"])
+    planner = FakePlanner([{"step": "refund it", "contract": {"checks": [REFUNDED]}}])
+    LangGraphOrchestrator(planner, ExecutionAgent(model, shop.tools()), FakeMonitor()).run("x")
+
+    assert shop.reads == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "sentence"),
+    [
+        ("lookup", 'contract.checks[0].tool names "lookup"; the tools of the executor are refund, get_order'),
+        ("refund", 'contract.checks[0].tool names "refund", which writes; name a tool that only reads'),
+    ],
+)
+def test_a_probe_of_no_tool_or_one_that_writes_is_refused_before_anything_runs(tool, sentence):
+    with pytest.raises(ConfigurationError) as error:
+        run(Shop(), check={**REFUNDED, "tool": tool})
+
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize("fields", [{}, {"expect": 1, "json_schema": {}}])
+def test_a_probe_has_one_expectation(fields):
+    check = {"check": "probe", "tool": "get", **fields}
+    with pytest.raises((ContractError, ValueError), match="give either 'expect'"):
+        EvaluationContract(checks=[check])
