@@ -3,44 +3,86 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 _ERROR_BEGINNINGS: Final = (
-    "error:", "error executing tool", "error invoking tool", "an error occurred while running the tool"
+    "error:", "error executing tool", "error invoking tool", "an error occurred while running the tool",
+    "traceback (most recent call last)",
 )  # fmt: skip
 """How the answer of a failed call begins in LangGraph, in MCP's Python servers and in OpenAI's Agents SDK."""
 _LONGEST_BEGINNING: Final = 60
-_JSEND_FAILURES: Final = ("error", "fail")
-"""The values of ``status`` in JSend. "failed" is none of them: a tool may set an order to this status."""
+_ERRORS: Final = frozenset({"error", "errors", "iserror", "exception"})
+"""Fields of an object whose value, if there is one, is an error; names in lower case without underscores."""
+_SUCCESSES: Final = frozenset({"success", "ok", "succeeded"})
+_STATUS_CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode"})
+_LEAST_ERROR_CODE: Final = 400
+_JSEND_FAILURES: Final = frozenset({"error", "fail"})
+"""The values of ``status`` in JSend, which every tool may use."""
+_REFUSALS: Final = _JSEND_FAILURES | {
+    "failed", "failure", "declined", "denied", "rejected", "refused", "aborted",
+}  # fmt: skip
+"""The values of ``status`` of a write that did not happen; a tool that reads may return such an order."""
+_NO: Final = frozenset({"", "false", "none", "null", "0"})
+_ABOUT_STATUS: Final = frozenset(
+    {"status", "message", "msg", "reason", "detail", "details", "description", "code"}
+)
+"""The fields of an answer that says no more than its status; other fields are those of a record."""
+_FENCE: Final = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
-def describes_error(result: object) -> bool:
-    """Return whether an answer says that the call failed: a text that begins so, or an object that tells it.
+def describes_error(result: object, *, is_write: bool = False) -> bool:
+    """Return whether an answer says that the call failed.
 
-    An object tells it by ``error``, ``errors``, ``isError``, ``success``, ``ok`` or the status of JSend. Chat
-    messages of role ``tool`` have no other place for it.
+    Chat messages of role ``tool`` have no other place for it. A text says it by its beginning; free prose
+    that only mentions errors says nothing.
+
+    | an object tells it by | values |
+    |---|---|
+    | ``error``, ``errors``, ``isError``, ``exception`` | anything but nothing, false and "none" |
+    | ``success``, ``ok``, ``succeeded`` | false, also as a text |
+    | ``status_code``, ``http_status`` | 400 and more |
+    | ``status`` | "error" and "fail"; of a write that says no more also "failed", "declined", ... |
+
+    Args:
+        result: The answer: a text, which may be JSON or JSON in a fence, an object, or a list of parts.
+        is_write: Whether the call was to change something.
     """
+    return any(_tells_failure(part, is_write=is_write) for part in _list_parts(result))
+
+
+def _list_parts(result: object) -> Iterator[object]:
     value = _parse_json(result) if isinstance(result, str) else result
-    if isinstance(value, list):
-        first = value[0] if value else None
-        value = first.get("text", first) if isinstance(first, Mapping) else first
-    # An answer that was written as JSON twice is a text within the text.
-    value = _parse_json(value) if isinstance(value, str) else value
-    if isinstance(value, str):
-        return value[:_LONGEST_BEGINNING].lstrip().lower().startswith(_ERROR_BEGINNINGS)
-    return isinstance(value, Mapping) and _tells_failure(value)
+    for part in value if isinstance(value, list) else [value]:
+        text = part.get("text", part) if isinstance(part, Mapping) else part
+        # An answer that was written as JSON twice is a text within the text.
+        yield _parse_json(text) if isinstance(text, str) else text
 
 
-def _tells_failure(answer: Mapping[str, object]) -> bool:
-    return (
-        any(answer.get(name) for name in ("error", "errors", "isError"))
-        or any(answer.get(name) is False for name in ("success", "ok"))
-        or answer.get("status") in _JSEND_FAILURES
-    )
+def _tells_failure(part: object, *, is_write: bool) -> bool:
+    if isinstance(part, str):
+        return part[:_LONGEST_BEGINNING].lstrip().lower().startswith(_ERROR_BEGINNINGS)
+    fields = part.items() if isinstance(part, Mapping) else ()
+    is_refusal = is_write and all(str(name).lower() in _ABOUT_STATUS for name, _ in fields)
+    return any(_is_failure(str(name), value, is_refusal=is_refusal) for name, value in fields)
+
+
+def _is_failure(name: str, value: object, *, is_refusal: bool) -> bool:
+    field = name.lower().replace("_", "")
+    text = value.strip().lower() if isinstance(value, str) else None
+    if field in _ERRORS:
+        return bool(value) if text is None else text not in _NO
+    if field in _SUCCESSES:
+        return value is False or text in {"false", "no"}
+    if field in _STATUS_CODES:
+        return isinstance(value, int | float) and value >= _LEAST_ERROR_CODE
+    return field == "status" and text in (_REFUSALS if is_refusal else _JSEND_FAILURES)
 
 
 def _parse_json(text: str) -> object:
+    fenced = _FENCE.fullmatch(text)
+    text = text if fenced is None else fenced[1]
     if not text.lstrip().startswith(("{", "[", '"')):
         return text
     try:

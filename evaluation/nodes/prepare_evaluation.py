@@ -165,12 +165,20 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
         return None, None
     try:
         # json accepts NaN and Infinity unless told otherwise, and a report could not be written as JSON.
-        value = json.loads(recorded, parse_constant=_reject_constant)
+        # Nobody can say which value of a repeated key the tool received.
+        value = json.loads(recorded, parse_constant=_reject_constant, object_pairs_hook=_refuse_repeated)
     except RecursionError:
         return None, "the arguments are nested too deep"
     except ValueError as error:
         return None, f"the arguments are not JSON: {error.args[0]}"
     return (value, None) if isinstance(value, dict) else (None, "the arguments are not a JSON object")
+
+
+def _refuse_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return value
 
 
 def _reject_constant(name: str) -> NoReturn:

@@ -134,7 +134,7 @@ def read_output(state: EvaluationState) -> str | None:
 
 
 def build_context(state: EvaluationState) -> CheckContext:
-    """Build what the checks read: the output, the task, the calls and the messages."""
+    """Build the context of the checks: the output, the task, the calls and the messages."""
     output, run = read_output(state), state["agent_run"]
     return CheckContext(
         output or "",

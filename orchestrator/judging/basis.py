@@ -1,4 +1,4 @@
-"""Decides what the acceptance of an execution rests on: checks, a trusted judge, a person, or nothing."""
+"""Decides the basis of an acceptance: checks, a trusted judge, a person, or nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN: Final = 2
 
 
 def find_basis(evidence: Evidence) -> Basis:
-    """Returns what an acceptance rests on: the first row that holds.
+    """Returns the basis of an acceptance: the first row that holds.
 
     Open is what failed, is undecided, or was recognised as a requirement and became no check.
 

@@ -1,4 +1,4 @@
-"""Chooses what an execution has to meet: the contract of its step, and the contract of the run."""
+"""Chooses the requirements on an execution: the contract of its step, and the contract of the run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Demand:
 
     Attributes:
         contract: The contract as plain JSON.
-        is_run: Whether it holds for all calls of the run; else for those of the execution.
+        is_run: Whether it holds for all calls of the run; else for the calls of the execution.
     """
 
     contract: PlainContract
@@ -76,7 +76,7 @@ class Contracts:
     warnings: tuple[str, ...] = ()
 
     def list_demands(self, state: OrchestratorState) -> list[Demand]:
-        """Return what the current execution has to meet, in the order of its evaluation.
+        """Return the requirements on the current execution, in the order of its evaluation.
 
         The last of several steps may have a contract of its own besides the contract of the run, which it is
         evaluated against then. For the only step, both are one.
@@ -105,7 +105,7 @@ class Contracts:
         return [*demands, *run]
 
     def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
-        """Return what the run has to meet besides its contract: what the task states, the caller's checks."""
+        """Return the further requirements on the run: what the task states, the caller's checks."""
         output = state["declared"].get("derived")
         derived = [] if output is None or output["output"] is None else [output["output"]["contract"]]
         own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
@@ -124,7 +124,7 @@ class Contracts:
         return contract
 
     def review_plan(self, planned: Sequence[PlainContract | None]) -> list[str]:
-        """Return what has no effect in the contracts of a plan.
+        """Return a sentence for each name without effect in the contracts of a plan.
 
         Raises:
             PlanError: One of them needs a tool that the executor lacks.
@@ -138,7 +138,7 @@ class Contracts:
         return [f"{place}.{text}" for place, contract in named for text in self.tools.list_warnings(contract)]
 
     def list_step_warnings(self, demands: Sequence[Demand]) -> list[str]:
-        """Return what has no effect in the contract of a step, if a function built it."""
+        """Return a sentence for each name without effect, if a function built the contract of a step."""
         # The planner's contracts and those that the caller states are read when the plan is made.
         contracts = [demand.contract for demand in demands] if callable(self.source) else []
         warnings = [warning for contract in contracts for warning in self.tools.list_warnings(contract)]
@@ -218,7 +218,7 @@ def _merge_all(contracts: Sequence[PlainContract]) -> PlainContract:
 
 
 def _drop_stated(planned: PlainContract | None, stated: PlainContract | None) -> PlainContract | None:
-    """Return the contract of a plan without what the caller states otherwise."""
+    """Return the contract of a plan without the fields that the caller states."""
     if planned is None or stated is None:
         return planned
     return {name: value for name, value in planned.items() if name not in stated or name in JOINED_FIELDS}

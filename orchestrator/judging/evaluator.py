@@ -51,7 +51,7 @@ class Evaluator:
 
     Attributes:
         judges: Who decides: the monitor or another judge, and the tools that checks ask.
-        options: What the evaluation uses besides the contract and the judge.
+        options: Further inputs of the evaluation.
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         grounding: What follows if a fact of an output has no source.

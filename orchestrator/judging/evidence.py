@@ -1,4 +1,4 @@
-"""Evidence: by what the form, the content and the actions of an output are known."""
+"""Evidence: how the form, the content and the actions of an output are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajecto
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known about an execution.
+    """The knowledge about an execution.
 
     Attributes:
         accepted: Whether the evaluation accepted the execution.
@@ -151,7 +151,7 @@ def _count_kept_rules(report: Report, contract: PlainContract) -> int:
 
 
 def record_evidence(evidence: Evidence) -> EvidenceRecord:
-    """Returns by what the form, the content and the actions of an output are known."""
+    """Returns how the form, the content and the actions of an output are known."""
     content = EvidencePart(by="code" if evidence.content else "nothing", checks=[*evidence.content])
     if evidence.person is not None:
         content = EvidencePart(by="person", checks=[])

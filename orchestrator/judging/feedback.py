@@ -101,7 +101,7 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
 
 
 def problems_of(report: Report, expected: Expectations | None = None) -> list[ProblemRecord]:
-    """List what the executor did not meet, the most severe first; masked as in ``feedback_of``."""
+    """List the requirements that were not met, the most severe first; masked as in ``feedback_of``."""
     selected = [_address(alert) for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
     checks = {end_sentence(check["sentence"]): check for check in checks_of(report)}
     return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]

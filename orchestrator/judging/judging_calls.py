@@ -151,7 +151,9 @@ class JudgingCalls:
             if isinstance(called, Raised):
                 raise self._record_failure(called)
             answer = called.value
-            if verdict := read_verdict(answer):
+            verdict = read_verdict(answer)
+            # A reply that its provider cut off or blocked approves nothing.
+            if verdict and not (verdict["success"] and called.spent.cut_off):
                 self.result = replace(self.result, verdict=verdict)
                 return score_verdict(verdict, request)
         last = format_repr(answer, 300)

@@ -86,7 +86,7 @@ class EvaluationOptions:
         return plugins if self.clock is None else PluginOptions(**plugins, clock=self.clock)
 
     async def find_baseline(self, task: str, step: str) -> Baseline | None:
-        """Returns what a step is compared with. A function runs in a thread, because it may read a store.
+        """Returns the baseline of a step. A function runs in a thread, because it may read a store.
 
         Raises:
             ContractFunctionError: The function raised.

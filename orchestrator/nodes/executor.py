@@ -68,7 +68,7 @@ class ExecutorMethods:
 
 @dataclass(frozen=True, slots=True)
 class StepRules:
-    """What the contract of a step asks of its execution.
+    """The requirements of a contract on the execution of a step.
 
     Attributes:
         schema: The JSON Schema of the output; None if it may be any text.

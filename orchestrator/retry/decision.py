@@ -1,4 +1,4 @@
-"""Decides what follows an execution of a step: a pure function of the policy and the step's history."""
+"""Chooses the next action after an execution: a pure function of the policy and the step's history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orchestrator.state.evaluation_report import RefusalKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryDecision:
-    """What follows an execution.
+    """The next action after an execution.
 
     Attributes:
         use: "accept"; a strategy of the policy; or, if none is left, "replan", "accept_best" or "stop".
@@ -35,7 +35,7 @@ class RetryDecision:
 
 
 def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
-    """Decides what follows the last execution of a step.
+    """Chooses the next action after the last execution of a step.
 
     The bounds decide first: a missing verdict (``needs_review``), ``stall``, and ``max_retries``. Then the
     first rule of ``strategies`` decides that matches the failure and was not used ``times`` times.

@@ -36,7 +36,7 @@ def read_outcome(record: StepRecord) -> Outcome:
 
 
 def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolicy) -> RetryDecision:
-    """Decides what follows a judged execution, within the bounds that the run has left.
+    """Chooses the next action after a judged execution, within the bounds that the run has left.
 
     Args:
         state: The state before the update.

@@ -93,7 +93,7 @@ class Result(Generic[T_co]):
 
     @property
     def evidence(self) -> EvidenceSummary | None:
-        """By what the form, the content and the actions of the output are known; None without a success."""
+        """How the form, the content and the actions of the output are known; None without a success."""
         return self.state.get("evidence")
 
     @property

@@ -44,14 +44,14 @@ EvidenceSource = Literal["code", "judge", "person", "nothing"]
 
 
 class EvidencePart(TypedDict):
-    """By what one part of an output is known, with the names of the checks that passed."""
+    """How one part of an output is known, with the names of the checks that passed."""
 
     by: EvidenceSource
     checks: list[str]
 
 
 class EvidenceRecord(TypedDict):
-    """By what the form, the content and the actions of an output are known."""
+    """How the form, the content and the actions of an output are known."""
 
     form: EvidencePart
     content: EvidencePart

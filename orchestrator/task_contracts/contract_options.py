@@ -25,7 +25,7 @@ _UNKNOWN_TOOLS: Final = ToolNames()
 
 @dataclass(frozen=True, slots=True)
 class StatedContracts:
-    """What the caller states.
+    """The contracts that the caller states.
 
     Attributes:
         run: The option ``contract``.

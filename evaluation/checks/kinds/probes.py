@@ -17,7 +17,7 @@ from evaluation.values import as_list
 
 
 class ProbeCheck(BaseCheck):
-    """What a tool that only reads answers after the step, compared with what is expected.
+    """Whether a tool that only reads answers as expected after the step.
 
     ``expect`` is an object whose fields the answer has, a number, a list, or a text that the answer contains;
     ``json_schema`` is a JSON Schema that the answer fulfils. The orchestrator asks the tool; a recorded run
@@ -40,7 +40,7 @@ class ProbeCheck(BaseCheck):
 
     @property
     def covers(self) -> Covers:
-        """The content: an effect that is read back is what was asked for."""
+        """The content: the effect that was asked for is read back."""
         return "content"
 
     def _observe(self, context: CheckContext) -> Observation:

@@ -14,6 +14,8 @@ from evaluation.metrics.trajectory.assignment import UndecidedError
 from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
+_ACTING: Final = frozenset({"tool", "action", "handoff"})
+"""The kinds that fit an expected action without a kind: a thought does nothing."""
 MAX_COMPARISONS: Final = 1_000_000
 """Limit for comparisons of one trajectory that equality cannot answer: some seconds."""
 
@@ -66,7 +68,7 @@ class ActionComparer:
             yield Difference("agent", "different", pattern.agent, observed.agent)
         if pattern.target is not None and pattern.target != observed.target:
             yield Difference("target", "different", pattern.target, observed.target)
-        if pattern.kind is not None and pattern.kind != observed.kind:
+        if observed.kind not in ({pattern.kind} if pattern.kind else _ACTING):
             yield Difference("kind", "different", pattern.kind, observed.kind)
         if pattern.args is not None:
             yield from self._compare_arguments(pattern.args, observed, self.argument_rule(pattern))

@@ -74,7 +74,7 @@ def observed_action(
             may answer with any text.
         recorded_writing: The tools that the run itself says change something.
     """
-    is_refused = action["name"] in writing_tools and describes_error(action["result"])
+    is_refused = action["name"] in writing_tools and describes_error(action["result"], is_write=True)
     return ObservedAction(
         action["name"],
         action["args"],

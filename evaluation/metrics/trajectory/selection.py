@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.group_order import Order, number_groups
+from evaluation.texts.tool_names import normalize_tool_name
 
 Actions = list[tuple[int, ObservedAction]]
 Steps = list[tuple[int, ExpectedStep]]
@@ -21,7 +22,7 @@ class ToolEffects:
     writing: frozenset[str]
     reading: frozenset[str]
     recorded: frozenset[str]
-    """Tools that the run calls writing and that the contract does not name."""
+    """Tools that the contract does not name, and that the run calls writing, or that spell a writing one."""
     are_compared: bool
     """Whether the contract names tools, so that its effects are compared."""
     unnamed_read: bool
@@ -31,7 +32,8 @@ class ToolEffects:
     def of(cls, actions: Iterable[ObservedAction], rules: TrajectoryRules) -> Self:
         """Collect the statements of the contract and of the run."""
         writing, reading = frozenset(rules.writing_tools or ()), frozenset(rules.reading_tools or ())
-        recorded = frozenset([action.name for action in actions if action.recorded_as_writing])
+        named = [action.name for action in actions if action.recorded_as_writing]
+        recorded = frozenset([*named, *_list_other_spellings(actions, writing)])
         is_complete = rules.writing_tools is not None and rules.reading_tools is None
         return cls(writing, reading, recorded - writing - reading, rules.names_effects, is_complete)
 
@@ -61,6 +63,13 @@ class Selection(NamedTuple):
     failed: tuple[str, ...]
     unreadable: tuple[str, ...]
     effects: ToolEffects
+
+
+def _list_other_spellings(actions: Iterable[ObservedAction], writing: frozenset[str]) -> list[str]:
+    """List the names of actions that differ from a writing tool's only by form."""
+    forms = {normalize_tool_name(name) for name in writing}
+    names = {action.name for action in actions} if forms else set()
+    return [name for name in names if normalize_tool_name(name) in forms]
 
 
 def select_compared(

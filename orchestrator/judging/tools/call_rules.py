@@ -20,7 +20,7 @@ _WRITES: Final = "unexpected_writes"
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
-    """What a contract says of calls.
+    """The rules of a contract for calls.
 
     Attributes:
         forbidden: Names of tools that must not run.

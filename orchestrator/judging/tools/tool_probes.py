@@ -27,7 +27,7 @@ async def ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
     """Returns the answer of a tool as text.
 
     Raises:
-        ToolException: The tool says that it failed. What the tool itself raises, passes.
+        ToolException: The tool says that it failed. An error of the tool itself passes.
     """
     answer: object = await tool.ainvoke(
         {"name": tool.name, "args": dict(args), "id": _ID, "type": "tool_call"}

@@ -9,12 +9,11 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from evaluation.metrics.trajectory.match_result import list_names
+from evaluation.texts.tool_names import SEPARATORS, fold_tool_name
 
 _SHORTEST_NAME: Final = 5
 """In a shorter name, one letter may well tell two tools apart."""
 _MAX_LENGTH_DIFFERENCE: Final = 3
-_SEPARATORS: Final = (".", ":", "/", "__")
-"""Between a server or a package and its tool, as in mcp__files__rm."""
 _MAX_PAIRS: Final = 10_000
 """Most pairs of names that are searched for a misspelling: some milliseconds."""
 
@@ -48,7 +47,7 @@ def is_misspelling(name: str, meant: str) -> bool:
     """
     if abs(len(name) - len(meant)) > _MAX_LENGTH_DIFFERENCE:
         return False
-    short, long = sorted((_letters(name), _letters(meant)), key=len)
+    short, long = sorted((fold_tool_name(name), fold_tool_name(meant)), key=len)
     if short == long:
         return True
     if OSA.distance(short, long, score_cutoff=1) > 1 or long.removesuffix("s") == short:
@@ -60,11 +59,7 @@ def is_misspelling(name: str, meant: str) -> bool:
 
 def _has_prefix(name: str, bare: str) -> bool:
     """Return whether a name is another one with the name of a server or a package before it."""
-    return name.endswith(bare) and name.removesuffix(bare).endswith(_SEPARATORS)
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).casefold()
+    return name.endswith(bare) and name.removesuffix(bare).endswith(SEPARATORS)
 
 
 def _count_digits(name: str) -> int:

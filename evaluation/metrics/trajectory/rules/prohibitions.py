@@ -42,7 +42,7 @@ def _report_recorded_writes(
 ) -> MetricOutcome:
     """A contract that compares effects has to say whether these calls are among them: it needs a review."""
     reason = (
-        f"The run says that unexpected calls change something: {list_names(list(dict.fromkeys(calls)))}; "
+        f"Unexpected calls may change something: {list_names(list(dict.fromkeys(calls)))}; "
         "name these tools in trajectory.writing_tools or trajectory.reading_tools"
     )
     kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"

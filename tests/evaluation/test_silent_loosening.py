@@ -1,0 +1,101 @@
+"""Recorded runs that passed and must not: other spellings, refusing answers, blocked replies, denials."""
+
+import pytest
+
+from evaluation import evaluate
+
+WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"writing_tools": ["cancel_order"]}}
+
+
+def judge_status(run, **fields):
+    return evaluate({"agent_run": {"final_output": "done", **run}, **fields})["status"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("CANCEL_ORDER", "cancel_order ", "cancel\u200b_order", "mcp__shop__cancel_order"),
+        *("functions.cancel_order", "cancelOrder", "ｃancel_order"),
+    ],
+)
+def test_another_spelling_of_a_writing_tool_is_a_second_write_and_never_the_expected_one(name):
+    assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "needs_review"
+    assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+
+
+def test_another_tool_is_no_other_spelling():
+    assert judge_status({"tool_calls": ["cancel_order", "cancel_orders_list"]}, **WRITES) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"status": "failed"}, "failed"),
+        ({"status": "declined", "reason": "no funds"}, "failed"),
+        ({"success": "false"}, "failed"),
+        ({"status_code": 500}, "failed"),
+        ({"is_error": True}, "failed"),
+        ({"Error": "no"}, "failed"),
+        ("Traceback (most recent call last):\n  ...", "failed"),
+        ('```json\n{"error": "no"}\n```', "failed"),
+        ([{"type": "text", "text": "ok"}, {"type": "text", "text": "Error: no"}], "failed"),
+        ({"id": 7, "status": "failed", "total": 12}, "passed"),
+        ({"status_code": 200, "error": None}, "passed"),
+        ("It was cancelled, without errors.", "passed"),
+    ],
+)
+def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
+    calls = [{"name": "cancel_order", "args": {}, "result": answer}]
+
+    assert judge_status({"tool_calls": calls}, **WRITES) == status
+
+
+def test_a_thought_about_a_write_is_none():
+    assert judge_status({"tool_calls": [{"name": "cancel_order", "kind": "reasoning"}]}, **WRITES) == "failed"
+
+
+def test_arguments_with_a_key_twice_match_nothing():
+    expected = [{"name": "cancel_order", "args": {"id": 2}}]
+    calls = [{"name": "cancel_order", "args": '{"id": 1, "id": 2}', "result": "ok"}]
+
+    assert judge_status({"tool_calls": calls}, **{**WRITES, "expected_trajectory": expected}) == "failed"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"finish_reason": "content_filter"},
+        {"stop_reason": "refusal"},
+        {"refusal": "I will not."},
+        {"finish_reason": "insufficient_system_resource"},
+        {"additional_kwargs": {"refusal": "I will not."}},
+    ],
+)
+def test_a_reply_that_was_blocked_or_refused_is_no_output(end):
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "It is 42.", **end}]
+    report = evaluate({"agent_run": {"messages": messages}, "required_content": [{"number": 42}]})
+
+    assert report["status"] == "needs_review"
+
+
+@pytest.mark.parametrize(
+    "denial",
+    [{"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}, {"decision": "block"}],
+)
+def test_a_judge_that_contradicts_its_score_approves_nothing(denial):
+    def judge(request):
+        return {"score": request.rubric.scale.max, "rationale": "good work", **denial}
+
+    report = evaluate({"agent_run": {"final_output": "x"}, "subjective_criteria": ["helpful"]}, judge=judge)
+
+    assert report["status"] == "needs_review"
+
+
+@pytest.mark.parametrize("field", [{"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}])
+def test_a_field_that_denies_nothing_keeps_the_approval(field):
+    def judge(request):
+        return {"score": request.rubric.scale.max, "rationale": "good work", **field}
+
+    report = evaluate({"agent_run": {"final_output": "x"}, "subjective_criteria": ["helpful"]}, judge=judge)
+
+    assert report["status"] == "passed"
