@@ -10,23 +10,8 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
-from evaluation.texts.numbers import read_amounts
+from evaluation.texts.numbers import read_amounts, write_powers
 
-_POWERS: Final = {
-    "thousand": 3,
-    "tausend": 3,
-    "k": 3,
-    "mio": 6,
-    "bn": 9,
-    "mrd": 9,
-    "milliard": 9,
-    "million": 6,
-    "billion": 9,
-}
-_MAGNITUDE: Final = re.compile(
-    r"(?<=\d)(?:[ -](thousand|tausend|mio|bn|mrd|milliard|million|billion)(?:en|e|s)?|(k|bn))\b\.?",
-    re.IGNORECASE,
-)
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _GERMAN: Final = frozenset(
     {
@@ -66,7 +51,7 @@ def spell_in_digits(text: str) -> tuple[str, bytearray]:
 
     A scale word after digits becomes an exponent: "5 million" is "5e6".
     """
-    return _spell_words(_MAGNITUDE.sub(_write_power, text))
+    return _spell_words(write_powers(text))
 
 
 def read_worded_numbers(text: str) -> Iterator[Decimal]:
@@ -79,10 +64,6 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
         is_word = not any(digits[start:end])
         if (is_word and plain[start : end + 2] != SECOND) or "e" in plain[start:end]:
             yield from (value for number in numbers for value in number if not is_word or value >= LEAST)
-
-
-def _write_power(match: re.Match[str]) -> str:
-    return f"e{_POWERS[(match[1] or match[2]).lower()]}"
 
 
 def _spell_words(text: str) -> tuple[str, bytearray]:

@@ -26,6 +26,25 @@ _BEFORE: Final = re.compile(
 the letters are a currency code."""
 _REACH: Final = 5  # characters before the digits that _BEFORE may need
 _FRACTION: Final = re.compile(r"(?:(?<![\d.,])(\d{1,15})[ \u2009\u202f\u00a0]?)?([¼-¾⅐-⅞])")
+_POWERS: Final = {
+    "thousand": 3,
+    "tausend": 3,
+    "k": 3,
+    "mio": 6,
+    "bn": 9,
+    "mrd": 9,
+    "milliard": 9,
+    "million": 6,
+    "billion": 9,
+}
+_MAGNITUDE: Final = re.compile(
+    r"(?<=\d)(?:[ -](thousand|tausend|mio|bn|mrd|milliard|million|billion)(?:en|e|s)?|(k|bn))\b\.?",
+    re.IGNORECASE,
+)
+_TIMES_POWER: Final = re.compile(rf"(?<=\d)[{_SPACES}]*[x×*·][{_SPACES}]*10(?:\^|\*\*)([+-]?\d{{1,3}})(?!\d)")
+_MINUS: Final = re.compile(rf"(?<![\d)\]])(^|\s)minus[{_SPACES}]+(?=\d)", re.IGNORECASE)
+_RATIO: Final = re.compile(r"(?<![\d/.,-])(\d{1,15})[/⁄](\d{1,15})(?![\d/])")
+_ISO_DATE: Final = re.compile(r"(?<![\d-])(\d{4})-\d{1,2}-\d{1,2}(?![\d-])")
 _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
 _POINTS: Final = frozenset(".,٫，．")
 _FULL_STOPS: Final = frozenset(".．")
@@ -39,9 +58,12 @@ def read_values(text: str) -> Iterator[Decimal]:
     """Yield the values of all numbers in digits, in each of their common readings.
 
     1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5.
-    A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
+    42 million, 42k and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of 2026-11-05 only
+    the year counts. A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
     """
-    readings = chain.from_iterable(read_numbers(_FRACTION.sub(_write_decimal, text)))
+    plain = _TIMES_POWER.sub(r"e\1", _MINUS.sub(r"\1-", _ISO_DATE.sub(r"\1", text)))
+    written = write_powers(_RATIO.sub(_write_quotient, _FRACTION.sub(_write_decimal, plain)))
+    readings = chain.from_iterable(read_numbers(written))
     return map(Decimal, readings)
 
 
@@ -50,6 +72,16 @@ def is_near(value: Decimal, number: float, tolerance: float) -> bool:
     # In decimal, because in binary 1.01 would not be 1 within 0.01.
     expected, accepted = Decimal(repr(number)), Decimal(repr(tolerance))
     return _EXACT.abs(_EXACT.subtract(value, expected)) <= accepted
+
+
+def write_powers(text: str) -> str:
+    """Write the scale words after digits as powers of ten: 5 million is 5e6."""
+    return _MAGNITUDE.sub(lambda match: f"e{_POWERS[(match[1] or match[2]).lower()]}", text)
+
+
+def _write_quotient(match: re.Match[str]) -> str:
+    divisor = int(match[2])
+    return match[0] if not divisor else f"{int(match[1]) / divisor:.12g}"
 
 
 def _write_decimal(match: re.Match[str]) -> str:

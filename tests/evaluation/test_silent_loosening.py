@@ -50,6 +50,37 @@ def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
     assert judge_status({"tool_calls": calls}, **WRITES) == status
 
 
+@pytest.mark.parametrize(
+    "text", ["42 million", "42k", "minus 42", "42 x 10^3", "42 × 10^3", "1/42", "42/100", "2026-11-42"]
+)
+def test_a_required_number_is_no_part_of_another_one(text):
+    assert judge_status({"final_output": f"It is {text}."}, required_content=[{"number": 42}]) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)],
+)
+def test_a_number_is_read_in_its_notation(text, number):
+    assert judge_status({"final_output": f"It is {text}"}, required_content=[{"number": number}]) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("reference", "output"),
+    [("!x", "x"), ("/a/b", "/ab"), ("C#", "C"), ("rm -rf", "rm rf"), ("5'", '5"'), ("-rf", "rf")],
+)
+def test_equality_keeps_the_operators_of_words(reference, output):
+    assert judge_status({"final_output": output}, reference_output=reference) != "passed"
+    assert judge_status({"final_output": reference}, reference_output=reference) == "passed"
+
+
+@pytest.mark.parametrize(
+    "output", ["Paris.", '"Paris"', "**Paris**", "- Paris", "(Paris)", "paris!", "'Paris'"]
+)
+def test_equality_drops_punctuation_around_words(output):
+    assert judge_status({"final_output": output}, reference_output="Paris") == "passed"
+
+
 def test_a_thought_about_a_write_is_none():
     assert judge_status({"tool_calls": [{"name": "cancel_order", "kind": "reasoning"}]}, **WRITES) == "failed"
 

@@ -16,6 +16,9 @@ _OTHER: Final = re.compile(r"[\W_]+")
 _DASH: Final = re.compile("[\u2010-\u2015\u2212]")
 _REMOVABLE: Final = re.compile(r"(?:_|[^\w\s%-])(?!\d)|(?<!\d)(?:_|[^\w\s%-])|-(?!\d)|(?<=[^\W\d])-|(?<!\d)%")
 """Matches a sign, except between digits, a minus before a number and a per cent sign after one."""
+_PREFIXES: Final = "!/-#@~"
+_INFIXES: Final = "/#"
+_PRIMES: Final = "'\""
 _SYMBOL: Final = re.compile("[#+%&@$€£¥<>=*/^~|]")
 """Matches a symbol that distinguishes a keyword from its words: C++, AT&T, 50 %."""
 MAX_COST: Final = 12_000_000
@@ -78,7 +81,19 @@ def _strip_punctuation(folded: str) -> str:
     return " ".join(_REMOVABLE.sub(_keep_symbol, _DASH.sub("-", folded)).split())
 
 
+def _is_operator(sign: str, text: str, at: int) -> bool:
+    """Return whether a sign belongs to its word: !x, -rf, /a, a/b, C#, and 5' beside 5"."""
+    before, after = text[max(0, at - 1) : at], text[at + 1 : at + 2]
+    if sign in _PREFIXES and not before.strip() and after.isalnum():
+        return True
+    if sign in _INFIXES and before.isalnum():
+        return True
+    return sign in _PRIMES and before.isdigit() and not after.isalnum() and text.count(sign) == 1
+
+
 def _keep_symbol(match: re.Match[str]) -> str:
     # Symbols such as $ and + are not punctuation (general category P); the backtick quotes like one.
     sign = match[0]
+    if _is_operator(sign, match.string, match.start()):
+        return sign
     return "" if sign == "`" or unicodedata.category(sign)[0] == "P" else sign
