@@ -62,8 +62,10 @@ class UnreadableCase:
 
 def with_baseline(case: object, baseline: object) -> object:
     """Return the case with ``baseline`` in place of its ``baseline_metrics``."""
-    plain = _to_plain(case)
-    return {**plain, "baseline_metrics": _to_plain(baseline)} if isinstance(plain, Mapping) else plain
+    plain, compared = _to_plain(case), _to_plain(baseline)
+    if isinstance(compared, Mapping) and isinstance(runs := compared.get("runs"), list):
+        compared = {**compared, "runs": [_to_plain(run) for run in runs]}
+    return {**plain, "baseline_metrics": compared} if isinstance(plain, Mapping) else plain
 
 
 def read_case(data: object) -> AcceptedCase | RefusedCase:

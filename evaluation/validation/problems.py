@@ -154,9 +154,18 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     return f"give {accepted}, not {_describe_given(value)}{_propose_option(accepted, value)}"
 
 
+_OTHER_NAMES: Final = {
+    "tokens": "total_tokens", "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+    "model_name": "model", "actual_tools": "tool_calls", "tools_called": "tool_calls",
+    "intermediate_messages": "messages", "output": "final_output", "actual_output": "final_output",
+    "latency": "latency_ms", "cost": "cost_usd",
+}  # fmt: skip
+"""The field of a run by the names that other tools give it."""
+
+
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     name = str(path[-1])
-    similar = propose_field(path, known_names)
+    similar = propose_field(path, known_names) or _OTHER_NAMES.get(name)
     similar = similar or find_similar(name, [known for known in known_names if "." not in known])
     if similar in {None, name}:
         return "no field has this name; leave it out"

@@ -122,6 +122,24 @@ def test_a_judge_that_contradicts_its_score_approves_nothing(denial):
     assert report["status"] == "needs_review"
 
 
+@pytest.mark.parametrize("convert", [lambda report: report, lambda report: report.model_dump(mode="json")])
+def test_reports_that_were_returned_are_a_baseline(convert):
+    case = {"agent_run": {"final_output": "x", "latency_ms": 100}, "keywords": ["x"]}
+    report = evaluate(case)
+
+    assert evaluate(case, baseline={"runs": [convert(report)] * 3})["status"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")],
+)
+def test_the_name_of_another_tool_is_told_ours(name, meant):
+    [error] = evaluate({"agent_run": {"final_output": "x", name: 1}})["errors"]
+
+    assert f"write '{meant}' instead" in error
+
+
 @pytest.mark.parametrize("field", [{"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}])
 def test_a_field_that_denies_nothing_keeps_the_approval(field):
     def judge(request):
