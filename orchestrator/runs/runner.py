@@ -26,6 +26,7 @@ from orchestrator.runtime.events import (
     RunFinished,
     RunInterrupted,
     RunPaused,
+    TextStreamed,
     notify_hooks,
 )
 from orchestrator.runtime.streaming import iterate_blocking
@@ -134,6 +135,9 @@ class Runner:
             config = self.launcher.build_config(run.thread_id, run.began, config)
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
                 async for chunk in chunks:
+                    if isinstance(chunk, TextStreamed) and "messages" not in modes:
+                        # Some models, such as those of Ollama, stream unasked.
+                        continue
                     if isinstance(chunk, Event):
                         yield chunk
                     else:

@@ -42,6 +42,27 @@ def test_the_text_of_the_models_streams_piece_by_piece(streaming):
     assert {event.step_index for event in pieces if event.agent == "executor"} == {0}
 
 
+class UnaskedStream(ScriptedChatModel):
+    """Streams whether or not anybody asks, as ``ChatOllama`` does."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        result = super()._generate(messages, stop, run_manager, **kwargs)
+        if run_manager is not None:
+            run_manager.on_llm_new_token(result.generations[0].text)
+        return result
+
+
+@pytest.mark.parametrize("tokens", [False, True])
+def test_text_streams_only_if_it_is_asked_for(tokens):
+    heard = []
+    executor = ExecutionAgent(UnaskedStream(["three words"]))
+    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), hooks=[heard.append])
+    events = list(orchestrator.stream("x", tokens=tokens))
+
+    for listed in (events, heard):
+        assert any(isinstance(event, TextStreamed) for event in listed) is tokens
+
+
 @tool
 def look_up(word: str) -> str:
     """Look a word up."""
