@@ -93,7 +93,8 @@ def _build_update(  # noqa: PLR0917
     before: OrchestratorState = {**state, **totals}
     if state["status"] == "failed":
         # The execution raised: the report says what could be measured, and the failure stays.
-        return {**totals, "results": [{**record, "verdict": None}]}
+        failed = VerdictRecord(success=False, feedback=f"The execution ended in an error: {record['error']}")
+        return {**totals, "results": [{**record, "verdict": failed}]}
     update = _find_failure(before, record, evaluated, demand)
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
