@@ -57,7 +57,10 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
 def test_the_record_of_the_execution_that_raised_names_the_error():
     [record] = run(executor=FakeExecutor(ValueError("bad")))["results"]
 
-    assert (record["error"], record["verdict"]) == ("ValueError: bad", None)
+    assert (record["error"], record["verdict"]) == (
+        "ValueError: bad",
+        {"success": False, "feedback": "The execution ended in an error: ValueError: bad"},
+    )
 
 
 def test_an_exception_is_no_refusal_and_is_not_executed_again():
