@@ -8,8 +8,9 @@ from typing import cast
 from evaluation.inputs.rules import AuditRules, Reaction
 from evaluation.metrics.audit.exposure import exposure_findings
 from evaluation.metrics.audit.rules import AuditedRun, rule_findings
+from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
-from evaluation.results.findings import AuditFinding
+from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.spans import Category
@@ -27,9 +28,9 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
 
 
 def _build_audited_run(state: EvaluationState, plugins: Plugins) -> AuditedRun:
-    output, run, now = state["actual_output"], state["agent_run"], plugins.clock()
+    run, now = state["agent_run"], plugins.clock()
     return AuditedRun(
-        output=output if output or run.get("final_output") is not None else None,
+        context=build_context(state),
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
@@ -52,15 +53,7 @@ def _find_exposures(state: EvaluationState, audit: JsonObject, plugins: Plugins)
 
 
 def _report_failure(recognizer: str, cause: str) -> AuditFinding:
-    return {
-        "id": f"recognizer.{recognizer}",
-        "category": "privacy",
-        "kind": "metric_error",
-        "severity": "warning",
-        "metric": "audit",
-        "reason": f"the recogniser {recognizer} failed with {cause}; only the built-in search is complete",
-        "where": "agent_run",
-        "evidence": {},
-        "owner": None,
-        "recommended_action": "Repair the recogniser and evaluate again.",
-    }
+    reason = f"the recogniser {recognizer} failed with {cause}; only the built-in search is complete"
+    action = "Repair the recogniser and evaluate again."
+    name = f"recognizer.{recognizer}"
+    return build_finding(name, "privacy", "metric_error", "warning", reason, "agent_run", action)

@@ -101,6 +101,32 @@ class AuditFinding(TypedDict):
     recommended_action: str | None
 
 
+def build_finding(  # noqa: PLR0917
+    name: str,
+    category: str,
+    kind: FindingKind,
+    severity: Severity,
+    reason: str,
+    where: str,
+    recommended_action: str | None,
+    evidence: JsonObject = MappingProxyType({}),
+    owner: str | None = None,
+) -> AuditFinding:
+    """Build an audit finding; ``name`` is its id."""
+    return {
+        "id": name,
+        "category": category,
+        "kind": kind,
+        "severity": severity,
+        "metric": "audit",
+        "reason": reason,
+        "where": where,
+        "evidence": dict(evidence),
+        "owner": owner,
+        "recommended_action": recommended_action,
+    }
+
+
 class Unscored(TypedDict):
     """The reason why a metric has no value."""
 

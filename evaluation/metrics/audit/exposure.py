@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from evaluation.inputs.rules import Reaction
-from evaluation.results.findings import AuditFinding
+from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.sensitive.json_values import Search, encode_json, find_at_places
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
@@ -34,18 +33,6 @@ _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
     "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
 }
 """Name, category and recommended action of the findings."""
-_UNSEARCHED: Final[AuditFinding] = {
-    "id": "sensitive.unsearched",
-    "category": "privacy",
-    "kind": "metric_error",
-    "severity": "warning",
-    "metric": "audit",
-    "reason": UNSEARCHED,
-    "where": "agent_run",
-    "evidence": {},
-    "owner": None,
-    "recommended_action": WITHHELD_ACTION,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +48,24 @@ class _Exposure:
 
 def exposure_findings(
     run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
-) -> list[AuditFinding]:
-    """List sensitive data in every text of a run: one finding for each kind and place.
+) -> Iterator[AuditFinding]:
+    """Yield sensitive data in every text of a run: one finding for each kind and place.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
     system, are not searched. ``MAX_FINDINGS`` of each category are listed, and one more finding counts the
     rest.
     """
     severities = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
-    if not severities:
-        return []
     # Most runs hold nothing sensitive, and this test is far cheaper than the search by places.
-    if search is find_sensitive and not may_contain_sensitive(encode_json(run)):
-        return []
+    is_clean = search is find_sensitive and not may_contain_sensitive(encode_json(run))
+    if is_clean or not severities:
+        return
     exposures = _find_exposures(dict(_places(run)), search)
-    by_category: dict[Category, list[_Exposure]] = {}
-    for exposure in exposures:
-        by_category.setdefault(exposure.category, []).append(exposure)
-    listed = (_list_findings(by_category.get(category, []), severities[category]) for category in severities)
-    return [*chain.from_iterable(listed), *([_UNSEARCHED] if "unsearched" in by_category else ())]
+    for category, severity in severities.items():
+        yield from _list_findings([each for each in exposures if each.category == category], severity)
+    if any(each.category == "unsearched" for each in exposures):
+        name, action = "sensitive.unsearched", WITHHELD_ACTION
+        yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
 
 
 def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
@@ -115,7 +101,7 @@ def _list_findings(exposures: list[_Exposure], severity: Severity) -> Iterator[A
         place, topic = name_place(exposure.where, "contain"), _topic_in_words(exposure)
         count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
         reason = f"{place} {topic}: {exposure.kind} ({count}); remove {them}"
-        yield _build_finding(exposure, severity, reason, dict(build_excerpt(exposure.value)))
+        yield _build_finding(exposure, severity, reason, build_excerpt(exposure.value))
     more = len(exposures) - MAX_FINDINGS
     if more > 0:
         rest = _Exposure(exposures[0].category, "more", more, "agent_run", None)
@@ -140,18 +126,8 @@ def _topic_in_words(exposure: _Exposure) -> str:
 
 
 def _build_finding(
-    exposure: _Exposure, severity: Severity, reason: str, evidence: dict[str, object]
+    exposure: _Exposure, severity: Severity, reason: str, evidence: JsonObject
 ) -> AuditFinding:
     name, category, action = _TOPICS[exposure.category]
-    return {
-        "id": f"{name}.{exposure.kind}",
-        "category": category,
-        "kind": "policy",
-        "severity": severity,
-        "metric": "audit",
-        "reason": reason,
-        "where": exposure.where,
-        "evidence": evidence,
-        "owner": None,
-        "recommended_action": action,
-    }
+    finding_id = f"{name}.{exposure.kind}"
+    return build_finding(finding_id, category, "policy", severity, reason, exposure.where, action, evidence)

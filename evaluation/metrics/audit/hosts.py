@@ -121,15 +121,5 @@ class Domains:
 @lru_cache(_CACHED)
 def _normalize_domain(name: str) -> str:
     plain = name.strip().lower().removeprefix("*.").strip(".")
-    return (
-        plain if plain.isascii() and "." in plain and plain.replace(".", "").isalnum() else _to_ascii(plain)
-    )
-
-
-def _to_ascii(host: str) -> str:
-    from ada_url import URL  # noqa: PLC0415
-
-    try:
-        return URL(f"https://{host}/").hostname.strip(".")
-    except ValueError:
-        return host
+    host = _parse_url(f"https://{plain}/")
+    return plain if host is None else host.strip(".")

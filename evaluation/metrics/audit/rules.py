@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import Final
 
 from evaluation.checks.context import CheckContext
 from evaluation.checks.requirement import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.messages import assistant_parts
 from evaluation.inputs.rules import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import Domains, find_hosts
 from evaluation.metrics.trajectory.rules.misspellings import find_misspelt
 from evaluation.results.alerts import end_sentence
-from evaluation.results.findings import AuditFinding, FindingKind
+from evaluation.results.findings import AuditFinding, FindingKind, build_finding
 from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
 from evaluation.sensitive.json_values import iterate_leaves
@@ -30,24 +28,18 @@ _MAX_HOSTS: Final = 3
 _DAY: Final = timedelta(days=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AuditedRun:
     """The parts of a run that rules check."""
 
-    output: str | None
-    """None if the run has no output."""
+    context: CheckContext
+    """The output, and the texts of the assistant."""
     messages: object
     actions: Sequence[Action] | None
     """None if the run does not record its actions."""
     metadata: JsonObject
     now: datetime | None
     """None if the clock gives no time with a time zone."""
-
-    @cached_property
-    def context(self) -> CheckContext:
-        """The texts that content rules search."""
-        parts = tuple(map(tuple, assistant_parts(self.messages)))
-        return CheckContext(self.output or "", has_output=self.output is not None, messages=parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +184,11 @@ def _check_domains(allowed: Sequence[str], run: AuditedRun) -> Iterator[_Breach]
 
 
 def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
-    yield _OUTPUT, run.output or ""
+    yield _OUTPUT, run.context.output
     for index, message in enumerate(as_list(run.messages)):
         if isinstance(message, dict) and message.get("role") == "assistant":
             text = "".join(content_texts(message.get("content")))
-            shown = [*([] if text == run.output else [text]), *_list_citations(message)]
+            shown = [*([] if text == run.context.output else [text]), *_list_citations(message)]
             yield f"agent_run.messages[{index}]", shown
     for index, action in enumerate(run.actions or ()):
         # Arguments that are not JSON were sent all the same.
@@ -210,27 +202,14 @@ def _list_citations(message: JsonObject) -> list[object]:
 
 
 def _build_finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
-    return {
-        "id": rule.id,
-        "category": rule.category,
-        "kind": breach.kind,
-        "severity": _severity(rule, breach),
-        "metric": "audit",
-        "reason": _explain_breach(rule, breach),
-        "where": breach.where,
-        "evidence": {} if breach.evidence is None else dict(build_excerpt(breach.evidence)),
-        "owner": rule.owner,
-        "recommended_action": rule.recommended_action if breach.kind == "policy" else None,
-    }
-
-
-def _explain_breach(rule: AuditRule, breach: _Breach) -> str:
-    reason = f"Rule {shorten(rule.id)}: {breach.reason}"
-    if breach.kind != "policy" or rule.recommended_action is None:
-        return reason
-    return f"{end_sentence(reason)} {rule.recommended_action}"
-
-
-def _severity(rule: AuditRule, breach: _Breach) -> Severity:
+    evidence = {} if breach.evidence is None else build_excerpt(breach.evidence)
+    action = rule.recommended_action if breach.kind == "policy" else None
     # A rule that could not be checked needs attention, but it says nothing against the agent.
-    return rule.severity if breach.kind == "policy" or rule.severity == "info" else "warning"
+    is_certain = breach.kind == "policy" or rule.severity == "info"
+    severity: Severity = rule.severity if is_certain else "warning"
+    reason = f"Rule {shorten(rule.id)}: {breach.reason}"
+    if action is not None:
+        reason = f"{end_sentence(reason)} {action}"
+    return build_finding(
+        rule.id, rule.category, breach.kind, severity, reason, breach.where, action, evidence, rule.owner
+    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Tolerance
-from evaluation.metrics.drift.baseline import Measurements
-from evaluation.results.findings import Unscored, missing_data
+from evaluation.metrics.drift.baseline import Baseline, Measurements
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.prediction import change_rate, is_constant, prediction_bounds
 
@@ -38,49 +37,34 @@ def tolerance_of(metric: str, rules: DriftRules) -> Tolerance:
     return rules.tolerances.get(metric) or rules.default or _DEFAULT_TOLERANCE
 
 
-def bands_around_one(values: Mapping[str, float], rules: DriftRules) -> Iterator[Band]:
-    """Allow the larger of the relative and the absolute tolerance on both sides.
+def build_bands(
+    earlier: Baseline, current: Container[str], rules: DriftRules, directed: Container[str]
+) -> Iterator[Band]:
+    """Yield the bands around the numbers of one run, and around those of many.
 
-    One run does not show how far runs vary, so only a tolerance of the rules can fail a check.
-    """
-    for metric, center in values.items():
-        yield _tolerance_band("regression", metric, center, "the baseline", rules)
+    Around one run, the larger of the relative and the absolute tolerance is allowed on both sides. One run
+    does not show how far runs vary, so only a tolerance of the rules can fail a check.
 
-
-def bands_around_many(
-    runs: Sequence[Measurements], current: Container[str], rules: DriftRules, directed: Container[str]
-) -> tuple[list[Band], dict[str, Unscored]]:
-    """Compute bounds that harmless runs exceed at the accepted rate, all metrics together.
-
-    The rate of each bound is the accepted rate divided by the number of metrics that can raise an alarm
-    (Bonferroni), and by two if the metric has two bad sides. A metric with one value counts as one run. A
-    metric that never varied has its tolerance as bounds; if the rules do not give it, a change is an alarm
-    only after so many runs that it is rarer than the rate.
+    Around many, harmless runs exceed the bounds at the accepted rate, all metrics together. The rate of each
+    bound is the accepted rate divided by the number of metrics that can raise an alarm (Bonferroni), and by
+    two if the metric has two bad sides. A metric with one value counts as one run. A metric that never varied
+    has its tolerance as bounds; if the rules do not give it, a change is an alarm only after so many runs
+    that it is rarer than the rate.
 
     Args:
-        runs: The earlier runs.
+        earlier: The earlier runs.
         current: The metrics of this run.
         rules: The accepted rate and the tolerances.
         directed: The metrics with a known better direction.
-
-    Returns:
-        The bands, and why some metrics have none: no earlier run has a value.
     """
-    history = _values_by_metric(runs)
+    for metric, center in earlier.single.values.items():
+        yield _tolerance_band("regression", metric, center, "the baseline", rules)
+    history = _values_by_metric(earlier.runs)
     tested = [metric for metric, values in history.items() if len(values) > 1 and metric in current]
     alarming = sum(metric in directed or has_tolerance(metric, rules) for metric in tested)
     rate = rules.false_alarm_rate / max(1, alarming)
-    bands = [
-        _band_around(metric, values, rules, rate if metric in directed else rate / 2.0)
-        for metric, values in history.items()
-        if values
-    ]
-    unscored = {
-        metric: missing_data(f"0 of {len(runs)} earlier runs have a value")
-        for metric, values in history.items()
-        if not values
-    }
-    return bands, unscored
+    for metric, values in history.items():
+        yield _band_around(metric, values, rules, rate if metric in directed else rate / 2.0)
 
 
 def _values_by_metric(runs: Sequence[Measurements]) -> dict[str, list[float]]:
@@ -88,8 +72,6 @@ def _values_by_metric(runs: Sequence[Measurements]) -> dict[str, list[float]]:
     for run in runs:
         for metric, value in run.values.items():
             history.setdefault(metric, []).append(value)
-        for metric in run.faults:  # a metric with faults only is reported too
-            history.setdefault(metric, [])
     return history
 
 

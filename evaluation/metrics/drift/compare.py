@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one
+from evaluation.metrics.drift.bands import build_bands
 from evaluation.metrics.drift.baseline import Baseline, read_baseline
 from evaluation.metrics.drift.signals import Directions, Signal, can_decide, departure_signal
 from evaluation.results.findings import (
@@ -52,7 +52,7 @@ def compare_with_baseline(
     own = {metric: rule.better for metric, rule in rules.tolerances.items() if rule.better}
     earlier = read_baseline(baseline, {*current, *directions, *rules.tolerances})
     known = {**directions, **own}
-    bands, unscored = _build_bands(earlier, current, rules, known)
+    bands = list(build_bands(earlier, current, rules, known))
     present = [band for band in bands if band.metric in current]
     departures = [
         departure_signal(band, current[band.metric], earlier.recent, rules, known) for band in present
@@ -60,8 +60,7 @@ def compare_with_baseline(
     signals, outcomes = _summarize(
         frozenset(band.metric for band in present),
         [signal for signal in departures if signal is not None],
-        # The second part wins: it knows why a metric of the baseline cannot be used.
-        {**_explain_missing(bands, current, rules), **unscored},
+        _explain_missing(earlier, dict.fromkeys(band.metric for band in bands), current, rules),
         rules,
     )
     decisive = {band.metric for band in present if can_decide(band, earlier.recent, rules, known)}
@@ -69,27 +68,19 @@ def compare_with_baseline(
 
 
 def _explain_missing(
-    bands: Sequence[Band], current: Mapping[str, float], rules: DriftRules
+    earlier: Baseline, banded: Collection[str], current: Mapping[str, float], rules: DriftRules
 ) -> dict[str, Unscored]:
-    """Report the missing metrics, so that nobody takes it for unchanged."""
-    in_baseline = dict.fromkeys(band.metric for band in bands)
-    absent = missing_data("the baseline does not have it")
-    lacking = missing_data("the run has no number for it")
+    """Report the missing metrics, so that nobody takes them for unchanged; the last reason wins."""
+    faulty = dict.fromkeys(metric for run in earlier.runs for metric in run.faults)
+    known = {metric for run in earlier.runs for metric in run.values}
+    absent, lacking = "the baseline does not have it", "the run has no number for it"
+    empty = f"0 of {len(earlier.runs)} earlier runs have a value"
     return {
-        **{metric: absent for metric in rules.tolerances if metric not in in_baseline},
-        **{metric: lacking for metric in in_baseline if metric not in current},
+        **{metric: missing_data(absent) for metric in rules.tolerances if metric not in banded},
+        **{metric: missing_data(lacking) for metric in banded if metric not in current},
+        **{metric: unscored_error(f"in the baseline it {fault}") for metric, fault in earlier.faults.items()},
+        **{metric: missing_data(empty) for metric in faulty if metric not in known},
     }
-
-
-def _build_bands(
-    earlier: Baseline, current: Mapping[str, float], rules: DriftRules, directions: Directions
-) -> tuple[list[Band], dict[str, Unscored]]:
-    around_one = bands_around_one(earlier.single.values, rules)
-    around_many, without_value = bands_around_many(earlier.runs, current, rules, directions)
-    wrong = {
-        metric: unscored_error(f"in the baseline it {fault}") for metric, fault in earlier.faults.items()
-    }
-    return [*around_one, *around_many], {**wrong, **without_value}
 
 
 def _summarize(

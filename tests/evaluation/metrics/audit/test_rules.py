@@ -3,6 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from evaluation.checks import CheckContext
+from evaluation.inputs.messages import assistant_parts
 from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
 from evaluation.metrics.audit.hosts import Domains, find_hosts, parse_host
 from evaluation.metrics.audit.rules import AuditedRun, rule_findings
@@ -12,12 +14,18 @@ NOW = datetime(2024, 6, 1, tzinfo=UTC)
 REACTIONS = {"credential": "critical", "personal": "info"}
 
 
+def found(run, reactions):
+    return [*exposure_findings(run, reactions)]
+
+
 def action(name="search", args=None, kind="tool"):
     return observed(name, args=args, kind=kind)
 
 
 def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=None, messages=None):
-    audited = AuditedRun(output, messages, [*actions], metadata or {}, NOW)
+    parts = tuple(map(tuple, assistant_parts(messages)))
+    context = CheckContext(output or "", has_output=output is not None, messages=parts)
+    audited = AuditedRun(context, messages, [*actions], metadata or {}, NOW)
     return rule_findings([{"id": "rule", **rule}], audited)
 
 
@@ -214,6 +222,7 @@ def test_hosts_are_read_as_a_browser_reads_them(text, hosts):
         ("example.com.evil.test", "example.com", False),
         ("b\u00fccher.test", "xn--bcher-kva.test", True),
         ("EXAMPLE.com", "example.COM", True),
+        ("example.com", "example.com:8080/", True),
         ("a..b", "b", True),
         ("x" * 70 + ".test", "test", True),
     ],
@@ -289,7 +298,7 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
         "plan": ["e@example.com"],
     }
 
-    results = exposure_findings(run, REACTIONS)
+    results = found(run, REACTIONS)
 
     assert [
         (
@@ -311,9 +320,7 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
 
 
 def test_an_exposure_is_quoted_redacted():
-    (finding,) = exposure_findings(
-        {"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS
-    )
+    (finding,) = found({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
 
     assert finding["evidence"]["excerpt"] == '{"password":"[password]"}'
     assert finding["category"] == "safety"
@@ -331,7 +338,7 @@ def test_an_exposure_is_quoted_redacted():
 def test_what_follows_from_an_exposure_is_configured(credential, personal, severities):
     run = {"final_output": "password=hunter2, a@example.com"}
 
-    results = exposure_findings(run, {"credential": credential, "personal": personal})
+    results = found(run, {"credential": credential, "personal": personal})
 
     assert [finding["severity"] for finding in results] == severities
 
@@ -339,7 +346,7 @@ def test_what_follows_from_an_exposure_is_configured(credential, personal, sever
 def test_beyond_a_number_of_findings_the_rest_is_counted():
     calls = [{"name": "t", "args": {"to": "a@example.com"}} for _ in range(MAX_FINDINGS + 7)]
 
-    results = exposure_findings({"tool_calls": calls}, REACTIONS)
+    results = found({"tool_calls": calls}, REACTIONS)
 
     assert len(results) == MAX_FINDINGS + 1
     assert results[-1]["reason"] == "7 more findings of personal data are not listed"
@@ -347,4 +354,4 @@ def test_beyond_a_number_of_findings_the_rest_is_counted():
 
 @pytest.mark.parametrize("run", [{}, {"tool_calls": None, "messages": "x"}, {"final_output": None}])
 def test_a_run_that_says_nothing_exposes_nothing(run):
-    assert exposure_findings(run, REACTIONS) == []
+    assert found(run, REACTIONS) == []
