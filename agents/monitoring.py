@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
-from agents.models.identity import identify_model
+from agents.models.identity import identify_judge
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
 from agents.parsing.objects import find_document, is_one_object, is_quoted
@@ -70,14 +69,9 @@ class MonitoringAgent(BaseAgent):
         Figures that were measured with a judge hold for judges of the same name. None if the model cannot be
         identified.
         """
-        model = identify_model(self.llm)
-        if model is None:
-            return None
         example = prompts.verdict_request("objective", "result", "task")
         again = prompts.clean_verdict_request("objective", "result")
-        form = json.dumps([self.system_prompt, example, again, self._schema])
-        digest = hashlib.sha256(form.encode("utf-8", "replace")).hexdigest()[:12]
-        return f"{type(self).__module__}.{type(self).__qualname__} {digest} {model}"
+        return identify_judge(self, self.llm, json.dumps([self.system_prompt, example, again, self._schema]))
 
     def evaluate(self, objective: str, result: str, *, task: str = "") -> Verdict:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.

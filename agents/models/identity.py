@@ -36,6 +36,24 @@ def identify_model(llm: object) -> str | None:
     return replace_surrogates(" ".join([kind, name, describe_origin(llm), *_list_settings(llm)]))
 
 
+def identify_judge(judge: object, llm: object, form: str) -> str | None:
+    """Names a judge by its class, a digest of its instructions, and its model.
+
+    Args:
+        judge: The judge.
+        llm: Its model.
+        form: Everything else that its verdicts depend on.
+
+    Returns:
+        The name. None if the model cannot be identified.
+    """
+    model = identify_model(llm)
+    if model is None:
+        return None
+    digest = hashlib.sha256(form.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{type(judge).__module__}.{type(judge).__qualname__} {digest} {model}"
+
+
 def describe_origin(llm: BaseChatModel) -> str:
     """Returns the SHA-256 of the weights that this process serves, else the endpoint without credentials."""
     address = find_address(llm)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 from pydantic import BaseModel
 
@@ -17,6 +17,7 @@ from evaluation.values import JsonObject, as_object
 
 MAX_ANSWER: Final = 100_000
 """Maximum length of an answer in characters."""
+_LARGEST: Final = 1e300
 NO_OBJECT: Final = "the answer contains no JSON object that can be read, or one with a key that occurs twice"
 NOT_ALONE: Final = "the answer is not one JSON object alone: it has other text or other objects"
 
@@ -76,6 +77,11 @@ def copy_json_object(value: object) -> JsonObject:
     """Copies an object of JSON values. Returns an empty object for anything else."""
     copied = copy_json(value)
     return as_object(copied[0]) if copied else {}
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Checks whether a value is a number that a float can hold; a boolean is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
 
 
 def _find_end(document: str) -> int | None:

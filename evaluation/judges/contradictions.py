@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from statistics import fmean
-from typing import Final, TypeGuard
+from typing import Final
 
 from agents.parsing.denials import find_denial, iter_fields, normalize_name
 from evaluation.inputs.rubric import Rubric, Scale
+from evaluation.judges.answers import is_number
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, as_object, format_numbers
 
@@ -38,7 +39,7 @@ def find_contradiction(
     rounding = _compute_rounding(rubric.scale)
     stated = criteria or {rubric.criteria[0].name: score}
     restated = (*_iter_overall(answer, score), *_iter_criteria(answer, stated))
-    other = next((name for name, value, least in restated if not value >= least - rounding), None)
+    other = next((name for name, value, least in restated if not value + rounding >= least), None)
     if other is not None:
         return f"the answer scores {score:g} and contradicts itself in {other!r}"
     return _find_unexplained(as_object(answer.get("criteria")), score, criteria, rubric)
@@ -65,12 +66,8 @@ def _iter_criteria(answer: JsonObject, criteria: Mapping[str, float]) -> Iterato
     others = {name: value for name, value in answer.items() if name not in {*_NO_VERDICTS, "score"}}
     for name, value in iter_fields(others):
         criterion = normalize_name(name)
-        if criterion in least and _is_number(value):
+        if criterion in least and is_number(value):
             yield name, value, least[criterion]
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _find_unexplained(
@@ -81,7 +78,7 @@ def _find_unexplained(
         return None
     mean = fmean(criteria.values(), [criterion.weight for criterion in rubric.criteria])
     is_near = score - mean <= _compute_rounding(rubric.scale)
-    numbers = list(filter(_is_number, written.values()))
+    numbers = list(filter(is_number, written.values()))
     # A criterion that the rubric does not have has no weight, so it cannot explain anything.
     if is_near and len(numbers) == len(criteria):
         return None

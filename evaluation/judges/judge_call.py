@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Iterator
@@ -11,7 +10,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Final
 
-from agents.sync import run_sync
+from agents.sync import run_in_thread, run_sync
 from evaluation.errors import JudgeError
 from evaluation.importers.imported_message import content_texts
 from evaluation.judges.answers import format_answer
@@ -85,7 +84,7 @@ async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
     """Like ``ask_judge``, without blocking the loop: in a thread, if the judge has only ``judge``."""
     if isinstance(judge, AsyncJudge):
         return await _await_answer(judge.ajudge(request))
-    return await asyncio.to_thread(_ask_in_thread, judge, request)
+    return await run_in_thread(lambda: ask_judge(judge, request))
 
 
 def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
@@ -116,14 +115,6 @@ def _copy_request(request: JudgeRequest) -> JudgeRequest:
         conversation=deepcopy(request.conversation),
         rubric=request.rubric.model_copy(deep=True),
     )
-
-
-def _ask_in_thread(judge: Judge, request: JudgeRequest) -> object:
-    try:
-        return ask_judge(judge, request)
-    except StopIteration as error:
-        # A future cannot carry StopIteration: awaiting it would never end.
-        raise RuntimeError("the judge raised StopIteration") from error
 
 
 async def _await_answer(answer: Awaitable[object]) -> object:

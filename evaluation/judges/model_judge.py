@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from hashlib import sha256
+from dataclasses import KW_ONLY, dataclass, replace
 from statistics import fmean
 from typing import Final
 
@@ -20,13 +19,13 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
-from agents.models.identity import identify_model
+from agents.models.identity import identify_judge
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off
 from agents.parsing.objects import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import read_object
+from evaluation.judges.answers import is_number, read_object
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.judge_prompts import (
     answer_schema,
@@ -44,6 +43,7 @@ from evaluation.values import JsonObject, as_object
 MAX_CHARACTERS: Final = 200_000
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class RubricJudge:
     """Asks a chat model to score a run by a rubric.
 
@@ -64,30 +64,25 @@ class RubricJudge:
         ContractError: ``llm`` is no chat model, or ``max_characters`` is less than 1.
     """
 
-    def __init__(
-        self,
-        llm: BaseChatModel,
-        *,
-        instructions: str = "",
-        structured: bool = True,
-        max_characters: int = MAX_CHARACTERS,
-        transport_retry: TransportRetry = DEFAULT_RETRY,
-    ) -> None:
-        if not isinstance(llm, BaseChatModel):
-            raise ContractError(f"llm is a {type(llm).__name__}; give a LangChain chat model")
-        if max_characters < 1:
-            raise ContractError(f"max_characters is {max_characters}; give at least 1")
-        self._llm = llm
-        self._instructions = instructions
-        self._structured = structured
-        self._max_characters = max_characters
-        self._transport_retry = transport_retry
+    llm: BaseChatModel
+    _: KW_ONLY
+    instructions: str = ""
+    structured: bool = True
+    max_characters: int = MAX_CHARACTERS
+    transport_retry: TransportRetry = DEFAULT_RETRY
+
+    def __post_init__(self) -> None:
+        """Checks the model and the length."""
+        if not isinstance(self.llm, BaseChatModel):
+            raise ContractError(f"llm is a {type(self.llm).__name__}; give a LangChain chat model")
+        if self.max_characters < 1:
+            raise ContractError(f"max_characters is {self.max_characters}; give at least 1")
 
     @property
     def model(self) -> str:
         """The model's name, or its class if it has no name."""
-        names = (getattr(self._llm, name, None) for name in ("model_name", "model"))
-        return next((name for name in names if isinstance(name, str) and name), type(self._llm).__name__)
+        names = (getattr(self.llm, name, None) for name in ("model_name", "model"))
+        return next((name for name in names if isinstance(name, str) and name), type(self.llm).__name__)
 
     @property
     def identity(self) -> str | None:
@@ -96,14 +91,10 @@ class RubricJudge:
         Figures that were measured with a judge hold for judges of the same name. None if the model cannot be
         identified.
         """
-        model = identify_model(self._llm)
-        if model is None:
-            return None
         example = JudgeRequest(Rubric.model_validate({"criteria": ["correctness"]}), "input", "output")
-        prompt = judge_prompt(example, answer_schema(example.rubric), self._instructions)
-        form = "\n".join([*(message.text for message in prompt), str(self._structured)])
-        digest = sha256(form.encode("utf-8", "replace")).hexdigest()[:12]
-        return f"{type(self).__module__}.{type(self).__qualname__} {digest} {model}"
+        prompt = judge_prompt(example, answer_schema(example.rubric), self.instructions)
+        form = "\n".join([*(message.text for message in prompt), str(self.structured)])
+        return identify_judge(self, self.llm, form)
 
     def judge(self, request: JudgeRequest) -> JsonObject:
         """Scores ``request``.
@@ -116,19 +107,18 @@ class RubricJudge:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        with judge_errors(self._llm):
+        with judge_errors(self.llm):
             return run_conversation(self._score(request))
 
     async def ajudge(self, request: JudgeRequest) -> JsonObject:
         """Scores ``request`` without blocking the loop; returns and raises as ``judge`` does."""
-        with judge_errors(self._llm):
+        with judge_errors(self.llm):
             return await arun_conversation(self._score(request))
 
     def _score(self, request: JudgeRequest) -> Conversation[JsonObject]:
         schema = answer_schema(request.rubric)
-        shown = self._count_shown_turns(request, schema)
-        messages = self._build_messages(request, schema, shown)
-        call = ModelCall(self._llm, messages, self._transport_retry, schema if self._structured else None)
+        messages, shown = self._fit_prompt(request, schema)
+        call = ModelCall(self.llm, messages, self.transport_retry, schema if self.structured else None)
         first = yield from ask_model(call)
         result = self._read_answer(first, messages, request.rubric)
         if isinstance(result, JudgeFailure) and result.kind != "blocked":
@@ -140,24 +130,27 @@ class RubricJudge:
         unseen = describe_unseen(request.conversation, shown)
         return {**result, "unseen": unseen} if unseen else result
 
-    def _count_shown_turns(self, request: JudgeRequest, schema: Mapping[str, object]) -> int:
-        """Counts the last messages of the conversation that the prompt has room for; at least one."""
-        messages = judge_prompt(request, schema, self._instructions)
-        excess = _count_characters(messages) - self._max_characters
-        total = len(request.conversation)
-        return max(min(total, 1), count_fitting_turns(request.conversation, excess)) if excess > 0 else total
+    def _fit_prompt(
+        self, request: JudgeRequest, schema: Mapping[str, object]
+    ) -> tuple[list[BaseMessage], int]:
+        """Writes the prompt with the last messages of the conversation that it has room for; at least one.
 
-    def _build_messages(
-        self, request: JudgeRequest, schema: Mapping[str, object], turns: int
-    ) -> list[BaseMessage]:
-        messages = judge_prompt(request, schema, self._instructions, turns)
+        Returns:
+            The prompt, and the number of these messages.
+        """
+        shown = len(request.conversation)
+        messages = judge_prompt(request, schema, self.instructions)
+        excess = _count_characters(messages) - self.max_characters
+        if excess > 0 and shown:
+            shown = max(1, count_fitting_turns(request.conversation, excess))
+            messages = judge_prompt(request, schema, self.instructions, shown)
         length = _count_characters(messages)
-        if length > self._max_characters:
+        if length > self.max_characters:
             raise JudgeError(
-                f"the prompt has {length} characters and max_characters is {self._max_characters}: "
+                f"the prompt has {length} characters and max_characters is {self.max_characters}: "
                 "raise it if the model's context is long enough"
             )
-        return messages
+        return messages, shown
 
     def _read_answer(
         self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric
@@ -193,23 +186,15 @@ def _add_usage(result: JsonObject | JudgeFailure, before: JsonObject) -> JsonObj
 
 
 def _replace_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
-    """Replaces the model's own overall score, which need not follow from the criteria."""
+    """Replaces the model's own overall score by the weighted mean of the criteria, if each has a number."""
     stated = {"stated_score": answer["score"]} if "score" in answer else {}
     rest = {name: value for name, value in answer.items() if name != "score"}
     # The model is asked for criteria, so that a missing one is named, and not the score.
     criteria = {} if rest.get("criteria") is None else rest["criteria"]
-    return {**rest, "criteria": criteria, **stated, **_compute_score(answer, rubric)}
-
-
-def _compute_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
-    """Computes the weighted mean of the criteria. Returns an empty object if a criterion has no number."""
-    criteria = answer.get("criteria")
-    if not isinstance(criteria, Mapping):
-        return {}
-    scores = [criteria.get(criterion.name) for criterion in rubric.criteria]
-    numbers = [score for score in scores if isinstance(score, int | float) and not isinstance(score, bool)]
-    if len(numbers) < len(rubric.criteria):
-        return {}
+    scores = [as_object(criteria).get(criterion.name) for criterion in rubric.criteria]
+    numbers = list(filter(is_number, scores))
+    if len(numbers) < len(scores):
+        return {**rest, "criteria": criteria, **stated}
     mean = fmean(numbers, [criterion.weight for criterion in rubric.criteria])
     # Rounding may push the mean past the lowest or the highest score.
-    return {"score": min(max(mean, min(numbers)), max(numbers))}
+    return {**rest, "criteria": criteria, **stated, "score": min(max(mean, min(numbers)), max(numbers))}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Final, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from evaluation.statistics.intervals import Proportion, proportion
 
@@ -17,13 +20,16 @@ MAX_FALSE_ACCEPTS: Final = 0.20
 """Upper bound of the 95 % interval of false accepts up to which a judge is trusted."""
 
 
-@dataclass(frozen=True, slots=True)
+_Number = Annotated[int, Field(ge=0)]
+
+
+@checked_dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", strict=True))
 class VerdictCounts:
     """The number of outputs of one kind by verdict."""
 
-    accepted: int = 0
-    refused: int = 0
-    needs_review: int = 0
+    accepted: _Number = 0
+    refused: _Number = 0
+    needs_review: _Number = 0
 
     @property
     def total(self) -> int:
@@ -46,8 +52,9 @@ class JudgeTrust:
     @property
     def false_accepts(self) -> Proportion:
         """The share of wrong outputs that were accepted, among those with a verdict; exact 95 % interval."""
-        wrong = _add_counts(self.counts[kind] for kind in KINDS if kind != "right")
-        return proportion(wrong.accepted, wrong.accepted + wrong.refused)
+        wrong = [self.counts[kind] for kind in KINDS if kind != "right"]
+        accepted = sum(counts.accepted for counts in wrong)
+        return proportion(accepted, accepted + sum(counts.refused for counts in wrong))
 
     @property
     def false_rejects(self) -> Proportion:
@@ -95,15 +102,5 @@ def compute_trust(judge: str, verdicts: Iterable[tuple[Kind, Verdict]]) -> Judge
         verdicts: The kind of each output and the judge's verdict on it.
     """
     counted = Counter(verdicts)
-    names = [each.name for each in fields(VerdictCounts)]
-    counts = {kind: {name: counted[kind, name] for name in names} for kind in KINDS}  # type: ignore[index]
-    return JudgeTrust(judge, {kind: VerdictCounts(**numbers) for kind, numbers in counts.items()})
-
-
-def _add_counts(counts: Iterable[VerdictCounts]) -> VerdictCounts:
-    kept = list(counts)
-    return VerdictCounts(
-        sum(each.accepted for each in kept),
-        sum(each.refused for each in kept),
-        sum(each.needs_review for each in kept),
-    )
+    counts = {kind: [counted[kind, verdict] for verdict in get_args(Verdict)] for kind in KINDS}
+    return JudgeTrust(judge, {kind: VerdictCounts(*numbers) for kind, numbers in counts.items()})

@@ -6,7 +6,6 @@ import logging
 import os
 import tempfile
 from collections import Counter
-from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Annotated, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.errors import ContractError
-from evaluation.judges.trust.figures import KINDS, JudgeTrust, VerdictCounts
+from evaluation.judges.trust.figures import JudgeTrust, Kind, VerdictCounts
 from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
 from evaluation.values import VersionOne
 
@@ -24,24 +23,6 @@ _SHIPPED: Final = Path(__file__).with_name("measured")
 _APPLICATION: Final = "plan-execute-monitor"
 _MAX_BYTES: Final = 20_000
 _MAX_NAME: Final = 2_000
-_Number = Annotated[int, Field(ge=0, le=100_000)]
-
-
-class _StoredCounts(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    accepted: _Number
-    refused: _Number
-    needs_review: _Number
-
-
-class _StoredKinds(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    right: _StoredCounts
-    subtle: _StoredCounts
-    plain: _StoredCounts
-    injected: _StoredCounts
 
 
 class _StoredTrust(BaseModel):
@@ -53,30 +34,26 @@ class _StoredTrust(BaseModel):
     judge: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
     set_version: str
     measured_at: AwareDatetime
-    counts: _StoredKinds
+    counts: dict[Kind, VerdictCounts]
 
     @classmethod
     def from_trust(cls, trust: JudgeTrust) -> Self:
         """Builds the content of a file from figures of the current set."""
-        return cls.model_validate(
-            {
-                "format": 1,
-                "judge": trust.judge,
-                "set_version": get_set_version(),
-                "measured_at": datetime.now(UTC).replace(microsecond=0),
-                "counts": {kind: asdict(counts) for kind, counts in trust.counts.items()},
-            }
+        return cls(
+            format=1,
+            judge=trust.judge,
+            set_version=get_set_version(),
+            measured_at=datetime.now(UTC).replace(microsecond=0),
+            counts=dict(trust.counts),
         )
 
-    def to_trust(self) -> JudgeTrust:
-        """Returns the figures."""
-        counts = {kind: VerdictCounts(**getattr(self.counts, kind).model_dump()) for kind in KINDS}
-        return JudgeTrust(self.judge, counts)
-
-    def is_possible(self) -> bool:
-        """Checks that no kind has more verdicts than the set has outputs."""
+    def is_current(self, judge: str) -> bool:
+        """Checks that the figures are of this judge and set, and that the set has so many outputs."""
         sizes = Counter(each.kind for each in load_labelled_set())
-        return all(counts.total <= sizes[kind] for kind, counts in self.to_trust().counts.items())
+        is_possible = sizes.keys() == self.counts.keys() and all(
+            counts.total <= sizes[kind] for kind, counts in self.counts.items()
+        )
+        return is_possible and (self.judge, self.set_version) == (judge, get_set_version())
 
 
 def find_trust(model_name: str | None) -> JudgeTrust | None:
@@ -145,5 +122,4 @@ def _read_file(file: Path, judge: str) -> JudgeTrust | None:
     except (OSError, ValidationError) as error:
         _log.warning("the figures of a judge in %s cannot be read (%s)", file, type(error).__name__)
         return None
-    is_current = stored.judge == judge and stored.set_version == get_set_version()
-    return stored.to_trust() if is_current and stored.is_possible() else None
+    return JudgeTrust(stored.judge, stored.counts) if stored.is_current(judge) else None

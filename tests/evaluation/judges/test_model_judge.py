@@ -197,6 +197,7 @@ def test_a_reply_without_an_object_is_malformed_and_says_what_it_cost(reply):
         ({"criteria": None}, "missing_score"),
         ({"criteria": {"clarity": 3, "warmth": "5"}}, "malformed"),
         ({"criteria": {"clarity": 3, "warmth": True}}, "malformed"),
+        ({"criteria": {"clarity": 3, "warmth": 10**400}}, "malformed"),
         ({"criteria": {"clarity": 0, "warmth": 5}}, "out_of_range"),
         ({"rationale": ""}, "missing_rationale"),
         ({"rationale": None}, "missing_rationale"),
