@@ -65,9 +65,10 @@ VERDICT_SCHEMA: Final[JsonSchema] = {
     "description": "Whether the output meets the objective.",
     "type": "object",
     "properties": {
+        "missing": {"type": "string", "maxLength": 300},
         "success": {"type": "boolean"},
         "feedback": {"type": "string", "maxLength": 600},
     },
-    "required": ["success", "feedback"],
+    "required": ["missing", "success", "feedback"],
     "additionalProperties": False,
 }

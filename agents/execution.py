@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool
 
 from agents import prompts
@@ -170,10 +170,9 @@ class ExecutionAgent(BaseAgent):
 
     def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
         messages = self._messages(prompts.step_request(step, context, task))
-        # A step that stands alone is a whole task. Told that it is a part, small models answer it worse.
-        if self.system_prompt != prompts.EXECUTION or context or task:
-            return messages
-        return [SystemMessage(prompts.ASSISTANT), *messages[1:]]
+        # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
+        is_whole = self.system_prompt == prompts.EXECUTION and not (context or task)
+        return messages[1:] if is_whole else messages
 
     def _request_correction(
         self, request: Sequence[BaseMessage], previous_output: str, feedback: str

@@ -69,12 +69,18 @@ class MonitoringAgent(BaseAgent):
         Figures that were measured with a judge hold for judges of the same name. None if the model cannot be
         identified.
         """
-        example = prompts.verdict_request("objective", "result", "task")
+        example = prompts.verdict_request("objective", "result", "task", "evidence")
         again = prompts.clean_verdict_request("objective", "result")
         return identify_judge(self, self.llm, json.dumps([self.system_prompt, example, again, self._schema]))
 
-    def evaluate(self, objective: str, result: str, *, task: str = "") -> Verdict:
+    def evaluate(self, objective: str, result: str, *, task: str = "", evidence: str = "") -> Verdict:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.
+
+        Args:
+            objective: What the output has to meet.
+            result: The output.
+            task: The whole task.
+            evidence: What is known: the outcomes of checks, and what tools answered.
 
         Returns:
             ``{"success": bool, "feedback": str}``. An unreadable reply is a failure whose feedback starts
@@ -84,20 +90,19 @@ class MonitoringAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._judge(objective, result, task))
+        return run_conversation(self._judge(objective, result, task, evidence))
 
-    async def aevaluate(self, objective: str, result: str, *, task: str = "") -> Verdict:
+    async def aevaluate(self, objective: str, result: str, *, task: str = "", evidence: str = "") -> Verdict:
         """Like ``evaluate``, without blocking the event loop."""
-        return await arun_conversation(self._judge(objective, result, task))
+        return await arun_conversation(self._judge(objective, result, task, evidence))
 
-    def _judge(self, objective: str, result: str, task: str) -> Conversation[Verdict]:
-        reply = yield from self._ask(prompts.verdict_request(objective, result, task), self._schema)
-        verdict = _read_reply(reply, objective, result, task)
-        if _clean_approvals.get() and _is_unclean_approval(reply, verdict, objective, result, task):
-            request = prompts.clean_verdict_request(objective, result, task)
-            reply = yield from self._ask(request, self._schema)
-            verdict = _read_reply(reply, objective, result, task)
-            if _is_unclean_approval(reply, verdict, objective, result, task):
+    def _judge(self, *shown: str) -> Conversation[Verdict]:
+        reply = yield from self._ask(prompts.verdict_request(*shown), self._schema)
+        verdict = _read_reply(reply, *shown)
+        if _clean_approvals.get() and _is_unclean_approval(reply, verdict, *shown):
+            reply = yield from self._ask(prompts.clean_verdict_request(*shown), self._schema)
+            verdict = _read_reply(reply, *shown)
+            if _is_unclean_approval(reply, verdict, *shown):
                 verdict = Unreadable(reply, "the approval is not one JSON object alone")
         if not isinstance(verdict, Unreadable):
             return verdict

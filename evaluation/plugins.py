@@ -41,6 +41,8 @@ class JudgeRequest:
     actions: tuple[Action, ...] = ()
     conversation: tuple[Turn, ...] = ()
     """The messages before the output, in order. Empty if they say no more than ``input`` and ``actions``."""
+    checks: tuple[str, ...] = ()
+    """What code has decided about the output, one line for each check of the contract."""
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ from evaluation.judges.answers import format_answer
 from evaluation.judges.failures import JudgeFailure, failure_from_error
 from evaluation.judges.rubrics import choose_rubric
 from evaluation.plugins import AnyJudge, AsyncJudge, FunctionJudge, Judge, JudgeRequest, Turn
+from evaluation.results.findings import CheckRecord
 from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -43,7 +44,13 @@ def build_request(state: EvaluationState) -> JudgeRequest:
         reference=state["reference_output"],
         actions=tuple(state["actual_trajectory"]),
         conversation=_read_conversation(state),
+        checks=tuple(map(_describe_check, state["check_results"])),
     )
+
+
+def _describe_check(record: CheckRecord) -> str:
+    verdict = {True: "met", False: "not met", None: "undecided"}[record["passed"]]
+    return f"{record['wanted']}: {verdict}; {record['seen']}"
 
 
 def _read_conversation(state: EvaluationState) -> tuple[Turn, ...]:

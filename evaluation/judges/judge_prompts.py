@@ -115,6 +115,15 @@ def judge_prompt(
     return [SystemMessage(f"{role}\n{instructions}".rstrip()), HumanMessage("\n\n".join(parts))]
 
 
+def describe_evidence(request: JudgeRequest, longest: int) -> str:
+    """Describes what is known of an output: the outcomes of checks, then the calls of tools with answers.
+
+    At most ``longest`` characters of it, the first ones; empty if nothing is known.
+    """
+    lines = [*request.checks, *map(_format_action, request.actions)]
+    return "\n".join(lines)[:longest]
+
+
 def count_fitting_turns(conversation: Sequence[Turn], excess: int) -> int:
     """Counts the last messages that remain if ``excess`` characters of the prompt are left out."""
     lengths = [len(_format_turn(turn)) + 1 for turn in conversation]
@@ -162,6 +171,7 @@ def _iter_material(request: JudgeRequest, shown: int) -> Iterator[tuple[str, str
     yield "what the agent was asked", request.input
     yield _label_conversation(request, shown), "\n".join(map(_format_turn, request.conversation[-shown:]))
     yield "what the agent did, one action a line", "\n".join(map(_format_action, request.actions))
+    yield "what code has checked, one check a line", "\n".join(request.checks)
     yield "a reference answer", request.reference or ""
     yield "the output to be judged", request.output or "(the agent gave no output)"
 

@@ -170,7 +170,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
         (_REPEATED, _read_request),
         (_TABLE, _read_table),
         (_OPTIONS, _read_options),
-        (_NUMBER_ALONE, _fix(check="regex", pattern=r"^\W*(?:\d[\d.,\s]*|\w+)\W*$")),
+        (_NUMBER_ALONE, _fix(check="word_count", min=1, max=1)),
     )
 )
 

@@ -166,7 +166,7 @@ def _add_nodes(
     graph.add_node("planner_node", build_runnable(without_unchanged(planner)))
     add_step(graph, step, replan, wrap)
     if steps.answer is not None:
-        answer_graph = build_step_graph(steps.answer, settings.for_answer)
+        answer_graph = build_step_graph(steps.answer, settings.for_answer, is_answer=True)
         answer = without_unchanged(synthesis_node(answer_graph, steps.contracts, settings))
         graph.add_node(SYNTHESIS, build_runnable(answer, answer_graph))
         graph.add_edge(SYNTHESIS, END)

@@ -20,6 +20,7 @@ from orchestrator.graph.routing import (
     route_after_outcome,
     route_after_post,
     route_after_reconcile,
+    route_to_answer,
     route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
@@ -163,8 +164,8 @@ def _add_phases(  # noqa: PLR0917
     add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
 
 
-def build_step_graph(step: StepNodes, settings: Settings) -> StepGraph:
-    """Compiles the graph of one parallel step."""
+def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = False) -> StepGraph:
+    """Compiles the graph of one parallel step, or of the final answer."""
 
     def wrap(node: Node) -> Node:
         return without_unchanged(stop_with_siblings(node, settings))
@@ -172,7 +173,10 @@ def build_step_graph(step: StepNodes, settings: Settings) -> StepGraph:
     graph: StepBuilder = StateGraph(OrchestratorState, input_schema=OrchestratorState)
     # The Mermaid drawing of LangChain refuses two graphs within nodes of the same name.
     add_step(graph, replace(step, evaluation=None, answered=False), {"replan": END}, wrap)
-    add_route(graph, step, START, route_to_step, step.first_nodes)
+    if is_answer:
+        add_route(graph, step, START, route_to_answer, {**step.first_nodes, "judge": "monitor_node"})
+    else:
+        add_route(graph, step, START, route_to_step, step.first_nodes)
     return graph.compile(name="step")
 
 

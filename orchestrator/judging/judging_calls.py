@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
@@ -17,6 +17,7 @@ from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.probes import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
+from evaluation.judges.judge_prompts import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.tools.tool_probes import ask_tool
 from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
@@ -28,6 +29,9 @@ from orchestrator.state.evaluation_report import Report
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+
+MAX_EVIDENCE: Final = 4000
+"""Most characters of the evidence that the monitor sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,8 @@ class JudgingCalls:
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
         objective, answer = objective_of(self.record["step"], request), None
-        judge = partial(self.judges.monitor, task=self.task)
+        evidence = describe_evidence(request, MAX_EVIDENCE)
+        judge = partial(self.judges.monitor, task=self.task, evidence=evidence)
         for _ in range(self.judges.attempts):
             with require_clean_approvals():
                 called = await self._call(judge, objective, self.record["result"])

@@ -85,6 +85,9 @@ async def _make_plan(  # noqa: PLR0917
         return {**totals, **build_failure("plan_invalid", str(error), error=error)}
     except ConfigurationError as error:
         return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
+    if settings.planning == "auto" and state["plan"] == [state["task"]] and len(steps.texts) == 1:
+        # A single step breaks nothing up: it would only repeat what failed, as another text.
+        return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
     derived = await _derive_contracts(contracts, {**state, **totals}, steps.texts, run)
     if derived.get("status") == "failed":
         return {**totals, **derived}

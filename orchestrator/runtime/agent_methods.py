@@ -28,7 +28,7 @@ DOCUMENTED: Final = {
     "_run": (("text",), ()),
 }
 """The arguments of each method: by position, and by name."""
-OPTIONAL: Final = ("task", "schema", "sampling")
+OPTIONAL: Final = ("task", "schema", "sampling", "evidence")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ class Executor(Protocol):
 class Monitor(Protocol):
     """Judges a result against its objective.
 
-    If the method also takes an optional ``task``, it is given the task and the outline of the plan.
+    If the method also takes an optional ``task``, it is given the task and the outline of the plan; with an
+    optional ``evidence``, the outcomes of the checks and the calls of tools with their answers.
     """
 
     def evaluate(self, objective: str, result: str) -> Mapping[str, object]:

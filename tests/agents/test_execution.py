@@ -136,7 +136,7 @@ async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt():
 def test_a_step_without_context_reaches_the_model_unchanged(step):
     model = ScriptedChatModel(["x"])
     ExecutionAgent(model).execute_step(step)
-    assert model.prompts[0][1].text == step
+    assert [message.text for message in model.prompts[0]] == [step]
 
 
 def test_the_context_is_fenced_and_comes_before_the_step():
@@ -153,14 +153,14 @@ def test_the_instructions_are_sent_and_can_be_replaced():
     assert [prompt[0].text for prompt in model.prompts] == [prompts.EXECUTION, "Do {it}."]
 
 
-def test_a_step_that_stands_alone_is_asked_as_a_user_would_ask_it():
+def test_a_step_that_stands_alone_is_asked_as_one_call_of_the_model_would_be():
     model = ScriptedChatModel(["x", "x"])
     executor = ExecutionAgent(model)
     executor.execute_step("Name a fruit.")
     executor.execute_step("Name a fruit.", task="Name a fruit, then a tree.")
 
-    assert [prompt[0].text for prompt in model.prompts] == [prompts.ASSISTANT, prompts.EXECUTION]
-    assert model.prompts[0][1].text == "Name a fruit."
+    assert [message.text for message in model.prompts[0]] == ["Name a fruit."]
+    assert model.prompts[1][0].text == prompts.EXECUTION
 
 
 # --------------------------------------------------------------------------------------------- correcting
@@ -182,7 +182,7 @@ def test_the_schema_stands_in_the_last_message_of_a_correction():
     model = ScriptedChatModel(["{}"])
     ExecutionAgent(model).correct_step("s", "o", "f", schema={"title": "t", "type": "object"})
     texts = [message.text for message in model.prompts[0]]
-    assert ['"title": "t"' in text for text in texts] == [False, False, False, True]
+    assert ['"title": "t"' in text for text in texts] == [False, False, True]
 
 
 # ----------------------------------------------------------------------------------------------- sampling

@@ -63,7 +63,7 @@ def test_the_function_checks_the_final_output_and_no_step_before_it():
 
     assert (state["status"], state["output"]) == ("success", "all is well")
     assert [record["status"] for record in state["results"]] == ["validated", "validated"]
-    assert [record["status"] for record in state["synthesis"]] == ["failed", "validated"]
+    assert [record["status"] for record in state["synthesis"]] == ["failed", "failed", "validated"]
 
 
 def test_without_a_synthesis_the_function_checks_the_last_step():

@@ -49,7 +49,7 @@ def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server
     chat_server.will_say(None, "tool_calls", tool_calls=[call])
     chat_server.will_say("done")
     assert ExecutionAgent(chat_server.model(), tools=[echo]).execute_step("s") == "done"
-    [sent] = chat_server.requests[1]["messages"][2]["tool_calls"]
+    [sent] = chat_server.requests[1]["messages"][1]["tool_calls"]
     assert json.loads(sent["function"]["arguments"]) == {"text": MENDED}
 
 

@@ -30,6 +30,16 @@ def run(*replies, plan=("Find the price",), **options):
     return state, model
 
 
+def test_the_monitor_sees_the_outcomes_of_checks_and_the_answers_of_tools():
+    stated = {"required_content": [{"text": "euros"}], "subjective_criteria": ["polite"]}
+    contract = EvaluationContract.model_validate(stated)
+    _, model = run(CALL, RIGHT, ACCEPT, contract=contract)
+    question = model.prompts[-1][-1].text
+
+    assert 'include "euros": met; ' in question
+    assert '"name": "price_of", "args": {"title": "Moby Dick"}, "result": "12.5"' in question
+
+
 def test_a_fact_without_a_source_is_sent_back_once():
     state, model = run(CALL, WRONG, CALL, RIGHT, ACCEPT)
 

@@ -48,8 +48,8 @@ def run(outputs, *rules, **options):
 
 
 def asked(model, call=1):
-    """The texts of a call after the system prompt."""
-    return [message.text for message in model.prompts[call][1:]]
+    """The texts of a call without the system prompt, which a whole task has none of."""
+    return [message.text for message in model.prompts[call] if message.type != "system"]
 
 
 def test_resample_sends_the_same_prompt_with_another_seed_and_temperature():
@@ -130,7 +130,7 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
     ).run("send")
 
     assert (state["status"], sent) == ("success", ["Ann"])
-    assert [model.prompts[at][2].text for at in (2, 3)] == ["red", "blue"]
+    assert [model.prompts[at][1].text for at in (2, 3)] == ["red", "blue"]
 
 
 def test_a_monitor_alone_is_told_as_a_requirement():
@@ -153,8 +153,8 @@ def test_rules_follow_the_kind_of_failure():
     state, model = run(["blue", "a red boat", "a blue boat"], *rules)
 
     assert [record["decision"]["use"] for record in state["results"]] == ["resample", "feedback", "accept"]
-    assert len(model.prompts[1]) == 2
-    assert len(model.prompts[2]) == 4
+    assert len(asked(model)) == 1
+    assert len(asked(model, 2)) == 3
 
 
 def test_every_record_says_what_followed_and_why():
@@ -172,7 +172,7 @@ def test_escalate_calls_another_model_without_the_refused_output():
 
     assert state["output"] == "a blue boat"
     assert len(model.prompts) == 1
-    assert strong.prompts[0][1].text.startswith("write\n\nKeep to these requirements:")
+    assert asked(strong, 0)[0].startswith("write\n\nKeep to these requirements:")
     assert strong.samplings[0][0] is None
 
 
