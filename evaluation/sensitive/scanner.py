@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from evaluation.sensitive import contact, national_ids, payment
@@ -16,9 +16,10 @@ from evaluation.sensitive.detector import (
     Pattern,
     TooManyCandidatesError,
 )
+from evaluation.sensitive.disguised_text import DISGUISED_BYTES, read_plainly
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
 
-_UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}|{FOREIGN_NAME_BYTES}"
+_UNREADABLE: Final = rf"\\u|\\\\\\\"|{LOOKALIKE_BYTES}|{DISGUISED_BYTES}|{FOREIGN_NAME_BYTES}"
 """Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, other scripts."""
 
 
@@ -55,9 +56,16 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     character. The search stops after ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates. Then everything
     except the credentials found so far is ``unsearched``.
     """
+    spans = _search(text)
+    if (plain := read_plainly(text)) is not None:
+        spans = chain(spans, map(plain.locate, _search(plain.text)))
+    return merge_spans(spans)
+
+
+def _search(text: str) -> Iterator[Span]:
     subject = EncodedText(text)
     spans = (span for family in _FAMILIES for span in family.find_spans(subject))
-    return merge_spans(_limit_spans(spans, len(text)))
+    return _limit_spans(spans, len(text))
 
 
 def _limit_spans(spans: Iterator[Span], length: int) -> Iterator[Span]:

@@ -9,16 +9,17 @@ from typing import Final
 
 import regex
 
-_INVISIBLE: Final = re.compile(
+INVISIBLE: Final = (
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are no white space
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Matches what no reader sees: Unicode's Default_Ignorable_Code_Point, and control characters."""
+_INVISIBLE: Final = re.compile(INVISIBLE)
 _EMOJI_PARTS: Final = "\u200d\ufe0f\U000e0020-\U000e007f"
 _UNSEEN: Final = regex.compile(
     rf"(?P<emoji>\p{{Extended_Pictographic}}[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}{_EMOJI_PARTS}]++"
-    rf"|[0-9#*]\ufe0f)|{_INVISIBLE.pattern}|(?P<blank>\u2800)"
+    rf"|[0-9#*]\ufe0f)|{INVISIBLE}|(?P<blank>\u2800)"
 )
 """Matches invisible characters, and emoji whose parts they join, which stay."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
