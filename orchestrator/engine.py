@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Self, Unpack
 
@@ -22,6 +23,7 @@ from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.runner import Runner
+from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.task_contracts.contract_options import ContractSource, StatedContracts
 
@@ -91,9 +93,12 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             given.get("models") or {},
         )
         stated = StatedContracts(contract, given.get("step_contract"), output)
-        self.graph = compile_graph(agents, stated, self.settings, saver)
+        safeguards = describe_safeguards(given, stated, self.settings)
+        graph = compile_graph(agents, stated, self.settings, saver)
+        self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
-        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, stated.step), case)
+        tools = read_planned_tools(executor, stated.step)
+        launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     @classmethod

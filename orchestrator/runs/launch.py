@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
@@ -20,11 +20,13 @@ from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.index import describe_open_run
 from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
+from orchestrator.runs.safeguards import SAFEGUARDS, describe_weakened, list_weakened
 from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_replace, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
 from orchestrator.task_contracts.stored import find_contract_problem, replace_contract
 
@@ -43,6 +45,7 @@ class Start:
         state: The state before the graph runs.
         branches: The states of parallel steps that a resumed run continues.
         began: When a resumed run began; None for a new run.
+        weakened: The safeguards of a resumed run that are weaker now, which the caller accepts.
     """
 
     input: GraphInput
@@ -50,6 +53,7 @@ class Start:
     state: OrchestratorState
     branches: tuple[OrchestratorState, ...] = ()
     began: str | None = None
+    weakened: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +83,14 @@ class Launcher:
         settings: The settings of every run.
         tools: The executor's tools, which the contracts of a stored plan may name.
         case: The contract of the task that the caller states, if it is a case.
+        safeguards: The settings that make the runs of this orchestrator safe.
     """
 
     graph: Graph
     settings: Settings
     tools: ToolNames = _UNKNOWN_TOOLS
     case: TaskCase | None = None
+    safeguards: Mapping[str, Json] = field(default_factory=dict)
 
     def launch_task(
         self, task: str, thread_id: str | None, config: RunnableConfig | None, *, replace_run: bool
@@ -108,8 +114,15 @@ class Launcher:
 
         return Launch(thread, prepare, passed)
 
-    def launch_resume(self, thread_id: str, answer: object, config: RunnableConfig | None) -> Launch:
-        """Checks the arguments of a resumed run.
+    def launch_resume(
+        self,
+        thread_id: str,
+        answer: object,
+        config: RunnableConfig | None,
+        *,
+        accept_changes: bool = False,
+    ) -> Launch:
+        """Checks the arguments of a resumed run. With ``accept_changes``, its safeguards may be weaker.
 
         Raises:
             ConfigurationError: There is no checkpointer, or the thread or the config is not accepted.
@@ -122,9 +135,14 @@ class Launcher:
             snapshot = await self.read_snapshot(thread_id)
             resumed = self._decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
+            metadata = cast("Mapping[str, object]", snapshot.metadata or {})
+            weakened = list_weakened(metadata.get(SAFEGUARDS), self.safeguards)
+            if weakened and not accept_changes:
+                raise ResumeError(describe_weakened(thread_id, weakened))
             event = RunResumed(thread_id=thread_id, state=resumed.state)
-            began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
-            return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
+            state: OrchestratorState = {**resumed.state, "question": None}
+            began = read_start_time(metadata)
+            return Start(resumed.input, event, state, resumed.branches, began, tuple(weakened))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)

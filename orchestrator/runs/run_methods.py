@@ -138,7 +138,12 @@ class RunMethods:
         self._runner.interrupt(thread_id)
 
     def resume(
-        self, thread_id: str, answer: object = None, config: RunnableConfig | None = None
+        self,
+        thread_id: str,
+        answer: object = None,
+        config: RunnableConfig | None = None,
+        *,
+        accept_changes: bool = False,
     ) -> OrchestratorState:
         """Resume a run that crashed or is waiting for a person, from this process or another.
 
@@ -150,22 +155,33 @@ class RunMethods:
                 recorded. An ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without
                 an answer, a run that waits for one is returned unchanged, unless its deadline has passed.
             config: LangChain's config, as in ``run``.
+            accept_changes: Whether the run may go on although this orchestrator lacks or weakens a setting
+                that the run began with: its tools that run once or need an approval, contracts, checks,
+                ``require``, ``judge``, ``supervision`` or a bound. A warning of the run then names each.
 
         Returns:
             The state as ``run`` returns it: the final one, or one with the next ``question``.
 
         Raises:
-            ResumeError: There is nothing to resume, or the answer is not accepted; nothing has changed.
+            ResumeError: There is nothing to resume, the answer is not accepted, or a setting is weaker than
+                the run began with; nothing has changed.
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.
         """
-        return self._wait(self._launcher.launch_resume(thread_id, answer, config))
+        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        return self._wait(launch)
 
     async def aresume(
-        self, thread_id: str, answer: object = None, config: RunnableConfig | None = None
+        self,
+        thread_id: str,
+        answer: object = None,
+        config: RunnableConfig | None = None,
+        *,
+        accept_changes: bool = False,
     ) -> OrchestratorState:
         """Like ``resume``, without blocking the event loop."""
-        return await self._runner.wait_for_end(self._launcher.launch_resume(thread_id, answer, config))
+        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        return await self._runner.wait_for_end(launch)
 
     def stream_resumed(
         self,
@@ -174,11 +190,11 @@ class RunMethods:
         config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
+        accept_changes: bool = False,
     ) -> Iterator[Event]:
         """Resume a run as ``resume`` does and yield its events, as ``stream`` does."""
-        return self._runner.iterate_events(
-            self._launcher.launch_resume(thread_id, answer, config), tokens=tokens
-        )
+        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream_resumed(
         self,
@@ -187,11 +203,11 @@ class RunMethods:
         config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
+        accept_changes: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream_resumed``, without blocking the event loop."""
-        return self._runner.read_events(
-            self._launcher.launch_resume(thread_id, answer, config), tokens=tokens
-        )
+        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        return self._runner.read_events(launch, tokens=tokens)
 
     def fork(
         self,

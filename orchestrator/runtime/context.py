@@ -51,6 +51,7 @@ class RunContext:
         stopped: Failure of a halted or denied step, after which no other step may start.
         now: Returns the current time in UTC.
         began: When the run began, in UTC; stored with the run.
+        weakened: Safeguards that are weaker since the run was resumed; the next node warns of them.
     """
 
     thread_id: str
@@ -64,6 +65,7 @@ class RunContext:
     stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
     began: str = ""
+    weakened: tuple[str, ...] = ()
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
@@ -73,6 +75,11 @@ class RunContext:
     _usage_before_branches: Usage = field(default_factory=lambda: NO_USAGE)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cancellation: asyncio.Future[None] | None = None
+
+    def take_weakened(self) -> list[str]:
+        """Returns a warning for each safeguard that is weaker now, once."""
+        weakened, self.weakened = self.weakened, ()
+        return [f"resumed with accept_changes: {each}" for each in weakened]
 
     def start_step(self, step_index: int) -> None:
         """Starts the clock of a step, unless it runs already."""

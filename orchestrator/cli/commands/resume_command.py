@@ -59,4 +59,6 @@ def resume(
         with open_store(db) as store:
             name = find_thread(store, thread, last=last, among=("interrupted", "waiting"))
             session = RunSession(restore_options(store, name, changes), store, name, display)
-            session.run(lambda orchestrator: orchestrator.astream_resumed(name, answer))
+            session.run(
+                lambda orchestrator: orchestrator.astream_resumed(name, answer, accept_changes=bool(changes))
+            )

@@ -391,7 +391,7 @@ def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_opti
     with pytest.raises(
         ResumeError, match=re.escape("waits for the approval of tool 'send'; give approve_tools")
     ):
-        other.resume("thread", APPROVE)
+        other.resume("thread", APPROVE, accept_changes=True)
 
     assert office.done == []
 

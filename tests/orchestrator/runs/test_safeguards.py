@@ -1,0 +1,138 @@
+"""A run goes on with the settings that made it safe, or with others that somebody has accepted."""
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract, check
+from orchestrator import Budget, LangGraphOrchestrator, ResumeError
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+CALL = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "Ann"}, "id": "1"}])
+WORDS = EvaluationContract(checks=[{"check": "word_count", "max": 9}])
+MORE_WORDS = EvaluationContract(checks=[{"check": "word_count", "max": 99}])
+
+
+class Answer(BaseModel):
+    text: str
+
+
+def send(to: str) -> str:
+    """Send a letter."""
+    return f"sent to {to}"
+
+
+@check
+def is_polite(context):
+    """Be polite."""
+    return True
+
+
+@check
+def is_short(context):
+    """Be short."""
+    return True
+
+
+def judge(request):
+    return {"score": 1.0, "rationale": "It is good."}
+
+
+def other_judge(request):
+    return judge(request)
+
+
+def build(saver, reply='{"text": "done"}', **options):
+    model = ScriptedChatModel(lambda _: reply)
+    executor = ExecutionAgent(model, tools=[send])
+    options = {"approve_tools": ["send"], **options}
+    return LangGraphOrchestrator(
+        FakePlanner(["Send the letter"]), executor, FakeMonitor(), checkpointer=saver, **options
+    )
+
+
+def begin(**options):
+    """A run that waits for the approval of a tool call."""
+    saver = InMemorySaver()
+    state = build(saver, CALL, **options).run("Send a letter", "run")
+    assert state["question"]["kind"] == "tool"
+    return saver
+
+
+WEAKER = [
+    ("once_tools", ["send"], []),
+    ("approve_tools", "all", ["send"]),
+    ("require", "checked", "judged"),
+    ("require", "judged", None),
+    ("grounding", "strict", "facts"),
+    ("grounding", "facts", "off"),
+    ("contract", WORDS, None),
+    ("contract", WORDS, MORE_WORDS),
+    ("output_contract", WORDS, None),
+    ("step_contract", WORDS, None),
+    ("step_contract", lambda step, index: WORDS, None),
+    ("checks", [is_polite, is_short], [is_short]),
+    ("output_type", Answer, None),
+    ("judge", judge, None),
+    ("judge", judge, other_judge),
+    ("supervision", lambda step, index: "none", "none"),
+    ("budget", Budget(max_model_calls=9), Budget(max_model_calls=10)),
+    ("budget", Budget(max_model_calls=9), None),
+]
+APPROVED = {"answer": "approve"}
+
+
+@pytest.mark.parametrize(("name", "value", "weaker"), WEAKER)
+def test_a_weaker_setting_is_refused_and_named_and_nothing_has_changed(name, value, weaker):
+    saver = begin(**{name: value})
+    with pytest.raises(ResumeError, match=rf"weaker settings: {name} is .*accept_changes=True"):
+        build(saver, **{name: weaker}).resume("run", APPROVED)
+
+    assert build(saver, **{name: value}).resume("run", APPROVED)["question"] is None
+
+
+@pytest.mark.parametrize(("name", "value", "weaker"), WEAKER)
+def test_an_accepted_change_is_a_warning_of_the_run(name, value, weaker):
+    saver = begin(**{name: value})
+    state = build(saver, **{name: weaker}).resume("run", APPROVED, accept_changes=True)
+
+    [warning] = [text for text in state["warnings"] if "accept_changes" in text]
+    assert warning.startswith(f"resumed with accept_changes: {name} is ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stronger"),
+    [
+        ("once_tools", [], ["send"]),
+        ("approve_tools", ["send"], "all"),
+        ("require", None, "judged"),
+        ("grounding", "off", "strict"),
+        ("contract", None, WORDS),
+        ("checks", [is_polite], [is_short, is_polite]),
+        ("judge", None, judge),
+        ("budget", None, Budget(max_model_calls=9)),
+        ("budget", Budget(max_model_calls=9), Budget(max_model_calls=8, max_seconds=600)),
+    ],
+)
+def test_a_stronger_setting_needs_no_acceptance(name, value, stronger):
+    state = build(begin(**{name: value}), **{name: stronger}).resume("run", APPROVED)
+
+    assert not [text for text in state["warnings"] if "accept_changes" in text]
+
+
+async def test_the_other_forms_of_resume_refuse_it_too():
+    saver = begin(require="checked")
+    weaker = build(saver)
+    with pytest.raises(ResumeError, match="require"):
+        await weaker.aresume("run", APPROVED)
+    with pytest.raises(ResumeError, match="require"):
+        list(weaker.stream_resumed("run", APPROVED))
+    with pytest.raises(ResumeError, match="require"):
+        _ = [event async for event in weaker.astream_resumed("run", APPROVED)]
+    accepted = [event async for event in weaker.astream_resumed("run", APPROVED, accept_changes=True)]
+
+    assert accepted[-1].state["warnings"]
