@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Self, Unpack
 
 from langchain_core.tools import BaseTool
@@ -100,6 +101,10 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         tools = read_planned_tools(executor, stated.step)
         launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Copy the orchestrator with the same graph: LangGraph's graphs cannot be copied deeply."""
+        return copy(self)
 
     @classmethod
     def from_model(

@@ -8,10 +8,10 @@ from typing import Final
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent, MonitoringAgent
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.executor import SynthesizingExecutor
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -22,7 +22,8 @@ _DRAWING: Final = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 def draw_graphs() -> list[str]:
     """Draw the graphs in the order of the page: a run, a supervised run, a run with the evaluation inside."""
     plain = LangGraphOrchestrator(FakePlanner(), SynthesizingExecutor(), FakeMonitor())
-    whole = plain.graph.get_graph(xray=True).draw_mermaid()
+    short = LangGraphOrchestrator(PlanningAgent(ScriptedChatModel([])), FakeExecutor(), FakeMonitor())
+    whole = short.graph.get_graph(xray=True).draw_mermaid()
     drawings = plain.draw_mermaid(), _build_supervised().draw_mermaid(), whole
     # The documentation reads the settings before a drawing as options of its own.
     return [re.sub(r"\A---\n.*?---\n", "", drawing, flags=re.DOTALL) for drawing in drawings]

@@ -128,7 +128,8 @@ class AuditRule(InputModel):
         return self
 
 
-Reaction = Severity | Literal["off"]
+Reaction = Severity | Literal["output", "off"]
+"""``output``: critical in the final output, and info anywhere else."""
 
 
 class AuditRules(InputModel):

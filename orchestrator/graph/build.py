@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START
+from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agents.planning import PlanningAgent
@@ -21,7 +21,6 @@ from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,
     Builder,
-    RouteGraph,
     Routes,
     StepNodes,
     SupervisionNodes,
@@ -117,7 +116,7 @@ def compile_graph(
         model=phases.is_complete,
         allowed=settings.supervision != "none" or agents.supervisor is not None,
     )
-    graph = RouteGraph()
+    graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     tools = read_tool_names(agents.executor)
     stated = require_named_checks(stated, agents.evaluation.named_checks)
     derived = read_task_contracts(stated.run, agents.writer, tools)

@@ -28,7 +28,16 @@ from orchestrator.nodes.parallel import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput, StateUpdate
+from orchestrator.state.graph_state import (
+    ANSWER_MONITOR,
+    BRANCH,
+    BRANCH_MONITOR,
+    MONITOR,
+    SYNTHESIS,
+    OrchestratorState,
+    RunInput,
+    StateUpdate,
+)
 from orchestrator.state.supervision_records import SupervisionMode
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
@@ -36,15 +45,6 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
 PARALLEL: Final = "parallel"
-
-
-class RouteGraph(StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]):
-    """The graph of a run, with its routes: LangGraph draws one edge for two routes to the same node."""
-
-    def __init__(self) -> None:
-        super().__init__(OrchestratorState, input_schema=RunInput)
-        self.routes: list[tuple[str, str, str]] = []
-        """The source, the label and the target of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class StepNodes:
     Attributes:
         executor: Executes the step.
         monitor: Evaluates the execution.
-        evaluation: The graph that ``monitor`` runs; None leaves it out of drawings.
+        evaluation: The graph that ``monitor`` runs.
         supervision: The phases of supervised steps; None if no step is supervised.
         approval: Waits for a person's answer; None if nobody can be asked.
         answer: Applies the answer.
@@ -73,11 +73,12 @@ class StepNodes:
         reviewed: Whether a person is asked if there is no verdict.
         answered: Whether the final answer is written after the last step.
         last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
+        monitor_name: Name of the node ``monitor``.
     """
 
     executor: Node
     monitor: Node
-    evaluation: EvaluationGraph | None
+    evaluation: EvaluationGraph
     supervision: SupervisionNodes | None
     approval: Node | None
     answer: Node
@@ -86,6 +87,7 @@ class StepNodes:
     reviewed: bool
     answered: bool = False
     last_waits: bool = False
+    monitor_name: str = MONITOR
 
     @property
     def first_nodes(self) -> Routes:
@@ -120,13 +122,13 @@ def add_step(
     failing: Routes = {"retry": "executor_node", **replan}
 
     graph.add_node("executor_node", build_runnable(wrap(nodes.executor)))
-    graph.add_node("monitor_node", build_runnable(wrap(nodes.monitor), nodes.evaluation))
-    evaluation: Routes = {"judge": "monitor_node"}
+    graph.add_node(nodes.monitor_name, build_runnable(wrap(nodes.monitor), nodes.evaluation))
+    evaluation: Routes = {"judge": nodes.monitor_name}
     assessment = nodes.if_supervised({"assess": "post_node"})
     add_route(graph, nodes, "executor_node", route_after_executor, {**evaluation, **assessment, **end})
     reconciliation = nodes.if_supervised({"reconcile": "reconcile_node"})
     add_route(
-        graph, nodes, "monitor_node", route_after_monitor, {**onwards, **failing, **ask, **reconciliation}
+        graph, nodes, nodes.monitor_name, route_after_monitor, {**onwards, **failing, **ask, **reconciliation}
     )
     if nodes.supervision is not None:
         _add_phases(graph, nodes, nodes.supervision, onwards, {**replan, **ask}, wrap)
@@ -153,14 +155,14 @@ def _add_phases(  # noqa: PLR0917
     graph.add_node("post_node", build_runnable(wrap(phases.post)))
     graph.add_node("reconcile_node", build_runnable(wrap(phases.reconcile)))
     add_route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
-    add_route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
-    always: Routes = questions if "human" in nodes.modes else {}
+    add_route(graph, nodes, "post_node", route_after_post, {"judge": nodes.monitor_name, **end})
+    outcomes: Routes = {**onwards, **(questions if "human" in nodes.modes else {})}
     if phases.supervise is None or "llm" not in nodes.modes:
-        add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
+        add_route(graph, nodes, "reconcile_node", route_after_reconcile, outcomes)
         return
     graph.add_node("supervise_node", build_runnable(wrap(phases.supervise)))
     escalation: Routes = {"supervise": "supervise_node"}
-    add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **onwards, **always})
+    add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **outcomes})
     add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
 
 
@@ -172,9 +174,11 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
 
     graph: StepBuilder = StateGraph(OrchestratorState, input_schema=OrchestratorState)
     # The Mermaid drawing of LangChain refuses two graphs within nodes of the same name.
-    add_step(graph, replace(step, evaluation=None, answered=False), {"replan": END}, wrap)
+    name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
+    step = replace(step, answered=False, monitor_name=name)
+    add_step(graph, step, {"replan": END}, wrap)
     if is_answer:
-        add_route(graph, step, START, route_to_answer, {**step.first_nodes, "judge": "monitor_node"})
+        add_route(graph, step, START, route_to_answer, {**step.first_nodes, "judge": name})
     else:
         add_route(graph, step, START, route_to_step, step.first_nodes)
     return graph.compile(name="step")
@@ -188,20 +192,23 @@ def add_route(
     targets: Routes,
 ) -> None:
     """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""
+    # LangGraph draws one edge for all labels with the same target.
+    labels = {
+        label: " or ".join(str(other) for other in targets if targets[other] == target)
+        for label, target in targets.items()
+    }
 
     def choose_next(state: OrchestratorState) -> Hashable | Sequence[Hashable]:
         label = route(state, nodes.mode)
         if label != PARALLEL:
-            return label
+            return labels[label]
         return [Send(BRANCH, branch) for branch in build_branches(state, last_waits=nodes.last_waits)]
 
     # LangGraph names a branch of the graph after its function.
     choose_next.__name__ = route.__name__
     # LangGraph runs a plain function in a thread, which takes ten times as long.
     call: DirectCall[OrchestratorState, Hashable | Sequence[Hashable]] = DirectCall(choose_next)
-    graph.add_conditional_edges(source, call, targets)
-    if isinstance(graph, RouteGraph):
-        graph.routes += [(source, str(label), target) for label, target in targets.items()]
+    graph.add_conditional_edges(source, call, {labels[label]: target for label, target in targets.items()})
 
 
 def build_runnable(

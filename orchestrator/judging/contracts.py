@@ -30,9 +30,9 @@ Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
 OBJECTIVE_ONLY: Final[PlainContract] = {
     "subjective_criteria": [OBJECTIVE],
-    "audit": {"credentials": "info"},
+    "audit": {"credentials": "output"},
 }
-"""The contract of a step without one: the monitor alone decides; credentials are only noted."""
+"""The contract of a step without one: the monitor alone decides, unless the output has a credential."""
 PROBE: Final = ProbeCheck.get_name()
 _NO_RULES: Final = OutputRules()
 _UNKNOWN_TOOLS: Final = ToolNames()

@@ -26,7 +26,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
         mode = supervision_mode(state, settings.default_mode)
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
-        if mode == "human":
+        if mode == "human" and (escalate or settings.supervision_policy.ask == "always"):
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
             update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
         elif not escalate:

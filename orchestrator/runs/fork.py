@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from typing import Final, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -14,13 +14,11 @@ from orchestrator.runs.index import checkpoint_config, describe_unknown_thread
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.current_step import is_answer_due
-from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput
+from orchestrator.state.graph_state import MONITOR, NOTHING_UNDERWAY, OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-
-_MONITOR: Final = "monitor_node"
 
 
 def check_step(step: object) -> None:
@@ -62,7 +60,7 @@ async def copy_before(  # noqa: PLR0917
         state = await _state_before(graph, saver, thread_id, step)
     forked: OrchestratorState = {**change(state), "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
     # After the last step, the route of the planner would look for a further one.
-    before = _MONITOR if is_answer_due(state) else PLANNER
+    before = MONITOR if is_answer_due(state) else PLANNER
     await graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
 
 

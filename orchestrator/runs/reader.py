@@ -24,15 +24,23 @@ from orchestrator.runs.resume import (
 from orchestrator.runs.summary import STATUSES, RunSummary, build_summary, unreadable_summary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
-from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
+from orchestrator.state.graph_state import (
+    ANSWER_MONITOR,
+    BRANCH,
+    BRANCH_MONITOR,
+    MONITOR,
+    SYNTHESIS,
+    OrchestratorState,
+    StateUpdate,
+)
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import SCHEMA, convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision.human import read_tool_question
 
 _ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
 _STEP_NODES: Final = (
-    "executor_node", "monitor_node", "commit_node", "post_node", "reconcile_node", "supervise_node",
-    "approval_node", "answer_node",
+    "executor_node", MONITOR, BRANCH_MONITOR, ANSWER_MONITOR, "commit_node", "post_node", "reconcile_node",
+    "supervise_node", "approval_node", "answer_node",
 )  # fmt: skip
 
 

@@ -22,9 +22,14 @@ _ORDERS: Final[Mapping[str, Sequence[Json]]] = {
     "require": (None, "judged", "checked"),
     "grounding": ("off", "facts", "strict"),
     "supervision": ("none", "llm", "human"),
+    "supervision_policy.ask": ("on_triggers", "always"),
 }
 """The values of a setting, from the weakest."""
-_DEFAULTS: Final[Mapping[str, Json]] = {"grounding": "facts", "supervision": "none"}
+_DEFAULTS: Final[Mapping[str, Json]] = {
+    "grounding": "facts",
+    "supervision": "none",
+    "supervision_policy.ask": "always",
+}
 _ALL: Final = "all"
 
 
@@ -56,6 +61,7 @@ def describe_safeguards(
         "supervision": settings.supervision
         if isinstance(settings.supervision, str)
         else _name(settings.supervision),
+        "supervision_policy.ask": settings.supervision_policy.ask,
         "budget": {name: bound for name, bound in bounds.items() if bound is not None},
         "checks": [name for name in checks if name != OUTPUT_TYPE],
         "output_type": _name(given.get("output_type")),

@@ -98,10 +98,8 @@ def is_refused_by_judge_alone(report: Report) -> bool:
 
 def is_refused_outright(report: Report) -> bool:
     """Checks whether the output was cut off, exposes a credential, or breaks a critical audit rule."""
-    return any(_refuses_outright(alert) for alert in alerts_of(report))
-
-
-def _refuses_outright(alert: Alert) -> bool:
-    is_exposed = alert["observed"] == "agent_run.final_output" and "credentials." in str(alert["limit"])
-    is_breach = alert["kind"] == "policy" and (is_exposed or alert["severity"] == "critical")
-    return is_breach or ends_early(alert["kind"], alert["metric"])
+    return any(
+        (alert["kind"] == "policy" and alert["severity"] == "critical")
+        or ends_early(alert["kind"], alert["metric"])
+        for alert in alerts_of(report)
+    )

@@ -15,6 +15,9 @@ from orchestrator.state.usage import NO_USAGE, Usage
 
 BRANCH: Final = "branch_node"
 SYNTHESIS: Final = "synthesis_node"
+MONITOR: Final = "monitor_node"
+BRANCH_MONITOR: Final = "branch_monitor_node"
+ANSWER_MONITOR: Final = "answer_monitor_node"
 RunStatus = Literal["planning", "executing", "success", "failed"]
 FailureKind = Literal[
     "plan_invalid",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from evaluation.inputs.rules import Reaction
 from evaluation.results.findings import AuditFinding, build_finding
@@ -20,6 +20,7 @@ MAX_FINDINGS: Final = 100
 _INPUT_ROLES: Final = ("user", "system", "developer")
 _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
+_OUTPUT: Final = "agent_run.final_output"
 _SEARCHED_FIRST: Final = ("input", "user_input", "final_output", "tool_calls", "messages")
 """The agent's input, which is not searched, and the fields with places of their own."""
 
@@ -55,14 +56,14 @@ def exposure_findings(
     system, are not searched. ``MAX_FINDINGS`` of each category are listed, and one more finding counts the
     rest.
     """
-    severities = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
+    searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
     # Most runs hold nothing sensitive, and this test is far cheaper than the search by places.
     is_clean = search is find_sensitive and not may_contain_sensitive(encode_json(run))
-    if is_clean or not severities:
+    if is_clean or not searched:
         return
     exposures = _find_exposures(dict(_places(run)), search)
-    for category, severity in severities.items():
-        yield from _list_findings([each for each in exposures if each.category == category], severity)
+    for category, reaction in searched.items():
+        yield from _list_findings([each for each in exposures if each.category == category], reaction)
     if any(each.category == "unsearched" for each in exposures):
         name, action = "sensitive.unsearched", WITHHELD_ACTION
         yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
@@ -70,7 +71,7 @@ def exposure_findings(
 
 def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
     """Yield path and value of everything that is searched."""
-    yield "agent_run.final_output", run.get("final_output")
+    yield _OUTPUT, run.get("final_output")
     for index, call in enumerate(as_list(run.get("tool_calls"))):
         fields = call if isinstance(call, Mapping) else {"name": call}
         for name, value in fields.items():
@@ -96,22 +97,24 @@ def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Expos
     return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
 
 
-def _list_findings(exposures: list[_Exposure], severity: Severity) -> Iterator[AuditFinding]:
+def _list_findings(
+    exposures: list[_Exposure], reaction: Severity | Literal["output"]
+) -> Iterator[AuditFinding]:
     for exposure in exposures[:MAX_FINDINGS]:
         place, topic = name_place(exposure.where, "contain"), _topic_in_words(exposure)
         count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
         reason = f"{place} {topic}: {exposure.kind} ({count}); remove {them}"
-        yield _build_finding(exposure, severity, reason, build_excerpt(exposure.value))
+        yield _build_finding(exposure, reaction, reason, build_excerpt(exposure.value))
     more = len(exposures) - MAX_FINDINGS
     if more > 0:
         rest = _Exposure(exposures[0].category, "more", more, "agent_run", None)
         reason = f"{more} more findings of {_topic_in_words(rest)} are not listed"
-        yield _build_finding(rest, severity, reason, {})
+        yield _build_finding(rest, reaction, reason, {})
 
 
 def name_place(path: str, verb: str) -> str:
     """Name a place of a run in words, with a verb: "The arguments of tool call 2 contain"."""
-    if path == "agent_run.final_output":
+    if path == _OUTPUT:
         return f"The output {verb}s"
     call, message = _CALL_PATH.fullmatch(path), _MESSAGE_PATH.fullmatch(path)
     if call and call[2] == "args":
@@ -126,8 +129,10 @@ def _topic_in_words(exposure: _Exposure) -> str:
 
 
 def _build_finding(
-    exposure: _Exposure, severity: Severity, reason: str, evidence: JsonObject
+    exposure: _Exposure, reaction: Severity | Literal["output"], reason: str, evidence: JsonObject
 ) -> AuditFinding:
+    at_place: Severity = "critical" if exposure.where == _OUTPUT else "info"
+    severity = at_place if reaction == "output" else reaction
     name, category, action = _TOPICS[exposure.category]
     finding_id = f"{name}.{exposure.kind}"
     return build_finding(finding_id, category, "policy", severity, reason, exposure.where, action, evidence)

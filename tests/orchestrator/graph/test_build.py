@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from copy import deepcopy
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -43,7 +44,11 @@ def test_the_graph_has_the_documented_nodes():
     "part", ["planner_node", "executor_node", "monitor_node", "next_step", "retry", "end"]
 )
 def test_the_drawing_shows_every_node_and_every_documented_route(part):
-    assert part in build().draw_mermaid()
+    assert part in build().draw_mermaid() == build().graph.get_graph().draw_mermaid()
+
+
+def test_a_deep_copy_runs():
+    assert deepcopy(build()).run("x")["status"] == "success"
 
 
 def test_a_picture_is_a_png_or_the_error_says_what_to_install():

@@ -61,20 +61,25 @@ class Recorder(BaseCallbackHandler):
             yield name
 
 
-def test_the_evaluation_is_a_subgraph_of_the_monitor():
-    subgraphs = dict(build().graph.get_subgraphs())
-
-    assert set(NODES) <= set(subgraphs["monitor_node"].nodes)
+MONITORS = ("monitor_node", "branch_node|branch_monitor_node", "synthesis_node|answer_monitor_node")
 
 
+@pytest.mark.parametrize("monitor", MONITORS)
+def test_the_evaluation_is_a_subgraph_of_each_monitor(monitor):
+    subgraphs = dict(build(synthesis=True).graph.get_subgraphs(recurse=True))
+
+    assert set(NODES) <= set(subgraphs[monitor].nodes)
+
+
+@pytest.mark.parametrize("monitor", MONITORS)
 @pytest.mark.parametrize("supervision", ["none", "llm"])
-def test_a_drawing_with_subgraphs_shows_the_nodes_of_the_evaluation(supervision):
+def test_a_drawing_with_subgraphs_shows_the_nodes_of_the_evaluation(supervision, monitor):
     agents = FakePlanner(["one"]), SpeakingExecutor(), FakeMonitor()
-    orchestrator = LangGraphOrchestrator(*agents, supervision=supervision, supervisor=FakeSupervisor())
-    drawing = orchestrator.graph.get_graph(xray=True)
+    options = {"supervision": supervision, "supervisor": FakeSupervisor(), "synthesis": True}
+    drawing = LangGraphOrchestrator(*agents, **options).graph.get_graph(xray=True)
 
-    assert {f"monitor_node:{name}" for name in NODES} <= set(drawing.nodes)
-    assert all(name in drawing.draw_mermaid() for name in NODES)
+    assert {f"{monitor.replace('|', ':')}:{name}" for name in NODES} <= set(drawing.nodes)
+    assert f"subgraph {monitor.rpartition('|')[2]}" in drawing.draw_mermaid()
 
 
 @pytest.mark.parametrize("plan", [("one", "two"), ({"step": "a", "needs": []}, {"step": "b", "needs": []})])

@@ -14,6 +14,7 @@ from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, EvaluationReport, JudgeError
 from orchestrator import Budget, ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator.state.evaluation_report import failed_kinds
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -29,6 +30,12 @@ TOO_DEEP = EvaluationContract(
     expected_trajectory=[{"name": "pay", "args": reduce(lambda inner, _: {"in": inner}, range(120), {})}]
 )
 MILD = EvaluationContract(required_content=[{"text": "please", "severity": "warning"}, {"text": "done"}])
+LOG_IN = {"name": "log_in", "args": {"password": "hunter2hunter2"}, "id": "1"}
+
+
+def log_in(password: str) -> str:
+    """Log in."""
+    return "ok"
 
 
 class FakeJudge:
@@ -498,10 +505,20 @@ def test_the_monitors_own_words_are_kept_where_it_alone_decides():
     assert [record["verdict"] for record in state["results"]] == [refuse("too dry"), accept("lovely")]
 
 
-def test_without_contracts_credentials_in_an_output_do_not_decide():
-    state = of_one_step(FakeExecutor("password=hunter2hunter2"))
+@pytest.mark.parametrize("exhausted", ["fail", "accept_best"])
+def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(exhausted):
+    executor = FakeExecutor("password=hunter2hunter2")
+    state = of_one_step(executor, retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
 
-    assert state["status"] == "success"
+    assert (state["status"], failed_kinds(state["results"][0]["report"])) == ("failed", ("content",))
+
+
+def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
+    model = ScriptedChatModel([AIMessage("", tool_calls=[LOG_IN]), "logged in"])
+    state = of_one_step(ExecutionAgent(model, tools=[log_in]))
+
+    [alert] = state["results"][0]["report"]["alerts"]
+    assert (state["status"], alert["severity"]) == ("success", "info")
 
 
 # An executor that lies

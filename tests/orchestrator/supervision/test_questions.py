@@ -55,6 +55,14 @@ def test_nothing_is_executed_while_a_question_waits():
     assert [call.step for call in executor.calls] == ["one"]
 
 
+def test_a_person_may_be_asked_only_about_steps_that_are_not_clean():
+    executor = SpeakingExecutor(said=[met(), missed()])
+    _, state = start_human(executor, supervision_policy=SupervisionPolicy(ask="on_triggers"))
+
+    assert statuses(state) == ["validated", "pending_validation"]
+    assert state["question"]["step"] == "two"
+
+
 def test_a_question_shows_each_problem_once_in_words():
     _, state = start_human(SpeakingExecutor("bad", said=[missed(concerns=["it may be old"])]), contract=DONE)
     findings, report = state["question"]["findings"], state["results"][0]["report"]
