@@ -2,6 +2,7 @@
 
     uv run python -m benchmarks.questions --arm one-call --arm defaults --held-out
     uv run python -m benchmarks.questions --arm planned --model ollama:qwen3
+    uv run --with pydantic-ai-slim --with crewai python -m benchmarks.questions --arm pydantic-ai --arm crewai
 
 Every second question is held out. An answer is right if it has content and form: the answer as a
 word, and no more words than allowed. A run that failed counts with its best attempt, which is what it shows.
@@ -17,15 +18,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Final, cast
+
+from langchain_core.language_models import BaseChatModel
 
 from agents import load_model
 from agents.calls.conversation import Model
+from benchmarks.effect.arms.base import Arm as Peer
+from benchmarks.effect.arms.base import Trial
+from benchmarks.effect.arms.crewai import CrewAI
+from benchmarks.effect.arms.pydantic_ai import PydanticAI
+from benchmarks.effect.models import Meter
+from benchmarks.effect.prompts import Prompt
 from evaluation.statistics.intervals import proportion
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.settings import PlanningMode
+from orchestrator.state.records import VerifierName
 
+_RETRIES: Final = 3
 QUESTIONS: Final = Path(__file__).with_suffix(".jsonl")
 
 
@@ -73,11 +84,12 @@ def call_once(model: Model, question: str) -> Given:
     return Given(str(model.invoke(question).text))
 
 
-def orchestrate(planning: PlanningMode) -> Arm:
+def orchestrate(planning: PlanningMode, verifier: VerifierName | None = None) -> Arm:
     """Asks the orchestrator that ``from_model`` builds."""
 
     def ask(model: Model, question: str) -> Given:
-        state = LangGraphOrchestrator.from_model(model, planning=planning).run(question)
+        orchestrator = LangGraphOrchestrator.from_model(model, planning=planning, verifier=verifier)
+        state = orchestrator.run(question)
         best = find_best_answer(state)
         shown = state["output"] or (best["result"] if best else "")
         calls = state["usage"]["model_calls"] or 0
@@ -86,10 +98,25 @@ def orchestrate(planning: PlanningMode) -> Arm:
     return ask
 
 
+def ask_peer(peer: Peer) -> Arm:
+    """Asks another framework with the model as the judge."""
+
+    def ask(model: Model, question: str) -> Given:
+        meter = Meter()
+        counted = cast("BaseChatModel", model).model_copy(update={"callbacks": [meter]})
+        answer = peer.answer(Trial(Prompt(0, question, ()), counted, _RETRIES, lambda _: False))
+        return Given(answer.output, answer.claimed is True, calls=meter.totals.calls)
+
+    return ask
+
+
 ARMS: Final[Mapping[str, Arm]] = {
     "one-call": call_once,
     "defaults": orchestrate("auto"),
     "planned": orchestrate("always"),
+    "agreement": orchestrate("auto", "agreement"),
+    "pydantic-ai": ask_peer(PydanticAI()),
+    "crewai": ask_peer(CrewAI()),
 }
 
 

@@ -36,6 +36,7 @@ from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.effects import find_once_tools, list_tools, read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
+from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -205,7 +206,8 @@ def _build_steps(
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding)
+    verifier = build_verifier(settings.verifier, agents.executor, judging, list_tools(agents.executor))
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
     rules = settings.retry_policy.strategies
     models = load_models(rules, agents.models, agents.executor)
     once = find_once_tools(agents.executor)

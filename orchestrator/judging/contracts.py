@@ -88,7 +88,7 @@ class Contracts:
         """
         own = self._find_own(state)
         derived = [each["contract"] for each in list_derived(state, is_output=False)]
-        if not self._is_output(state):
+        if not self.is_output(state):
             return [Demand(_join(own, derived))]
         stated, added = self.output.contract, self._list_run_additions(state)
         if own is None or self.is_answer or is_only_step(state):
@@ -148,26 +148,26 @@ class Contracts:
         """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""
         demands = self.list_demands(state)
         # An execution that raised has no output, and its error says why.
-        if not self._is_output(state) or self.output.output_type is not None or state["status"] == "failed":
+        if not self.is_output(state) or self.output.output_type is not None or state["status"] == "failed":
             return demands
         return [replace(demand, contract=refuse_blank(demand.contract, output)) for demand in demands]
 
     def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
         """Return the record with the text that the run would return, which the checks have to hold for."""
-        if self.output.output_type is None or not self._is_output(state):
+        if self.output.output_type is None or not self.is_output(state):
             return record
         return {**record, "result": self.output.format_output(record["result"])}
 
     def find_schema(self, state: OrchestratorState) -> dict[str, object] | None:
         """Return the JSON Schema of the current step's output, if it is the final output and has a type."""
-        return self.output.schema if self._is_output(state) else None
+        return self.output.schema if self.is_output(state) else None
 
     def find_unchecked(self, state: OrchestratorState, contract: PlainContract) -> list[str]:
         """Return the requirements on the current output that no check covers, in words.
 
         They are the phrases of the task that became no check, and the criteria that only a judge can score.
         """
-        stated = list_derived(state, is_output=self._is_output(state))
+        stated = list_derived(state, is_output=self.is_output(state))
         phrases = [phrase for each in stated for phrase in each["unchecked"]]
         return [*phrases, *list_criteria(contract)]
 
@@ -182,7 +182,7 @@ class Contracts:
 
     def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
         """Return the checks of the current output that were derived from words of the task or the step."""
-        contracts = [] if self.has_case else list_derived(state, is_output=self._is_output(state))
+        contracts = [] if self.has_case else list_derived(state, is_output=self.is_output(state))
         return [check for each in contracts for check in _list_checks(each["contract"])]
 
     def _states_output_checks(self, state: OrchestratorState) -> bool:
@@ -198,7 +198,8 @@ class Contracts:
         """Return whether the final output has to meet more than the objective."""
         return not self.output.is_empty or has_derived_output(state)
 
-    def _is_output(self, state: OrchestratorState) -> bool:
+    def is_output(self, state: OrchestratorState) -> bool:
+        """Return whether the output of the current execution is the final one."""
         if self.is_answer or is_only_step(state):
             return True
         return is_last_step(state) and not self.writes_answer(state)

@@ -66,6 +66,7 @@ def describe_safeguards(
         "checks": [name for name in checks if name != OUTPUT_TYPE],
         "output_type": _name(given.get("output_type")),
         "judge": _name(given.get("judge")),
+        "verifier": settings.verifier,
         **{name: _name(contract) for name, contract in contracts.items()},
     }
     # Each checkpoint has them, so those that nobody has set are left out.

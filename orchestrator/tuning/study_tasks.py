@@ -36,12 +36,7 @@ def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
         ConfigurationError: The file cannot be read, there are too few tasks, a task has no check, or two have
             the same name; the message names every such task.
     """
-    try:
-        cases = read_case_set(spec.tasks).cases
-    except ContractError as error:
-        raise ConfigurationError(f"tasks: {error}") from None
-    except OSError as error:
-        raise ConfigurationError(f"tasks: {spec.tasks!r} cannot be read ({error.strerror})") from None
+    cases = read_cases(spec.tasks)
     if problems := [*_find_problems(cases)]:
         raise ConfigurationError(f"tasks: {'; '.join(problems)}")
     if len(cases) < _FEWEST_TASKS:
@@ -50,19 +45,34 @@ def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
     return {name_task(case): case for case in cases}
 
 
+def read_cases(path: str) -> list[TaskCase]:
+    """Reads a file of cases.
+
+    Raises:
+        ConfigurationError: It cannot be read.
+    """
+    try:
+        return read_case_set(path).cases
+    except ContractError as error:
+        raise ConfigurationError(f"tasks: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
+
+
 def _find_problems(cases: Sequence[TaskCase]) -> Iterator[str]:
     unchecked = [name_task(case) for case in cases if not _has_checks(case)]
     if unchecked:
         yield (
             f"{len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune by: "
-            f"{_list_names(unchecked)}; give them a contract, or leave them out"
+            f"{list_names(unchecked)}; give them a contract, or leave them out"
         )
     repeated = [name for name, times in Counter(map(name_task, cases)).items() if times > 1]
     if repeated:
-        yield f"several tasks have the same name: {_list_names(repeated)}; give each its own"
+        yield f"several tasks have the same name: {list_names(repeated)}; give each its own"
 
 
-def _list_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """Lists names of tasks, each quoted and shortened."""
     return ", ".join(format_repr(name, _NAME_LENGTH) for name in names)
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Self, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,6 +17,8 @@ from evaluation.errors import ContractError
 from evaluation.judges.trust.figures import JudgeTrust, Kind, VerdictCounts
 from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
 from evaluation.values import VersionOne
+
+M = TypeVar("M", bound=BaseModel)
 
 _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
@@ -70,7 +72,7 @@ def find_trust(model_name: str | None) -> JudgeTrust | None:
     if model_name is None:
         return None
     folders = (get_trust_folder(), _SHIPPED)
-    read = (_read_file(folder / _name_file(model_name), model_name) for folder in folders)
+    read = (_read_file(folder / name_file(model_name), model_name) for folder in folders)
     return next((trust for trust in read if trust is not None), None)
 
 
@@ -85,15 +87,21 @@ def save_trust(trust: JudgeTrust) -> Path:
         raise ContractError(
             f"the name of the judge has {len(trust.judge)} characters; give a name of 1 to {_MAX_NAME}"
         )
-    folder = get_trust_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / _name_file(trust.judge)
-    content = _StoredTrust.from_trust(trust).model_dump_json(indent=2)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f"{file.name}.")
+    return write_model(get_trust_folder() / name_file(trust.judge), _StoredTrust.from_trust(trust))
+
+
+def write_model(file: Path, content: BaseModel) -> Path:
+    """Writes a file of figures, whole or not at all, and returns it; creates its folder.
+
+    Raises:
+        OSError: The file cannot be written. An earlier file is unchanged.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(f"{content}\n")
-        Path(temporary).replace(file)  # whole or not at all, also for a reader at the same time
+            stream.write(f"{content.model_dump_json(indent=2)}\n")
+        Path(temporary).replace(file)  # whole also for a reader at the same time
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -102,24 +110,37 @@ def save_trust(trust: JudgeTrust) -> Path:
 
 def get_trust_folder() -> Path:
     """Returns the folder in the user's data folder that has the figures. Creates nothing."""
+    return get_figures_folder("judges")
+
+
+def get_figures_folder(kind: str) -> Path:
+    """Returns the folder in the user's data folder that has figures of a kind. Creates nothing."""
     from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
 
-    return user_data_path(_APPLICATION, appauthor=False) / "judges"
+    return user_data_path(_APPLICATION, appauthor=False) / kind
 
 
-def _name_file(judge: str) -> str:
+def name_file(judge: str) -> str:
+    """Returns the name of the file that has the figures of a judge."""
     # A name has URLs and any other text of a model; its digest is a file name on every system.
     return f"{sha256(judge.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
 
 
-def _read_file(file: Path, judge: str) -> JudgeTrust | None:
-    """Reads the figures of a judge. Returns None if there are none, or none of the current set."""
+def read_model(file: Path, model: type[M]) -> M | None:
+    """Reads a file of figures. Returns None if there is none; logs a warning if it is damaged."""
     try:
         with file.open("rb") as stream:
-            stored = _StoredTrust.model_validate_json(stream.read(_MAX_BYTES))
+            return model.model_validate_json(stream.read(_MAX_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
         _log.warning("the figures of a judge in %s cannot be read (%s)", file, type(error).__name__)
         return None
-    return JudgeTrust(stored.judge, stored.counts) if stored.is_current(judge) else None
+
+
+def _read_file(file: Path, judge: str) -> JudgeTrust | None:
+    """Reads the figures of a judge. Returns None if there are none, or none of the current set."""
+    stored = read_model(file, _StoredTrust)
+    return (
+        JudgeTrust(stored.judge, stored.counts) if stored is not None and stored.is_current(judge) else None
+    )

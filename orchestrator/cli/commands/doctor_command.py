@@ -16,11 +16,14 @@ from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
 from orchestrator.cli.options import shared_options as shared
 from orchestrator.cli.session.judge_measurement import report_judge
+from orchestrator.cli.session.verifier_measurement import report_verifier
 from orchestrator.cli.statuses import FAILED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import print_json
 from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.state.records import VerifierName
 
+_MAX_WRONG: Final = 0.05
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _NOTHING_USABLE: Final = (
     "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
@@ -35,6 +38,20 @@ Limit = Annotated[
     typer.Option(
         help="With --judge: ask about this many outputs only. Such figures are not kept.", metavar="N", min=1
     ),
+]
+Verify = Annotated[
+    VerifierName | None,
+    typer.Option("--verifier", help="Measure how often a claim of `run --verifier` is right, on --tasks."),
+]
+Tasks = Annotated[
+    str | None, typer.Option(help="With --verifier: a file of tasks with known answers.", metavar="FILE")
+]
+MaxWrong = Annotated[
+    float | None,
+    typer.Option(help="With --verifier: most wrong claims, as a share. Default: 0.05.", metavar="SHARE"),
+]
+Model = Annotated[
+    str | None, typer.Option(help="With --verifier: the model of the runs. Default: local.", metavar="SPEC")
 ]
 
 
@@ -51,13 +68,30 @@ class Source:
     detail: str
 
 
-def doctor(judge: Judge = None, limit: Limit = None, json: shared.Json = False) -> None:
-    """Check which models can run, or how far a judge can be trusted.
+def doctor(  # noqa: PLR0917
+    judge: Judge = None,
+    limit: Limit = None,
+    verifier: Verify = None,
+    tasks: Tasks = None,
+    model: Model = None,
+    max_wrong: MaxWrong = None,
+    json: shared.Json = False,
+) -> None:
+    """Check which models can run, or how far a judge or a verifier can be trusted.
 
-    With --judge, a model judges outputs whose verdicts are known.
+    With --judge, a model judges outputs whose verdicts are known. With --verifier, your tasks are run, and
+    the answers that it approves are compared with the known ones.
 
-    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if the judge is trusted, 1 if not.
+    Exit status: 0 if a model can be used, 1 if none can. With --judge or --verifier: 0 if it is trusted, 1
+    if not.
     """
+    if verifier is not None and tasks is not None:
+        report_verifier(verifier, tasks, model or "local", max_wrong or _MAX_WRONG, json=json)
+        return
+    given = {"--verifier": verifier, "--tasks": tasks, "--max-wrong": max_wrong, "--model": model}
+    if alone := [name for name, value in given.items() if value is not None]:
+        missing = "--verifier agreement|judge" if verifier is None else "--tasks FILE"
+        raise typer.BadParameter(f"{alone[0]} needs {missing}; add it")
     if judge is not None:
         report_judge(judge, limit, json=json)
         return

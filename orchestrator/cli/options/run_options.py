@@ -14,7 +14,7 @@ from typer.models import OptionInfo
 
 from orchestrator.cli.options.durations import parse_seconds
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.records import Grounding, PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
@@ -25,6 +25,7 @@ OF_A_PLAN: Final = (
     *(
         "planning",
         "grounding",
+        "verifier",
         "supervise",
         "approve_tools",
         "once_tools",
@@ -123,6 +124,13 @@ class RunOptions(BaseModel):
             "always (strict), or never (off)."
         ),
     ] = "facts"
+    verifier: Annotated[
+        VerifierName | None,
+        typer.Option(
+            help="Verify the answer by further answers of the model (agreement), or by the monitor (judge), "
+            "as `orchestrator doctor --verifier` has measured it."
+        ),
+    ] = None
     supervise: Annotated[SupervisionMode, typer.Option(help="Who reviews a step: a model, or you.")] = "none"
     approve_tools: Annotated[
         str | None, _Names(help='Ask you before each call of these tools, or of "all".')

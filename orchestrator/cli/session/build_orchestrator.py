@@ -70,6 +70,7 @@ def build_orchestrator(
         ),
         planning=options.planning,
         grounding=options.grounding,
+        verifier=options.verifier,
         supervision=options.supervise,
         approve_tools="all" if options.approve_tools == "all" else _read_names(options.approve_tools),
         once_tools=_read_names(options.once_tools),

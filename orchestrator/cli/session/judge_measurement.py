@@ -15,8 +15,8 @@ from rich.text import Text
 
 from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, load_model
 from evaluation import JudgeTrust, measure_judge, save_trust
-from evaluation.judges.trust.figures import Kind, Verdict
-from evaluation.judges.trust.labelled_set import LabelledOutput, get_set_version, load_labelled_set
+from evaluation.judges.trust.figures import Kind
+from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
 from evaluation.judges.trust.trust_files import get_trust_folder
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.session.bad_input import report_bad_input
@@ -47,8 +47,9 @@ def report_judge(spec: str, limit: int | None, *, json: bool) -> None:
     with print_logs_on(progress), report_bad_input(ModelUnavailableError, ModelRefusedError, OSError):
         monitor = MonitoringAgent(load_model(spec))
         get_trust_folder().mkdir(parents=True, exist_ok=True)  # fails before the calls, which may cost money
-        with _show_progress(progress, len(outputs)) as advance:
-            trust = measure_judge(monitor, outputs=outputs, on_verdict=advance)
+        said = f"Asking the judge about {count_noun(len(outputs), 'output')}, one call each."
+        with show_progress(progress, said, len(outputs)) as advance:
+            trust = measure_judge(monitor, outputs=outputs, on_verdict=lambda *_: advance())
         file = save_trust(trust) if len(outputs) == len(load_labelled_set()) else None
     if json:
         print_json(_to_plain(trust, file))
@@ -60,12 +61,12 @@ def report_judge(spec: str, limit: int | None, *, json: bool) -> None:
 
 
 @contextmanager
-def _show_progress(console: Console, total: int) -> Iterator[Callable[[LabelledOutput, Verdict], None]]:
-    """Yields a function that counts one more verdict on a bar, which only a terminal shows."""
-    console.print(f"Asking the judge about {count_noun(total, 'output')}, one call each.")
+def show_progress(console: Console, said: str, total: int) -> Iterator[Callable[[], None]]:
+    """Yields a function that counts one more on a bar, which only a terminal shows; prints a line before."""
+    console.print(said)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("measuring", total=total)
-        yield lambda _output, _verdict: progress.advance(task)
+        yield lambda: progress.advance(task)
 
 
 def _to_plain(trust: JudgeTrust, file: Path | None) -> dict[str, object]:
@@ -86,11 +87,11 @@ def _to_plain(trust: JudgeTrust, file: Path | None) -> dict[str, object]:
 def _list_figures(trust: JudgeTrust) -> Iterator[str]:
     accepts, rejects = trust.false_accepts, trust.false_rejects
     yield f"Judge: {trust.judge}"
-    yield f"It accepted {_format_count(accepts, 'wrong output')}. False accepts: {_format_rate(accepts)}."
+    yield f"It accepted {_format_count(accepts, 'wrong output')}. False accepts: {format_rate(accepts)}."
     for kind, name in _WRONG.items():
         counts = trust.counts[kind]
         yield f"  {name}: accepted {counts.accepted} of {counts.accepted + counts.refused}"
-    yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {_format_rate(rejects)}."
+    yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {format_rate(rejects)}."
     yield f"It gave no verdict on {trust.needs_review} of {count_noun(trust.total, 'output')}."
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
 
@@ -99,7 +100,8 @@ def _format_count(rate: Proportion, noun: str) -> str:
     return f"{rate.successes} of {count_noun(rate.trials, noun)} that it gave a verdict on"
 
 
-def _format_rate(rate: Proportion) -> str:
+def format_rate(rate: Proportion) -> str:
+    """Formats a rate with its interval: "90% (95% interval: 80% to 96%)"."""
     if rate.value is None or rate.interval is None:
         return "unknown"
     return f"{rate.value:.0%} (95% interval: {rate.interval.low:.0%} to {rate.interval.high:.0%})"
