@@ -164,7 +164,8 @@ class Plugins:
     """The plug-ins of an evaluation: everything that is not data.
 
     Raises:
-        ContractError: An item of ``checks`` or ``named_checks`` is no check, or two have the same name.
+        ContractError: A price is no ``Price``, an item of ``checks`` or ``named_checks`` is no check, or two
+            have the same name.
     """
 
     judge: Judge | AsyncJudge | None = None
@@ -187,7 +188,12 @@ class Plugins:
     """Returns the current time with its zone, for the rules on retention."""
 
     def __post_init__(self) -> None:
-        """Check the checks of the user's code."""
+        """Check the prices, and the checks of the user's code."""
+        prices: Mapping[str, object] = self.prices
+        for model, price in prices.items():
+            if not isinstance(price, Price):
+                given = f"prices[{model!r:.80}] is {price!r:.80}"
+                raise ContractError(f"{given}; give Price(input_usd=..., output_usd=...)")
         if self.checks or self.named_checks:
             require_checks([*require_checks(self.checks), *require_checks(self.named_checks, "named_checks")])
 

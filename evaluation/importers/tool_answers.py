@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 _ERROR_BEGINNINGS: Final = (
     "error:", "error executing tool", "error invoking tool", "an error occurred while running the tool",
@@ -30,6 +30,38 @@ _ABOUT_STATUS: Final = frozenset(
 )
 """The fields of an answer that says no more than its status; other fields are those of a record."""
 _FENCE: Final = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+
+
+FailedAnswer: TypeAlias = str | dict[str, str | float | bool | None]
+"""How an answer begins, or fields of an object with their values."""
+
+
+def has_failed(result: object, listed: Sequence[FailedAnswer], *, is_write: bool) -> bool:
+    """Return whether the answer to a call says that it failed.
+
+    Args:
+        result: The answer.
+        listed: The answers of failed calls that the contract lists.
+        is_write: Whether the call was to change something; any other may answer with any text.
+    """
+    if isinstance(result, Mapping) and result.get("isError") is True:
+        return True
+    if is_write and describes_error(result, is_write=True):
+        return True
+    return any(_is_listed(part, each) for part in _list_parts(result) for each in listed)
+
+
+def _is_listed(part: object, listed: FailedAnswer) -> bool:
+    if isinstance(listed, str):
+        return isinstance(part, str) and part.strip().lower().startswith(listed.strip().lower())
+    if not isinstance(part, Mapping):
+        return False
+    return all(name in part and _fold(part[name]) == _fold(value) for name, value in listed.items())
+
+
+def _fold(value: object) -> object:
+    # True is not 1.
+    return value.strip().lower() if isinstance(value, str) else (type(value) is bool, value)
 
 
 def describes_error(result: object, *, is_write: bool = False) -> bool:

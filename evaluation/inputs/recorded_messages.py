@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -68,7 +68,8 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
     if output is None:
         is_unfinished = run.error is not None or any(map(_leaves_output_open, ends))
         output = "" if is_unfinished else conversation.output
-    doubts = (*map(Doubt, _check_calls(conversation, run)), *ends)
+    writing = {*(case.trajectory.writing_tools or ()), *run.writing_tools}
+    doubts = (*map(Doubt, _check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
 
 
@@ -160,10 +161,10 @@ def _asks_only_for_effects(case: EvaluationCase) -> bool:
     return case.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))
 
 
-def _check_calls(conversation: Conversation, run: AgentRun) -> Iterator[str]:
+def _check_calls(conversation: Conversation, run: AgentRun, writing: Collection[str]) -> Iterator[str]:
     if "tool_calls" in run.model_fields_set:
-        return _find_disagreements(conversation, run.tool_calls)
-    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation))
+        return _find_disagreements(conversation, run.tool_calls, writing)
+    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation, writing))
 
 
 def _find_orphans(conversation: Conversation) -> Iterator[str]:
@@ -172,16 +173,21 @@ def _find_orphans(conversation: Conversation) -> Iterator[str]:
         yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
 
 
-def _find_unanswered(calls: Sequence[RecordedCall], conversation: Conversation) -> Iterator[str]:
-    """Report a call without an answer, if the messages record answers and the run went on after it."""
+def _find_unanswered(
+    calls: Sequence[RecordedCall], conversation: Conversation, writing: Collection[str]
+) -> Iterator[str]:
+    """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
     last = [] if conversation.has_reply else conversation.last_calls
-    lost = [each for each in calls if each.answer is None and each not in last]
-    if lost and any(each.answer is not None for each in conversation.calls):
+    has_answers = any(each.answer is not None for each in conversation.calls)
+    asked = [each for each in calls if has_answers or each.call.name in writing]
+    if lost := [each for each in asked if each.answer is None and each not in last]:
         name = name_tool(lost[0].call.name)
         yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
 
 
-def _find_disagreements(conversation: Conversation, calls: Sequence[ToolCall]) -> Iterator[str]:
+def _find_disagreements(
+    conversation: Conversation, calls: Sequence[ToolCall], writing: Collection[str]
+) -> Iterator[str]:
     """Compare ``tool_calls`` with the messages, which may lack calls: messages are often cut.
 
     Only a conversation that begins with the request, ends with the reply and holds calls of its own shows
@@ -197,4 +203,4 @@ def _find_disagreements(conversation: Conversation, calls: Sequence[ToolCall]) -
     if len(conversation.orphans) > len(calls) - len(matches):
         yield from _find_orphans(conversation)
     unknown = [matches[place] for place in matches if calls[place].result is None and not calls[place].error]
-    yield from _find_unanswered(unknown, conversation)
+    yield from _find_unanswered(unknown, conversation, writing)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from evaluation.importers.tool_answers import FailedAnswer
 from evaluation.inputs.run import ActionKind
 from evaluation.validation.input_model import InputModel, wrap_name
 from evaluation.values import WHOLE, Quantity
@@ -132,10 +133,20 @@ class TrajectoryRules(InputModel):
     ``extra``: it counts as a call, but fulfils no expectation. ``ignore``: it is left out. ``count``: it
     counts as any other and fulfils an expectation. ``fail``: as ``extra``, and it fails the run.
     """
+    failed_answers: list[FailedAnswer] = Field(default_factory=list)
+    """Answers of a failed call: a text is how it begins, an object has fields of it with their values. A
+    writing tool also fails by the answers that ``describes_error`` knows."""
     parallel_calls: Literal["any_order", "in_order"] = "any_order"
     """Whether the calls of one message may come in any order among themselves."""
     stuck_after: Annotated[int, Field(ge=2), WHOLE] = 3
     """Number of identical calls in a row that count as stuck."""
+
+    @field_validator("failed_answers")
+    @classmethod
+    def _require_words(cls, answers: list[FailedAnswer]) -> list[FailedAnswer]:
+        if any(not (each.strip() if isinstance(each, str) else each) for each in answers):
+            raise ValueError("an answer in 'failed_answers' is empty; every answer would fit it")
+        return answers
 
     @property
     def names_effects(self) -> bool:

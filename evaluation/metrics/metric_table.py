@@ -12,7 +12,7 @@ from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
 from evaluation.validation.input_model import describe_idle_bound
-from evaluation.validation.problems import find_similar, format_path
+from evaluation.validation.problems import OTHER_NAMES, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
@@ -52,7 +52,7 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
             problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
             yield from () if problem is None else (f"thresholds.{name}: {problem}",)
         if name not in METRICS and not isinstance(bound, Threshold):
-            similar = find_similar(name, METRICS)
+            similar = OTHER_NAMES.get(name) or find_similar(name, METRICS)
             hint = f"did you mean {similar!r}? If" if similar else "if"
             yield (
                 f"{format_path(('thresholds', name))}: is no metric; {hint} it is a resource of the run, "

@@ -60,9 +60,8 @@ def _score_trajectory(
     is_expected = state["contract"].get("expected_trajectory") is not None
     thresholds = state["thresholds"]
     recorded = [str(name) for name in as_list(state["agent_run"].get("writing_tools"))]
-    writing = rules.writing_tools or ()
     return score_trajectory(
-        [observed_action(action, writing, recorded) for action in state["actual_trajectory"]],
+        [observed_action(action, recorded) for action in state["actual_trajectory"]],
         steps if is_expected else None,
         state["trajectory_match_mode"],
         rules,

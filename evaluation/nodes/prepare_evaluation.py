@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
+from evaluation.importers.tool_answers import has_failed
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
+from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
@@ -95,7 +97,7 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
         "actual_output": case_read.output,
         "record_checks": [*map(_build_doubt, case_read.doubts), *_find_error(case)],
         "reference_output": case.reference_output,
-        "actual_trajectory": [_normalize_call(call) for call in case.agent_run.tool_calls],
+        "actual_trajectory": [_normalize_call(call, case.trajectory) for call in case.agent_run.tool_calls],
         "expected_trajectory": [
             action if isinstance(action, dict) else {"name": action}
             for action in as_list(plain.get("expected_trajectory"))
@@ -131,9 +133,11 @@ def _build_doubt(doubt: Doubt) -> MetricOutcome:
     return build_outcome("record", "agent_run", None, doubt.severity, doubt.reason)
 
 
-def _normalize_call(call: ToolCall) -> Action:
+def _normalize_call(call: ToolCall, rules: TrajectoryRules) -> Action:
     # Broken JSON does not make the case invalid: the agent wrote it, and the evaluation judges the agent.
     args, problem = _parse_arguments(call.args)
+    is_write = call.name in (rules.writing_tools or ())
+    failed = has_failed(call.result, rules.failed_answers, is_write=is_write)
     return {
         "kind": call.kind,
         "name": call.name,
@@ -141,7 +145,7 @@ def _normalize_call(call: ToolCall) -> Action:
         "args_error": problem,
         "args_text": call.args if problem and isinstance(call.args, str) else None,
         "result": call.result,
-        "error": "error" if call.error is True or _is_marked(call.result) else call.error or call.not_run,
+        "error": "error" if failed or call.error is True else call.error or call.not_run,
         # A tool that has answered has run, whatever else the record says.
         "not_run": call.not_run if call.result is None else None,
         "agent": call.agent,
@@ -149,11 +153,6 @@ def _normalize_call(call: ToolCall) -> Action:
         "latency_ms": call.latency_ms,
         "message": call.message,
     }
-
-
-def _is_marked(result: object) -> bool:
-    """Return whether a result is one of MCP that says that the call failed."""
-    return isinstance(result, dict) and result.get("isError") is True
 
 
 def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:

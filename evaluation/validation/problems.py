@@ -154,22 +154,30 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     return f"give {accepted}, not {_describe_given(value)}{_propose_option(accepted, value)}"
 
 
-_OTHER_NAMES: Final = {
+OTHER_NAMES: Final = {
     "tokens": "total_tokens", "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
     "model_name": "model", "actual_tools": "tool_calls", "tools_called": "tool_calls",
     "intermediate_messages": "messages", "output": "final_output", "actual_output": "final_output",
-    "latency": "latency_ms", "cost": "cost_usd",
+    "latency": "latency_ms", "duration": "latency_ms", "cost": "cost_usd", "tools": "tool_calls",
+    "answer": "final_output", "response": "final_output", "prompt": "input", "question": "input",
+    "expected_output": "reference_output", "expected_tools": "expected_trajectory",
+    "score": "judge_score", "token_limit": "total_tokens", "safety": "audit", "compliance": "audit",
 }  # fmt: skip
-"""The field of a run by the names that other tools give it."""
+"""Our name of a field or a metric by the names that other tools give it."""
 
 
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     name = str(path[-1])
-    similar = propose_field(path, known_names) or _OTHER_NAMES.get(name)
+    similar = _find_own_name(name, known_names) or propose_field(path, known_names)
     similar = similar or find_similar(name, [known for known in known_names if "." not in known])
     if similar in {None, name}:
         return "no field has this name; leave it out"
     return f"no field has this name; write {similar!r} instead, or leave it out"
+
+
+def _find_own_name(name: str, known: Iterable[str]) -> str | None:
+    own = OTHER_NAMES.get(name)
+    return own if own in {each.rpartition(".")[2] for each in known} else None
 
 
 def _describe_unknown_kind(error: ErrorDetails) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation import evaluate
+from evaluation import ContractError, evaluate
 
 WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"writing_tools": ["cancel_order"]}}
 
@@ -15,12 +15,24 @@ def judge_status(run, **fields):
     "name",
     [
         *("CANCEL_ORDER", "cancel_order ", "cancel\u200b_order", "mcp__shop__cancel_order"),
-        *("functions.cancel_order", "cancelOrder", "ｃancel_order"),
+        *("functions.cancel_order", "cancelOrder", "ｃancel_order", "c\u0430ncel_order"),
     ],
 )
-def test_another_spelling_of_a_writing_tool_is_a_second_write_and_never_the_expected_one(name):
-    assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "needs_review"
-    assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+class TestOtherSpellings:
+    def test_of_a_writing_tool_are_a_second_write_and_never_the_expected_one(self, name):
+        assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "needs_review"
+        assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+
+    @pytest.mark.parametrize(
+        "contract",
+        [
+            {"trajectory": {"forbidden_tools": ["cancel_order"]}},
+            {"audit": {"rules": [{"id": "no", "forbidden_tools": ["cancel_order"]}]}},
+            {"checks": [{"check": "tool_calls", "tool": "cancel_order", "max": 0}]},
+        ],
+    )
+    def test_of_a_forbidden_tool_need_a_review(self, name, contract):
+        assert judge_status({"tool_calls": ["look", name]}, **contract) == "needs_review"
 
 
 def test_another_tool_is_no_other_spelling():
@@ -48,6 +60,25 @@ def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
     calls = [{"name": "cancel_order", "args": {}, "result": answer}]
 
     assert judge_status({"tool_calls": calls}, **WRITES) == status
+
+
+@pytest.mark.parametrize("contract", [{"must_call": ["cancel_order"]}, WRITES])
+def test_a_contract_lists_the_answers_of_its_own_tools(contract):
+    calls = [{"name": "cancel_order", "result": "Nope, too late"}]
+    rules = {**contract.get("trajectory", {}), "failed_answers": ["nope"]}
+
+    assert judge_status({"tool_calls": calls}, **contract) == "passed"
+    assert judge_status({"tool_calls": calls}, **{**contract, "trajectory": rules}) == "failed"
+
+
+def test_a_write_that_no_message_answers_needs_a_review():
+    call = {"id": "1", "type": "function", "function": {"name": "cancel_order", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "assistant", "content": "done"},
+    ]
+    assert evaluate({"agent_run": {"messages": messages}, **WRITES})["status"] == "needs_review"
 
 
 @pytest.mark.parametrize(
@@ -132,12 +163,30 @@ def test_reports_that_were_returned_are_a_baseline(convert):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")],
+    [
+        *(("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")),
+        *(("answer", "final_output"), ("tools", "tool_calls"), ("prompt", "input")),
+    ],
 )
 def test_the_name_of_another_tool_is_told_ours(name, meant):
     [error] = evaluate({"agent_run": {"final_output": "x", name: 1}})["errors"]
 
     assert f"write '{meant}' instead" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("token_limit", "total_tokens"), ("score", "judge_score"), ("safety", "audit")]
+)
+def test_a_threshold_of_another_tool_is_told_ours(name, meant):
+    [error] = evaluate({"agent_run": {"final_output": "x"}, "thresholds": {name: 1}})["errors"]
+
+    assert f"'{meant}'" in error
+
+
+@pytest.mark.parametrize("price", [{"input": 1, "output": 2}, (1, 2), 3])
+def test_a_price_of_another_form_is_refused(price):
+    with pytest.raises(ContractError, match=r"prices\['m'\] is .*; give Price\("):
+        evaluate({"agent_run": {"final_output": "x"}}, prices={"m": price})
 
 
 @pytest.mark.parametrize("field", [{"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}])

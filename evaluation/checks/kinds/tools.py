@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import ClassVar, Literal
 
 from evaluation.checks.base import CheckKind, Observation, Text
@@ -11,12 +12,14 @@ from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount
 from evaluation.importers.tool_answers import describes_error
 from evaluation.sensitive.quoting import quote_text
+from evaluation.texts.tool_names import is_same_tool
 
 
 class ToolCalls(CountCheck):
     """How often a tool was called without an error; a call that failed counts for ``max`` alone.
 
-    A call that was kept from running counts for neither.
+    A call that was kept from running counts for neither. If ``max`` is broken only together with calls under
+    another spelling of the name, the check is undecided.
     """
 
     check: Literal["tool_calls"] = "tool_calls"
@@ -29,14 +32,22 @@ class ToolCalls(CountCheck):
         calls = [call for call in context.tool_calls if call.name == self.tool]
         succeeded = [call for call in calls if call.error is None]
         answered = [call for call in succeeded if not describes_error(call.result)]
+        others = [call for call in context.tool_calls if self._is_other_spelling(call.name)]
         made = sum(call.not_run is None for call in calls)
-        answers = {self._fits_calls(len(number), made) for number in (succeeded, answered)}
+        all_made = made + sum(call.not_run is None for call in others)
+        numbers = product((succeeded, answered), {made, all_made})
+        answers = {self._fits_calls(len(number), most) for number, most in numbers}
         # An answer that describes an error may be what the tool was called for.
         passed = answers.pop() if len(answers) == 1 else None
         # To call it again would be denied again.
         is_denied = bool(calls) and {call.not_run for call in calls} == {"denied"}
         advice = "; go on without it, and say so" if is_denied else ""
-        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}{advice}")
+        names = ", ".join(dict.fromkeys(quote_text(call.name) for call in others))
+        spelled = f"; other spellings of it were called: {names}" if others else ""
+        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}{spelled}{advice}")
+
+    def _is_other_spelling(self, name: str) -> bool:
+        return name != self.tool and is_same_tool(name, self.tool)
 
     def _describe(self) -> str:
         return f"call the tool {quote_text(self.tool)} {self._describe_bounds()}"

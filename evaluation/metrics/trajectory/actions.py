@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.checks.context import NotRun
-from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction
 from evaluation.results.state import Action
 from evaluation.values import JsonObject
@@ -63,18 +62,8 @@ class ExpectedStep(NamedTuple):
         return " | ".join(dict.fromkeys(pattern.name for pattern in self.patterns))
 
 
-def observed_action(
-    action: Action, writing_tools: Collection[str] = (), recorded_writing: Collection[str] = ()
-) -> ObservedAction:
-    """Read an action of the state.
-
-    Args:
-        action: The action.
-        writing_tools: Those of the contract. If the answer of one describes an error, the call failed; a read
-            may answer with any text.
-        recorded_writing: The tools that the run itself says change something.
-    """
-    is_refused = action["name"] in writing_tools and describes_error(action["result"], is_write=True)
+def observed_action(action: Action, recorded_writing: Collection[str] = ()) -> ObservedAction:
+    """Read an action of the state; ``recorded_writing`` are tools that change something by the run's word."""
     return ObservedAction(
         action["name"],
         action["args"],
@@ -82,7 +71,7 @@ def observed_action(
         action["agent"],
         action["target"],
         action["kind"],
-        action["error"] is not None or is_refused,
+        action["error"] is not None,
         action["not_run"],
         action["name"] in recorded_writing,
         action["message"],

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.group_order import Order, number_groups
-from evaluation.texts.tool_names import normalize_tool_name
+from evaluation.texts.tool_names import is_same_tool
 
 Actions = list[tuple[int, ObservedAction]]
 Steps = list[tuple[int, ExpectedStep]]
@@ -67,9 +67,8 @@ class Selection(NamedTuple):
 
 def _list_other_spellings(actions: Iterable[ObservedAction], writing: frozenset[str]) -> list[str]:
     """List the names of actions that differ from a writing tool's only by form."""
-    forms = {normalize_tool_name(name) for name in writing}
-    names = {action.name for action in actions} if forms else set()
-    return [name for name in names if normalize_tool_name(name) in forms]
+    names = {action.name for action in actions}
+    return [name for name in names if any(is_same_tool(name, other) for other in writing)]
 
 
 def select_compared(

@@ -154,7 +154,7 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
         ({"trajectory": {"stuck_after": 1}}, "trajectory.stuck_after: give a number of at least 2, not 1"),
         (
             {"audit": {"credentials": "bad"}},
-            "audit.credentials: give 'info', 'warning' or 'critical' or 'off', not a text",
+            "audit.credentials: give 'info', 'warning' or 'critical' or 'output' or 'off', not a text",
         ),
         ({"agent_run": {"tool_calls": [{}]}}, "agent_run.tool_calls[0].name: is missing; add it"),
         (

@@ -9,7 +9,7 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from evaluation.metrics.trajectory.match_result import list_names
-from evaluation.texts.tool_names import SEPARATORS, fold_tool_name
+from evaluation.texts.tool_names import SEPARATORS, fold_tool_name, list_readings
 
 _SHORTEST_NAME: Final = 5
 """In a shorter name, one letter may well tell two tools apart."""
@@ -35,8 +35,11 @@ def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> Ite
 
 
 def is_other_spelling(name: str, meant: str) -> bool:
-    """Return whether two names are one name, misspelt or with the name of a server or a package before it."""
-    return is_misspelling(name, meant) or _has_prefix(name, meant) or _has_prefix(meant, name)
+    """Return whether two names are one: misspelt, in look-alikes, or with a server or package before it."""
+    return any(
+        is_misspelling(one, other) or _has_prefix(one, other) or _has_prefix(other, one)
+        for one, other in product(list_readings(name), list_readings(meant))
+    )
 
 
 def is_misspelling(name: str, meant: str) -> bool:
