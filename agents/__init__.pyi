@@ -11,6 +11,7 @@ from .errors import ModelSpecError as ModelSpecError
 from .errors import ModelUnavailableError as ModelUnavailableError
 from .errors import NoEffectError as NoEffectError
 from .errors import PlanError as PlanError
+from .errors import PromptTooLongError as PromptTooLongError
 from .errors import ToolLoopError as ToolLoopError
 from .execution import ExecutionAgent as ExecutionAgent
 from .models.sampling import Sampling as Sampling

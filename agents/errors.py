@@ -5,6 +5,7 @@ AgentError
 ├── ModelSetupError         the model cannot be built here: an extra, key or weights file is missing
 ├── ModelUnavailableError   the model's server does not answer, keeps failing, or sends no reply
 ├── ModelRefusedError       the server refused the request: unknown model, no access, bad request
+│   └── PromptTooLongError  the prompt does not fit the context of the model
 ├── PlanError               the plan has no step
 ├── ToolLoopError           the model exceeded the limit of tool rounds
 ├── CallHaltedError         a person ended the run when asked about a tool call
@@ -32,6 +33,10 @@ class ModelUnavailableError(AgentError):
 
 class ModelRefusedError(AgentError):
     """The model's server refused the request, and would refuse it again."""
+
+
+class PromptTooLongError(ModelRefusedError):
+    """The prompt does not fit the context of the model: the server refused it, or cut it without an error."""
 
 
 class PlanError(AgentError):

@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool
 from agents.calls.conversation import Model
 from agents.contracts import DEFAULT_MAX_STEPS
 from agents.execution import ExecutionAgent
-from agents.models.spec import load_model
+from agents.models.spec import load_model, timeout_option
 from agents.monitoring import MonitoringAgent
 from agents.planning import PlanningAgent
 
@@ -45,6 +45,7 @@ def build_roles(
     monitor_model: str | Model | None = None,
     supervisor_model: str | Model | None = None,
     tools: Sequence[BaseTool | Callable[..., object]] | None = None,
+    call_timeout: float | None = None,
 ) -> Roles:
     """Build the three agents. Each distinct specification is loaded once.
 
@@ -55,6 +56,8 @@ def build_roles(
         monitor_model: Model of the monitor. Default: ``model``.
         supervisor_model: Model of the supervisor. Default: the monitor's.
         tools: Tools of the executor.
+        call_timeout: Timeout of one call of an agent in seconds: no client of a specification gives up
+            before.
 
     Raises:
         ModelSpecError: A specification names no model.
@@ -63,7 +66,10 @@ def build_roles(
     planner, executor, monitor = (
         model if own is None else own for own in (planner_model, executor_model, monitor_model)
     )
-    load = cache(load_model)
+
+    @cache
+    def load(spec: str) -> Model:
+        return load_model(spec, **timeout_option(spec, call_timeout))
 
     def read_model(given: str | Model) -> Model:
         return load(given) if isinstance(given, str) else given

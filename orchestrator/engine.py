@@ -153,6 +153,7 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             monitor_model=monitor_model,
             supervisor_model=supervisor_model,
             tools=tools,
+            call_timeout=options.get("call_timeout"),
         )
         agents = (roles.planner, roles.executor, roles.monitor)
         passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, "planning": "auto", **options}

@@ -10,8 +10,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -23,6 +25,7 @@ from langchain_core.language_models import BaseChatModel
 from agents.models.embedded import Endpoint, embedded_endpoint
 from agents.models.spec import load_model
 from agents.models.weights import find_weights
+from tests.fakes.loopback import Loopback, Reply, serve
 from tests.postgres import running_server
 
 OLLAMA_MODEL = "embedded/smol"
@@ -109,6 +112,30 @@ def ollama_url(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> 
 def ollama_llm(ollama_url: str) -> BaseChatModel:
     """The embedded model, reached through Ollama's protocol."""
     return load_model(f"ollama:{OLLAMA_MODEL}", base_url=ollama_url, num_predict=64)
+
+
+@pytest.fixture
+def loopback() -> Iterator[Callable[..., Loopback]]:
+    """Start servers: `loopback(status, body, headers)`, or `loopback(answer=function)` of a request."""
+    servers: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
+
+    def start(
+        status: int = 200,
+        body: bytes = b"",
+        headers: dict[str, str] | None = None,
+        answer: Callable[[dict[str, object]], Reply] | None = None,
+    ) -> Loopback:
+        server, seen = serve(answer or (lambda _: Reply(status, body, headers or {})))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        servers.append((server, thread))
+        return seen
+
+    yield start
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @pytest.fixture(scope="session")

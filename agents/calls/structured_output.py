@@ -10,6 +10,7 @@ from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
+from agents.calls.server_errors import is_overflow
 from agents.models.transport_retry import find_status, http_status
 
 _log: Final = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ def is_schema_refusal(error: BaseException) -> bool:
 
     Its words do not tell, since every server has its own. Only the same request without the schema can.
     """
-    return find_status(error) in _REFUSING and not is_content_filtered(error)
+    return find_status(error) in _REFUSING and not is_content_filtered(error) and not is_overflow(error)
 
 
 def is_content_filtered(error: BaseException) -> bool:

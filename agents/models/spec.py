@@ -5,6 +5,7 @@ Imports a model's libraries on first use.
 
 from __future__ import annotations
 
+import json
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _KINDS: Final = ("local", "ollama", "gguf", "openai", *PROVIDERS)
+_OLLAMA_SETTINGS: Final = ("num_ctx", "keep_alive", "reasoning", "num_predict", "temperature", "seed")
+"""The settings that may follow the name of an Ollama model: no secrets, since stores keep a specification."""
+_LONGEST_TIMEOUT: Final = 10**9
 
 
 def load_model(spec: str = "local", **options: object) -> BaseChatModel:
@@ -26,7 +30,8 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
 
     - ``local``: SmolLM2-135M on this machine, without key or setup; ``PEM_WEIGHTS`` names other weights.
     - ``gguf:PATH``: any weights file in llama.cpp's format, on this machine.
-    - ``ollama:NAME``: a model of an Ollama server, at ``OLLAMA_HOST``.
+    - ``ollama:NAME``: a model of an Ollama server, at ``OLLAMA_HOST``. Settings may follow:
+      ``ollama:qwen3,num_ctx=16384,reasoning=false,keep_alive=30m``.
     - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``,
       with ``OPENAI_API_KEY``.
     - ``anthropic:NAME``, ``google_genai:NAME``, ...: a model of any provider that LangChain's
@@ -51,13 +56,38 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
             return build_embedded(None, options)
         case "gguf" if name:
             return build_embedded(check_weights(name, named_by="the specification"), options)
-        case "ollama" if name:
-            return build_ollama(name, options)
+        case "ollama" if name.partition(",")[0]:
+            name, *settings = name.split(",")
+            return build_ollama(name, {**options, **dict(_read_setting(spec, text) for text in settings)})
         case "openai" if name:
             return build_openai(name, options)
     if kind in PROVIDERS and name:
         return build_provider_model(kind, name, options)
     raise ModelSpecError(_describe_mistake(spec, kind, name))
+
+
+def timeout_option(spec: str, seconds: object) -> dict[str, object]:
+    """Returns the option of ``load_model`` that gives a model's client as much time as a call may take.
+
+    It is empty if there is no such time, and for a hosted provider, whose class may not have the option.
+    """
+    kind = spec.partition(":")[0].strip()
+    if kind in PROVIDERS or not isinstance(seconds, int | float) or not 0 < seconds < _LONGEST_TIMEOUT:
+        return {}
+    return {"client_kwargs": {"timeout": seconds}} if kind == "ollama" else {"timeout": seconds}
+
+
+def _read_setting(spec: str, text: str) -> tuple[str, object]:
+    name, _, value = (part.strip() for part in text.partition("="))
+    if name not in _OLLAMA_SETTINGS or not value:
+        raise ModelSpecError(
+            f"the model specification {spec!r} has {text!r} after a comma; give NAME=VALUE with a name of "
+            f"{', '.join(_OLLAMA_SETTINGS)}"
+        )
+    try:
+        return name, json.loads(value.lower())
+    except ValueError:  # a duration such as 30m, or a level such as low
+        return name, value
 
 
 def _describe_mistake(spec: object, kind: str, name: str) -> str:

@@ -199,7 +199,8 @@ async def _execute_step(  # noqa: PLR0917
     else:
         return stop_if_over_budget(update, run, record["step_index"])
     stopped = add_decision(record, "stop", record["error"] or "")
-    warnings = warn_of_refused_calls(state, record)
+    noted = [f"step {record['step_index'] + 1}: {warning}" for warning in record["warnings"]]
+    warnings = [*noted, *warn_of_refused_calls(state, record)]
     return {
         **update,
         "results": [stopped],

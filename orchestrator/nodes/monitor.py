@@ -131,11 +131,13 @@ def _find_failure(
 
 def _add_report(record: StepRecord, evaluated: Evaluated, warnings: list[str]) -> StepRecord:
     passed = evaluated.report["status"] == "passed"
+    # An execution that raised has warnings of its own.
+    noted = [] if record["error"] is None else record["warnings"]
     return {
         **with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
         "report": cast("EvaluationReportDict", dict(evaluated.report)),
-        "warnings": warnings if passed else [*warnings, *warnings_of(evaluated.report)],
+        "warnings": [*noted, *warnings, *([] if passed else warnings_of(evaluated.report))],
     }
 
 

@@ -33,15 +33,16 @@ def build_record(
     result, error = _read_result(called)
     if request.draft is not None and error is None:
         result = replace_parts(request.draft, result)
+    is_cut = isinstance(called, Raised) and called.kind == "needs_review"
     record = StepRecord(
         step_index=index,
         step=step,
         attempt=len(current_records(state)) + 1,
         result=result,
-        status="pending_validation" if error is None else "failed",
+        status="pending_validation" if error is None else "needs_review" if is_cut else "failed",
         verdict=None,
         report=None,
-        warnings=[],
+        warnings=[error] if is_cut and error else [],
         supervision=_build_supervision(state, mode),
         tool_calls=called.spent.tool_calls,
         usage=called.spent.usage,
@@ -76,7 +77,7 @@ def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> Super
 def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
     """Returns the output and no error, or no output and the error."""
     if isinstance(called, Raised):
-        return "", called.message
+        return called.output, called.message
     text = read_text(called.value)
     if text is None:
         return "", f"the executor returned a {type(called.value).__name__}; text is wanted"

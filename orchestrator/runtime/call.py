@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.caller_config import read_config
-from agents.errors import AgentError, CallHaltedError
+from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.key_masking import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
@@ -70,12 +70,14 @@ class Raised:
         spent: Usage of the call.
         kind: Kind of the failure; None if the agent itself raised the error.
         transient: Whether the error is transient, so that it says nothing about the agent's work.
+        output: The text that the agent returned although its prompt was cut.
     """
 
     error: BaseException
     spent: Spent
     kind: FailureKind | None
     transient: bool
+    output: str = ""
 
     @property
     def message(self) -> str:
@@ -140,8 +142,11 @@ async def call_agent(
         return Raised(TimeoutError(bound.reason), spent, bound.kind, transient=False)
     if recorder.refused is not None:
         return Raised(recorder.refused, spent, "budget_exceeded", transient=False)
+    if error is None and (cut := recorder.find_cut_prompt(spent_before)) is not None:
+        error = PromptTooLongError(cut)
     if error is not None:
-        return Raised(error, spent, None, transient=is_transient(error))
+        kind: FailureKind | None = "needs_review" if isinstance(error, PromptTooLongError) else None
+        return Raised(error, spent, kind, transient=is_transient(error), output=output or "")
     return Returned(task.result(), spent)
 
 

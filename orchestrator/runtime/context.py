@@ -183,7 +183,9 @@ class RunContext:
     def _list_time_bounds(self, step_index: int | None) -> Iterator[TimeBound]:
         now = time.monotonic()
         seconds = math.inf if self.call_timeout is None else self.call_timeout
-        yield TimeBound(seconds, "timeout", f"call_timeout is {self.call_timeout} s and has passed")
+        yield TimeBound(
+            seconds, "timeout", f"call_timeout is {self.call_timeout} s and has passed: raise --call-timeout"
+        )
         if self.budget.max_seconds is not None:
             left = max(0.0, self.budget.max_seconds - (now - self._started))
             reason = f"max_seconds is {self.budget.max_seconds} and has passed"

@@ -79,7 +79,8 @@ _Models = Annotated[
     list[str] | None,
     typer.Option(
         "--model",
-        help='Model: "local", "ollama:NAME", "gguf:PATH", "openai:NAME" or "PROVIDER:NAME"; for one role, '
+        help='Model: "local", "ollama:NAME", "gguf:PATH", "openai:NAME" or "PROVIDER:NAME", with settings of '
+        'Ollama as in "ollama:qwen3,num_ctx=16384,reasoning=false,keep_alive=30m"; for one role, '
         '"planner=SPEC", "executor=SPEC", "monitor=SPEC" or "supervisor=SPEC" (repeatable). '
         "Default of a new run: local.",
         metavar="[ROLE=]SPEC",

@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
 from agents import load_model
+from agents.models.spec import timeout_option
 from evaluation import TaskCase
 from evaluation.checks import CHECKS
 from orchestrator.cli.options.run_options import RunOptions
@@ -22,8 +23,8 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import RuleWriter, SelectiveWriter
 
-_CONTEXT_OPTIONS: Final = {"local": "n_ctx", "gguf": "n_ctx", "ollama": "num_ctx"}
-"""The name of the context size, by the kind of the model."""
+_SIZED: Final = ("local", "gguf", "ollama")
+"""The kinds of models whose context size can be set."""
 
 
 def build_orchestrator(
@@ -46,7 +47,7 @@ def build_orchestrator(
         read_policy_option(options),
         build_writer(options.checks_model, options.without_checks),
     )
-    load = cache(partial(_load_sized, tokens=options.context_size))
+    load = cache(partial(_load_sized, tokens=options.context_size, call_timeout=options.call_timeout))
     own = (options.planner_model, options.executor_model, options.monitor_model)
     return LangGraphOrchestrator.from_model(
         # A model that no role uses is not loaded.
@@ -132,16 +133,19 @@ def read_policy_option(options: RunOptions) -> RetryPolicy:
     return merge_max_retries(policy, options.max_retries)
 
 
-def _load_sized(spec: str | None, tokens: int | None) -> str | BaseChatModel | None:
+def _load_sized(
+    spec: str | None, tokens: int | None, call_timeout: float | None
+) -> str | BaseChatModel | None:
     """Loads a model with a context of this many tokens; returns the specification if none is given."""
     if spec is None or tokens is None:
         return spec
     kind = spec.partition(":")[0].strip()
-    if kind not in _CONTEXT_OPTIONS:
+    if kind not in _SIZED:
         raise ConfigurationError(
             f"--context-size cannot be set for {spec!r}, whose server decides it; leave it out, "
             "or use local, gguf:PATH or ollama:NAME"
         )
-    model = load_model(spec, **{_CONTEXT_OPTIONS[kind]: tokens})
+    name = "num_ctx" if kind == "ollama" else "n_ctx"
+    model = load_model(spec, **{name: tokens}, **timeout_option(spec, call_timeout))
     # The server of the embedded model has the size from now on; the planner adapts to the name "local".
     return spec if kind == "local" else model

@@ -13,7 +13,7 @@ from rich.text import Text
 from evaluation.results.findings import CheckRecord
 from orchestrator.cli.view.executions import VERDICTS, last_word
 from orchestrator.cli.view.requirements import list_requirements
-from orchestrator.cli.view.terminal_text import clean, count_noun, format_usage, one_line
+from orchestrator.cli.view.terminal_text import clean, count_noun, format_rates, format_usage, one_line
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState
@@ -167,7 +167,7 @@ def describe_end(state: OrchestratorState) -> Text:
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
     style = {"success": "green", "failed": "bold red"}.get(status, "yellow")
     head = f"Done. {reason}" if status == "success" and reason else ": ".join(filter(None, [status, reason]))
-    return Text(f"{head} ({', '.join(totals)})", style=style)
+    return Text(f"{head} ({'; '.join([', '.join(totals), *format_rates(state['usage'])])})", style=style)
 
 
 def list_details(event: events.Event) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.sensitive.quoting import shorten
 
 if TYPE_CHECKING:
-    from orchestrator.state.usage import Usage
+    from orchestrator.state.usage import ModelRates, Usage
 
 _HIDDEN: Final = (
     "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -45,6 +45,22 @@ def _format_tokens(usage: Usage) -> str:
         return "no model call"
     total = usage["total_tokens"]
     return "tokens unknown" if total is None else f"{total} tokens"
+
+
+def format_rates(usage: Usage) -> list[str]:
+    """Formats the speed, the time of loading and the context of each model whose server reports them."""
+    return [_format_model(name, rates) for name, rates in usage.get("rates", {}).items()]
+
+
+def _format_model(name: str, rates: ModelRates) -> str:
+    speed, size = rates["tokens_per_second"], rates["context_size"]
+    bound = "" if size is None else f" of {size:,}"
+    words = [
+        "speed unknown" if speed is None else f"{speed:.1f} tokens/s",
+        f"loaded in {rates['load_ms'] / 1000:.1f} s",
+        f"context {rates['context_used']:,}{bound} tokens",
+    ]
+    return f"{one_line(name)}: {', '.join(words)}"
 
 
 def count_noun(count: int, noun: str) -> str:

@@ -17,6 +17,7 @@ from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import TypedDict
 
 from agents.errors import CallHaltedError, NoEffectError
+from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
@@ -26,6 +27,8 @@ from orchestrator.runtime.recording.model_usage import (
     end_call,
     fail_call,
     find_cut_off_reply,
+    find_cut_prompt,
+    measure_prompt,
     sum_calls,
 )
 from orchestrator.runtime.recording.tool_records import build_tool_record, read_tool_output
@@ -108,6 +111,10 @@ class UsageRecorder(BaseCallbackHandler):
         """Finds out why the reply that became the output was cut off; None if it was not."""
         return find_cut_off_reply(self._list_model_calls(), output)
 
+    def find_cut_prompt(self, before: Usage) -> str | None:
+        """Finds a prompt that the server cut without an error; ``before`` is the usage before these calls."""
+        return find_cut_prompt(self._list_model_calls(), before.get("rates", {}))
+
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
         with self._lock:
@@ -129,14 +136,20 @@ class UsageRecorder(BaseCallbackHandler):
     def on_chat_model_start(
         self,
         serialized: dict[str, object],
-        messages: list[list[BaseMessage]],  # noqa: ARG002 - named by LangChain
+        messages: list[list[BaseMessage]],
         *,
         run_id: UUID,
         metadata: dict[str, object] | None = None,
+        invocation_params: Mapping[str, object] | None = None,
         **_: object,
     ) -> None:
-        """Asks the gate, then records the start."""
+        """Asks the gate, then records the start and the size of the prompt."""
         self.on_llm_start(serialized, [], run_id=run_id, metadata=metadata)
+        sizes = measure_prompt(
+            messages, (invocation_params or {}).get("tools"), (metadata or {}).get(NUM_CTX)
+        )
+        with self._lock:
+            self._models[run_id] = ModelCall(**{**self._models[run_id], **sizes})  # type: ignore[typeddict-item]
 
     def on_llm_start(
         self,

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
 
 import pytest
 from langchain_openai import ChatOpenAI
 
-from agents import BaseAgent, ExecutionAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
+from agents import (
+    BaseAgent,
+    ExecutionAgent,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    TransportRetry,
+    load_model,
+)
 from agents.testing import ScriptedChatModel
 
 ONCE = TransportRetry(max_attempts=1)
@@ -40,6 +50,36 @@ def test_the_sentence_names_the_address_and_prints_no_page(chat_server, awaited,
     assert str(caught.value).startswith(f"the model's server at {chat_server.url} failed (")
     assert detail in str(caught.value)
     assert "<" not in str(caught.value)
+
+
+@both_entries
+@pytest.mark.parametrize(
+    ("detail", "sizes"),
+    [
+        (
+            '{"error":{"message":"request (2622 tokens) exceeds the available context size (512 tokens)"}}',
+            ["of 2622 tokens", "of 512 tokens"],
+        ),
+        ("the input length exceeds the context length", []),
+    ],
+    ids=["0.34", "0.12.6"],
+)
+def test_a_prompt_that_does_not_fit_says_what_to_do(loopback, awaited, detail, sizes):
+    server = loopback(400, json.dumps({"error": detail}).encode())
+    with pytest.raises(PromptTooLongError, match=r"does not fit .*--context-size") as caught:
+        ask(load_model("ollama:m", base_url=server.url), awaited)
+    assert all(size in str(caught.value) for size in sizes)
+    assert len(server.bodies) == 1
+
+
+@both_entries
+def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
+        with pytest.raises(ModelUnavailableError) as caught:
+            ask(llm, awaited)
+    assert f"the model's server at {url} gave no answer in 0.2 s: raise --call-timeout" in str(caught.value)
 
 
 def test_a_half_reply_that_contains_html_is_no_page(chat_server):

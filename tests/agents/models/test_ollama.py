@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
 
+from agents.errors import ModelSpecError
 from agents.models.ollama import ContextGuard, explain_error, installed_models
 from agents.models.spec import load_model
 
@@ -28,6 +29,9 @@ CALLS = {
     "stream": lambda llm: list(llm.stream("Hi")),
     "astream": lambda llm: asyncio.run(_astream(llm)),
 }
+
+
+_BLOCKING = (CALLS["invoke"], CALLS["stream"])
 
 
 @pytest.fixture(params=CALLS)
@@ -56,6 +60,34 @@ def test_the_context_size_and_the_temperature_are_sent(loopback, chat_reply) -> 
     server = loopback(200, chat_reply())
     load_model("ollama:m", base_url=server.url).invoke("Hi")
     assert server.bodies[0]["options"] == {"num_ctx": 8192, "temperature": 0.0}
+
+
+def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, chat_reply, call) -> None:
+    server, seen = loopback(200, chat_reply()), []
+    hooks = {"event_hooks": {"request": [seen.append]}} if call in _BLOCKING else {}
+    call(load_model("ollama:m", base_url=server.url, client_kwargs=hooks))
+    assert (server.bodies[0]["truncate"], server.bodies[0]["shift"]) == (False, False)
+    assert [request.url.path for request in seen] == ["/api/chat"] * bool(hooks)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sent"),
+    [
+        ("num_ctx=16384", {"options": {"num_ctx": 16384, "temperature": 0.0}}),
+        ("keep_alive=30m, reasoning=false", {"keep_alive": "30m", "think": False}),
+        ("keep_alive=-1,reasoning=high", {"keep_alive": -1, "think": "high"}),
+    ],
+)
+def test_settings_follow_the_name(loopback, chat_reply, settings: str, sent: dict[str, object]) -> None:
+    server = loopback(200, chat_reply())
+    load_model(f"ollama:m:8b,{settings}", base_url=server.url, num_ctx=100).invoke("Hi")
+    assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
+
+
+@pytest.mark.parametrize("settings", ["api_key=k", "num_ctx", "num_ctx=", ""])
+def test_other_settings_are_answered_with_those_that_are_accepted(settings: str) -> None:
+    with pytest.raises(ModelSpecError, match="give NAME=VALUE with a name of num_ctx, keep_alive, reasoning"):
+        load_model(f"ollama:m,{settings}")
 
 
 def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, TransportRetry
 from agents.models.spec import load_model
-from tests.agents.models.conftest import Reply
+from tests.fakes.loopback import Reply
 
 ONCE = TransportRetry(max_attempts=1)
 PAGE = b"<html><head><title>Bad Gateway</title></head><body>nginx</body></html>"

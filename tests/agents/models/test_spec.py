@@ -1,7 +1,7 @@
 import pytest
 
 from agents.errors import ModelSpecError
-from agents.models.spec import load_model
+from agents.models.spec import load_model, timeout_option
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,19 @@ def test_a_misspelt_provider_is_answered_with_the_closest_one(spec: str, meant: 
         load_model(spec)
     assert ("did you mean" in str(caught.value)) == (meant is not None)
     assert meant is None or f"(did you mean {meant!r}?)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "seconds", "option"),
+    [
+        ("ollama:m", 600, {"client_kwargs": {"timeout": 600}}),
+        ("openai:m", 2.5, {"timeout": 2.5}),
+        ("local", 600, {"timeout": 600}),
+        ("anthropic:m", 600, {}),
+        ("ollama:m", None, {}),
+        ("ollama:m", 0, {}),
+        ("ollama:m", 10**400, {}),
+    ],
+)
+def test_a_client_waits_as_long_as_a_call_may_take(spec: str, seconds: object, option: object) -> None:
+    assert timeout_option(spec, seconds) == option

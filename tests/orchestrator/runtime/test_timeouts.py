@@ -36,7 +36,7 @@ def test_a_planner_that_takes_too_long_ends_the_run():
 
     assert state["failure"] == {
         "kind": "timeout",
-        "message": "call_timeout is 0.2 s and has passed",
+        "message": "call_timeout is 0.2 s and has passed: raise --call-timeout",
         "step_index": None,
         "error_type": "TimeoutError",
     }
@@ -49,7 +49,7 @@ def test_an_executor_that_takes_too_long_is_stopped_and_ends_the_run():
     assert executor.stopped.is_set()
     assert state["failure"] == {
         "kind": "timeout",
-        "message": "step 1: call_timeout is 0.2 s and has passed",
+        "message": "step 1: call_timeout is 0.2 s and has passed: raise --call-timeout",
         "step_index": 0,
         "error_type": "TimeoutError",
     }

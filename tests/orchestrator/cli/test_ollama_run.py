@@ -1,0 +1,52 @@
+"""A run with a model of an Ollama server: its options, its rates, and where they are printed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fakes.loopback import Reply, ollama_reply
+
+COUNTS = {
+    "prompt_eval_count": 900,
+    "eval_count": 100,
+    "eval_duration": 2_000_000_000,
+    "load_duration": 1_500_000_000,
+}
+
+
+def answer(body: dict[str, object]) -> Reply:
+    is_judged = "format" in body
+    verdict = json.dumps({"feedback": "it is good", "success": True})
+    return ollama_reply(verdict if is_judged else "A brick is a doorstop.", **COUNTS)
+
+
+@pytest.fixture
+def ollama(loopback, monkeypatch):
+    server = loopback(answer=answer)
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    return server
+
+
+def test_the_last_line_and_show_say_how_fast_the_model_is_and_how_full_its_context(cli, ollama, db):
+    ran = cli("run", "Name a use of a brick", "--model", "ollama:m", "--planning", "never", "--db", str(db))
+    shown = cli("show", "--last", "--db", str(db))
+    rates = "m: 50.0 tokens/s, loaded in 3.0 s, context 1,000 of 8,192 tokens"
+
+    assert ran.exit_code == 0
+    assert rates in ran.stderr.splitlines()[-1]
+    assert f"s; {rates}\n" in shown.stdout
+
+
+def test_each_role_has_settings_of_its_own(cli, ollama):
+    models = ("--model", "ollama:m,reasoning=false", "--model", "monitor=ollama:m,num_ctx=512,keep_alive=1h")
+    cli("run", "Name a use of a brick", *models, "--context-size", "4096", "--planning", "never", "--no-db")
+    executor, monitor = ollama.bodies
+
+    assert (executor["think"], executor["options"]["num_ctx"], "keep_alive" in executor) == (
+        False,
+        4096,
+        False,
+    )
+    assert ("think" in monitor, monitor["options"]["num_ctx"], monitor["keep_alive"]) == (False, 512, "1h")
