@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 _MONTHS: Final = {
     name: number
@@ -89,7 +89,11 @@ class Clock(NamedTuple):
     second: int | None
 
 
-def find_numeric_dates(text: str) -> Iterator[tuple[tuple[int, int], list[Day]]]:
+Found: TypeAlias = Iterator[tuple[tuple[int, int], Iterable[Hashable]]]
+"""The span of each fact of one kind, and its readings: an ambiguous notation has several."""
+
+
+def find_numeric_dates(text: str) -> Found:
     """Yield the span and the readings of each date in digits; 03/04/2026 has two: 3 April and 4 March."""
     for match in _NUMERIC_DATE.finditer(text):
         days = [day for day in _read_numeric(match) if _exists(day)]
@@ -97,12 +101,12 @@ def find_numeric_dates(text: str) -> Iterator[tuple[tuple[int, int], list[Day]]]
             yield match.span(), days
 
 
-def find_months(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
+def find_months(text: str) -> Found:
     """Yield the span and the month of each date such as 2026-07."""
     for match in _ISO_MONTH.finditer(text):
         day = Day(int(match[1]), int(match[2]), None)
         if _exists(day):
-            yield match.span(), day
+            yield match.span(), [day]
 
 
 def _read_numeric(match: re.Match[str]) -> Iterator[Day]:
@@ -117,7 +121,7 @@ def _read_numeric(match: re.Match[str]) -> Iterator[Day]:
         yield Day(year, first, second)
 
 
-def find_named_dates(text: str) -> Iterator[tuple[tuple[int, int], list[Day]]]:
+def find_named_dates(text: str) -> Found:
     """Yield the span and the date of each date with the name of its month."""
     lower = text.lower()
     # This test is far cheaper than the search.
@@ -145,7 +149,7 @@ def _exists(day: Day) -> bool:
     return True
 
 
-def find_times(text: str) -> Iterator[tuple[tuple[int, int], Clock]]:
+def find_times(text: str) -> Found:
     """Yield the span of each time of day, and the time on the 24-hour clock."""
     for match in _TIME.finditer(text):
         parts = match.groupdict()
@@ -153,14 +157,12 @@ def find_times(text: str) -> Iterator[tuple[tuple[int, int], Clock]]:
         half = (parts["half1"] or parts["half4"] or "").lower()
         # 12 a.m. is midnight, and 12 p.m. is noon.
         hour = hour % 12 + (12 if half == "p" else 0) if half else hour
-        yield (
-            match.span(),
-            Clock(hour, _first_number(parts, "m1", "m2", "m3", "m4") or 0, _first_number(parts, "s1")),
-        )
+        minute = _first_number(parts, "m1", "m2", "m3", "m4") or 0
+        yield match.span(), [Clock(hour, minute, _first_number(parts, "s1"))]
 
 
-def find_weekdays(text: str) -> Iterator[tuple[tuple[int, int], int]]:
+def find_weekdays(text: str) -> Found:
     """Yield the span and the number of each weekday; Monday is 0."""
     lower = text.lower()
     for match in _WEEKDAY.finditer(text) if any(part in lower for part in _OF_WEEKDAYS) else ():
-        yield match.span(), _WEEKDAYS[match[0].lower().removesuffix("s")]
+        yield match.span(), [_WEEKDAYS[match[0].lower().removesuffix("s")]]

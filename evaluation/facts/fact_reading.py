@@ -6,19 +6,23 @@ Names of people and places are not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from decimal import Decimal
+from typing import Final, Literal, get_args
 
 from evaluation.facts.dates import (
+    Found,
     find_months,
     find_named_dates,
     find_numeric_dates,
     find_times,
     find_weekdays,
 )
-from evaluation.facts.fact_amounts import UNITS, find_amounts
+from evaluation.facts.units import CURRENCIES, MEASURES, match_any
 from evaluation.texts.normal import normalize_text, unify_signs
+from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
+from evaluation.texts.numbers import read_amounts
 from evaluation.texts.words import split_words
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
@@ -51,6 +55,12 @@ _AUXILIARY: Final = frozenset({
     "able", "need", "needs", "want", "wants", "only", "just", "wird", "wurde", "werden", "haben", "sein",
     "eine", "einen", "einem", "einer", "mehr", "sehr", "auch",
 })  # fmt: skip
+_CURRENCY: Final = match_any(CURRENCIES)
+_CURRENCY_AFTER: Final = re.compile(rf"[ -]?({_CURRENCY})(?![^\W\d_])", re.IGNORECASE)
+_CURRENCY_BEFORE: Final = re.compile(rf"(?<![^\W\d_])({_CURRENCY}) ?[-\u2212]?\Z", re.IGNORECASE)
+_MEASURE_AFTER: Final = re.compile(rf"[ -]?({match_any(MEASURES)})(?![^\W\d_])", re.IGNORECASE)
+_REACH: Final = 8
+"""Characters of the longest currency before a number, with its blank and sign."""
 _TAKEN: Final = " ; "
 """Stands in the text for a fact that was read."""
 
@@ -86,19 +96,52 @@ class Facts:
     words: list[str]
 
 
-_Found: TypeAlias = Iterator[tuple[tuple[int, int], Fact]]
-
-
 def read_facts(text: str) -> Facts:
     """Read all facts of a text; each character belongs to one fact at most."""
     rest = _NUMBER_SIGN.sub(" ", unify_signs(normalize_text(text, ignore_case=False)))
     facts: list[Fact] = []
-    for find in _FINDERS:
-        taken, rest = _take_facts(rest, find)
-        facts += taken
-    amounts, rest = find_amounts(rest)
-    facts += [Fact("number", each.shown, Value(each.values, each.unit), each.certain) for each in amounts]
+    for kind, is_vital, find in _FINDERS:
+        found = list(find(rest))
+        facts += [
+            Fact(kind, rest[start:end], Value(frozenset(readings)), is_vital)
+            for (start, end), readings in found
+        ]
+        rest = _cut_out(rest, [span for span, _ in found], _TAKEN)
+    amounts, rest = _take_amounts(rest)
+    facts += amounts
     return Facts(facts, _NEGATION.findall(rest), list(_find_negated(rest)), split_words(rest))
+
+
+def _take_amounts(text: str) -> tuple[list[Fact], str]:
+    plain, digits = spell_in_digits(text)
+    found = list(read_amounts(plain))
+    amounts = [
+        _build_amount(plain, start, end, number, is_word=not any(digits[start:end]))
+        for (start, end), numbers in found
+        for number in numbers
+    ]
+    return amounts, _cut_out(plain, [span for span, _ in found], " ")
+
+
+def _cut_out(text: str, spans: Iterable[tuple[int, int]], substitute: str) -> str:
+    kept, done = [], 0
+    for start, end in spans:
+        kept.append(text[done:start])
+        done = end
+    return substitute.join([*kept, text[done:]])
+
+
+def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *, is_word: bool) -> Fact:
+    before = _CURRENCY_BEFORE.search(text[max(0, start - _REACH) : start])
+    # A per cent sign may be part of the number already.
+    currency = _CURRENCY_AFTER.match(text, end - (text[end - 1] in "%％٪")) or before
+    measure = None if currency else _MEASURE_AFTER.match(text, end)
+    unit = CURRENCIES[currency[1].lower()] if currency else measure and MEASURES[measure[1].lower()]
+    shares = [value / 100 for value in number] if unit == "%" else []
+    # A word such as one or second may be no number.
+    is_certain = not is_word or (max(number) >= LEAST and text[start : end + 2] != SECOND)
+    shown = text[start : measure.end() if measure else end].strip()
+    return Fact("number", shown, Value(frozenset([*number, *shares]), unit), is_certain)
 
 
 def _find_negated(text: str) -> Iterator[str]:
@@ -109,69 +152,38 @@ def _find_negated(text: str) -> Iterator[str]:
         ][:1]
 
 
-def _take_facts(text: str, find: Callable[[str], _Found]) -> tuple[list[Fact], str]:
-    facts, rest, done = [], [], 0
-    for (start, end), fact in find(text):
-        facts.append(fact)
-        rest.append(text[done:start])
-        done = end
-    return facts, _TAKEN.join([*rest, text[done:]])
-
-
-def _find_addresses(text: str) -> _Found:
+def _find_addresses(text: str) -> Found:
     # This test is far cheaper than the search.
     for match in _ADDRESS.finditer(text) if "@" in text or "://" in text or "www" in text.lower() else ():
         shown = match[0].rstrip(".,;:!?)]}/")
-        yield match.span(), Fact("identifier", shown, Value(frozenset({shown.casefold()})))
+        yield (match.start(), match.start() + len(shown)), [shown.casefold()]
 
 
-def _find_numeric_dates(text: str) -> _Found:
-    for (start, end), days in find_numeric_dates(text):
-        yield (start, end), Fact("date", text[start:end], Value(frozenset(days)))
-
-
-def _find_months(text: str) -> _Found:
-    for (start, end), day in find_months(text):
-        yield (start, end), Fact("date", text[start:end], Value(frozenset({day})))
-
-
-def _find_named_dates(text: str) -> _Found:
-    for (start, end), days in find_named_dates(text):
-        yield (start, end), Fact("date", text[start:end], Value(frozenset(days)))
-
-
-def _find_times(text: str) -> _Found:
-    for (start, end), clock in find_times(text):
-        yield (start, end), Fact("time", text[start:end], Value(frozenset({clock})))
-
-
-def _find_weekdays(text: str) -> _Found:
-    for (start, end), weekday in find_weekdays(text):
-        yield (start, end), Fact("weekday", text[start:end], Value(frozenset({weekday})), is_vital=False)
-
-
-def _find_names(text: str) -> _Found:
+def _find_names(text: str) -> Found:
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".-_")
         if _NAME.search(token) and not _QUANTITY.fullmatch(token.lower()):
-            yield match.span(), Fact("identifier", token, Value(frozenset({token.casefold()})))
+            yield (match.start(), match.start() + len(token)), [token.casefold()]
 
 
-def _find_codes(text: str) -> _Found:
+def _find_codes(text: str) -> Found:
     # In a text without lower case, capitals mean nothing.
     for match in () if text.isupper() else _CODE.finditer(text):
-        if match[0].lower() not in UNITS:
-            yield match.span(), Fact("code", match[0], Value(frozenset({match[0]})), is_vital=False)
+        if match[0].lower() not in CURRENCIES:
+            yield match.span(), [match[0]]
 
 
-_FINDERS: Final = (
-    _find_addresses,
-    _find_numeric_dates,
-    _find_months,
-    _find_named_dates,
-    _find_times,
-    _find_weekdays,
-    _find_names,
-    _find_codes,
+_FINDERS: Final[Sequence[tuple[Kind, bool, Callable[[str], Found]]]] = (
+    ("identifier", True, _find_addresses),
+    ("date", True, find_numeric_dates),
+    ("date", True, find_months),
+    ("date", True, find_named_dates),
+    ("time", True, find_times),
+    ("weekday", False, find_weekdays),
+    ("identifier", True, _find_names),
+    ("code", False, _find_codes),
 )
-"""In this order: an address may contain a date, and a date letters with digits."""
+"""The kind of the facts, whether they are vital, and the search.
+
+In this order: an address may contain a date, and a date letters with digits.
+"""

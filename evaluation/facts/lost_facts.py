@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Final
 
 from evaluation.facts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
-from evaluation.facts.measures import agree_units
+from evaluation.facts.units import agree_units
 from evaluation.texts.disguises import read_disguised, spell_strokes
 
 MAX_CHARACTERS: Final = 20_000

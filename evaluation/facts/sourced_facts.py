@@ -12,7 +12,7 @@ from evaluation.facts.dates import Day
 from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths, list_spans
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
-from evaluation.facts.measures import agree_units
+from evaluation.facts.units import agree_units
 from evaluation.texts.normal import normalize_text
 from evaluation.texts.words import split_words
 

@@ -30,10 +30,15 @@ _CALLS: Final = ("tool", "action")
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one requirement: as a record of the report, and as an outcome of its metric."""
+    """The outcome of one requirement: its record in the report, and the metric of its alert."""
 
+    metric: str
     record: CheckRecord
-    outcome: MetricOutcome
+
+    @property
+    def outcome(self) -> MetricOutcome:
+        """The outcome of the metric."""
+        return _build_outcome(self.metric, self.record)
 
 
 def evaluate_checks(
@@ -99,15 +104,8 @@ def _build_result(
     source: CheckSource,
     quote: str | None = None,
 ) -> CheckResult:
-    record = _build_record(requirement.name, outcome, severity, source, quote)
-    return CheckResult(record, _build_outcome(requirement.metric, record))
-
-
-def _build_record(
-    name: str, outcome: CheckOutcome, severity: Severity, source: CheckSource, quote: str | None = None
-) -> CheckRecord:
     record: CheckRecord = {
-        "check": name,
+        "check": requirement.name,
         "passed": outcome.passed,
         "seen": outcome.seen,
         "wanted": outcome.wanted,
@@ -119,8 +117,10 @@ def _build_record(
         "source": source,
     }
     if outcome.evidence:
-        record = {**record, "evidence": outcome.evidence}
-    return {**record, "is_error": True} if outcome.is_error else record
+        record["evidence"] = outcome.evidence
+    if outcome.is_error:
+        record["is_error"] = True
+    return CheckResult(requirement.metric, record)
 
 
 def list_errors(results: Iterable[CheckResult]) -> list[str]:

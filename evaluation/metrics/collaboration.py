@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final, Literal, TypeAlias
 
@@ -15,14 +14,14 @@ from evaluation.metrics.trajectory.arguments.equality import are_equal
 from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 from evaluation.results.findings import (
     MetricOutcome,
-    Unscored,
+    Score,
     build_outcome,
     missing_data,
     not_applicable,
     unscored_error,
 )
 from evaluation.results.state import Action
-from evaluation.results.thresholds import compare_with_bound, unanswered_bound
+from evaluation.results.thresholds import check_bounds
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 
@@ -35,16 +34,8 @@ COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "stuck_runs": "lower",
 }
 _ONE_AGENT: Final = not_applicable("no agent is named, and no hand-off was made or expected")
+_NO_ACTION: Final = missing_data("no action was recorded")
 _MAX_REPORTED: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Collaboration:
-    """The scores and checks of several agents' work."""
-
-    scored: Mapping[str, object]
-    unscored: Mapping[str, Unscored]
-    checks: tuple[MetricOutcome, ...]
 
 
 TimesExpected: TypeAlias = Callable[[Action], int]
@@ -63,8 +54,8 @@ def score_collaboration(  # noqa: PLR0917
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
     times_expected: TimesExpected = never_expected,
-) -> Collaboration:
-    """Score which agent did what, and which agent handed over to which.
+) -> tuple[dict[str, Score], list[MetricOutcome]]:
+    """Score which agent did what, and which agent handed over to which; and check the scores.
 
     - ``handoff_continuity``: hand-offs whose target acts next / hand-offs that are followed by an action.
     - ``handoff_accuracy``: expected hand-offs (from, to) that were made / expected hand-offs.
@@ -76,23 +67,22 @@ def score_collaboration(  # noqa: PLR0917
 
     A failed action counts as made only if ``rules.failed_calls`` is ``count``.
     """
-    parts = {**_score_agents(actions, expected, rules), "plan_adherence": _plan_adherence(actions, plan)}
-    scored: dict[str, object] = {name: value for name, value in parts.items() if isinstance(value, float)}
-    unscored = {name: value for name, value in parts.items() if not isinstance(value, float)}
     stuck = find_stuck_actions(actions, rules.stuck_after, times_expected)
-    if actions:
-        scored["stuck_runs"] = len(stuck)
-    checks = [
-        *_check_bounds(scored, unscored, bounds),
-        *_check_identities(scored),
+    scores: dict[str, Score] = {
+        **_score_agents(actions, expected, rules),
+        "plan_adherence": _plan_adherence(actions, plan),
+        "stuck_runs": len(stuck) if actions else _NO_ACTION,
+    }
+    return scores, [
+        *check_bounds("collaboration", bounds, scores, "critical"),
+        *_check_identities(scores["collaboration_confidence"]),
         *_report_stuck_agents(stuck, rules.stuck_after),
     ]
-    return Collaboration(scored, unscored, tuple(checks))
 
 
 def _score_agents(
     actions: Sequence[Action], expected: Sequence[JsonObject], rules: TrajectoryRules
-) -> dict[str, float | Unscored]:
+) -> dict[str, Score]:
     made = [action for action in actions if action["error"] is None or rules.failed_calls == "count"]
     every_action: list[Mapping[str, object]] = [*actions, *expected]
     if not any(action.get("agent") or action.get("kind") == "handoff" for action in every_action):
@@ -112,7 +102,7 @@ def _score_agents(
     }
 
 
-def _handoff_continuity(actions: Sequence[Action]) -> float | Unscored:
+def _handoff_continuity(actions: Sequence[Action]) -> Score:
     pairs = [(action, after) for action, after in pairwise(actions) if action["kind"] == "handoff"]
     if not pairs:
         return not_applicable("no hand-off was followed by an action")
@@ -127,7 +117,7 @@ _Ends: TypeAlias = tuple[object, object]
 """The agent and the target of a hand-off."""
 
 
-def _handoff_accuracy(made: Sequence[Action], expected: Sequence[JsonObject]) -> float | Unscored:
+def _handoff_accuracy(made: Sequence[Action], expected: Sequence[JsonObject]) -> Score:
     made_ends, expected_ends = _list_handoffs(made), _list_handoffs(expected)
     if not expected_ends:
         return not_applicable("no hand-off is expected")
@@ -157,17 +147,17 @@ def _count_agent_actions(actions: Iterable[Mapping[str, object]]) -> Counter[obj
     return Counter((action.get("agent"), action.get("name")) for action in known)
 
 
-def _share_of_expected(observed: Counter[object], expected: Counter[object], reason: str) -> float | Unscored:
+def _share_of_expected(observed: Counter[object], expected: Counter[object], reason: str) -> Score:
     # Multisets: an action that is expected twice must be done twice.
     return (observed & expected).total() / expected.total() if expected else not_applicable(reason)
 
 
-def _known_agent_share(actions: Sequence[Action]) -> float | Unscored:
+def _known_agent_share(actions: Sequence[Action]) -> Score:
     known = sum(action["agent"] is not None for action in actions)
-    return known / len(actions) if actions else missing_data("no action was recorded")
+    return known / len(actions) if actions else _NO_ACTION
 
 
-def _plan_adherence(actions: Sequence[Action], plan: Sequence[str] | None) -> float | Unscored:
+def _plan_adherence(actions: Sequence[Action], plan: Sequence[str] | None) -> Score:
     if not plan:
         return not_applicable("the run states no plan")
     return LCSseq.similarity(list(plan), [action["name"] for action in actions]) / len(plan)
@@ -197,21 +187,8 @@ def _is_same_action(action: Action, after: Action) -> bool:
     return are_equal(action["args"], after["args"])
 
 
-def _check_bounds(
-    scored: Mapping[str, object], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> Iterable[MetricOutcome]:
-    for metric, bound in bounds.items():
-        value = scored.get(metric)
-        if isinstance(value, (int, float)):
-            yield compare_with_bound("collaboration", metric, value, bound, "critical")
-        else:
-            known = unscored.get(metric, missing_data("no action was recorded"))
-            yield unanswered_bound(metric, bound, known["reason"])
-
-
-def _check_identities(scored: Mapping[str, object]) -> Iterable[MetricOutcome]:
+def _check_identities(known: Score) -> Iterable[MetricOutcome]:
     # Without this finding the other values would look as if all agents were known.
-    known = scored.get("collaboration_confidence")
     if isinstance(known, float) and known < 1:
         reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
         yield build_outcome("missing_data", "collaboration_confidence", None, "info", reason, known, 1.0)

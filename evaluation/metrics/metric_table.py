@@ -16,7 +16,6 @@ from evaluation.validation.problems import OTHER_NAMES, find_similar, format_pat
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
-Group = Literal["response", "operational", "trajectory", "judge"]
 JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
 
 METRICS: Final[Mapping[str, Direction | None]] = {
@@ -30,11 +29,7 @@ METRICS: Final[Mapping[str, Direction | None]] = {
 DIRECTIONS: Final[Mapping[str, Direction]] = {
     metric: direction for metric, direction in METRICS.items() if direction is not None
 }
-_GROUPS: Final[Mapping[str, Group]] = {
-    **dict.fromkeys(RESPONSE_METRICS, "response"),
-    **dict.fromkeys(JUDGE_METRICS, "judge"),
-    **dict.fromkeys((*TRAJECTORY_METRICS, *COLLABORATION_METRICS), "trajectory"),
-}
+_OTHER_GROUPS: Final = frozenset(METRICS) - frozenset(OPERATIONAL_METRICS)
 
 
 def metric_direction(metric: str) -> Direction | None:
@@ -60,11 +55,6 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
             )
 
 
-def metric_group(metric: str) -> Group:
-    """Return the group that checks a threshold; an unknown name is a custom resource."""
-    return _GROUPS.get(metric, "operational")
-
-
-def select_bounds(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """Return the thresholds that a group checks."""
-    return {metric: bound for metric, bound in thresholds.items() if metric_group(metric) == group}
+def select_operational(thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
+    """Return the thresholds on the cost of a run; an unknown name is a custom resource."""
+    return {metric: bound for metric, bound in thresholds.items() if metric not in _OTHER_GROUPS}

@@ -74,9 +74,9 @@ def score_operational(
         else unanswered_bound(metric, bound, _explain_absence(metric, metrics))
         for metric, bound in bounds.items()
     ]
-    values: dict[str, object] = {name: quantity.value for name, quantity in known.items()}
+    values = {name: quantity.value for name, quantity in known.items()}
     facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
-    return build_group(values, _explain_missing(known, bounds), checks, facts)
+    return build_group({**values, **_explain_missing(known, bounds)}, checks, facts)
 
 
 def collect_quantities(
@@ -185,16 +185,14 @@ def _explain_absence(metric: str, metrics: Iterable[str]) -> str:
 
 
 def _explain_missing(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
-    with_bound = {name: missing_data("not recorded") for name in bounds if name not in known}
-    rest = {
-        name: not_applicable("not recorded, and no threshold asks for it")
-        for name in QUANTITIES
-        if name not in known and name not in with_bound
+    unasked = not_applicable("not recorded, and no threshold asks for it")
+    return {
+        name: missing_data("not recorded") if name in bounds else unasked
+        for name in (*bounds, *QUANTITIES)
+        if name not in known
     }
-    return {**with_bound, **rest}
 
 
 def _list_sources(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Source]:
-    sources: dict[str, Source] = {name: quantity.source for name, quantity in known.items()}
-    missing: dict[str, Source] = {name: "missing" for name in (*QUANTITIES, *bounds) if name not in known}
-    return {**sources, **missing}
+    names = (*known, *QUANTITIES, *bounds)
+    return {name: known[name].source if name in known else "missing" for name in names}

@@ -7,14 +7,14 @@ from functools import partial
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.check_outcomes import list_tool_outcomes
-from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, score_collaboration
+from evaluation.metrics.collaboration import COLLABORATION_METRICS, score_collaboration
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ExpectedStep, expected_steps, observed_action
 from evaluation.metrics.trajectory.assignment import UndecidedError
 from evaluation.metrics.trajectory.matching import DEFAULT_RULES
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 from evaluation.plugins import Plugins
-from evaluation.results.findings import MetricOutcome, build_group, group_status
+from evaluation.results.findings import MetricOutcome, Score, build_group, group_status
 from evaluation.results.state import Action, EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -25,19 +25,12 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     rules = TrajectoryRules.model_validate(contract_rules) if contract_rules else DEFAULT_RULES
     steps = expected_steps(state["expected_trajectory"])
     scores = _score_trajectory(state, steps, rules, plugins)
-    together = _score_collaboration(state, steps, rules, plugins)
-    metrics = build_group(
-        {**scores.scored, **together.scored},
-        {**scores.unscored, **together.unscored},
-        [
-            *_withdraw_unproved(scores.checks, state),
-            *list_tool_outcomes(state["check_results"]),
-            *together.checks,
-        ],
-        scores.facts,
-    )
+    shared, shared_checks = _score_collaboration(state, steps, rules, plugins)
+    tool_checks = list_tool_outcomes(state["check_results"])
+    checks = [*_withdraw_unproved(scores.checks, state), *tool_checks, *shared_checks]
+    metrics = build_group({**scores.scores, **shared}, checks, scores.facts)
     # build_group saw the collaboration too, which has scores even if no trajectory is expected.
-    status = group_status(scores.scored, scores.unscored)
+    status = group_status(scores.scores)
     update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
     return {**update, "errors": [*state.get("errors", []), *scores.errors]} if scores.errors else update
 
@@ -72,7 +65,7 @@ def _score_trajectory(
 
 def _score_collaboration(
     state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules, plugins: Plugins
-) -> Collaboration:
+) -> tuple[dict[str, Score], list[MetricOutcome]]:
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
         state["actual_trajectory"],

@@ -100,7 +100,7 @@ def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
 def _quote_mismatches(values: JsonObject, quote: Quote) -> JsonObject:
     """Return a metric group with its differing arguments quoted as evidence."""
     if not values:
-        return build_group({}, {}, [])
+        return build_group({}, [])
     mismatches = [
         {**fields, "expected": quote(fields.get("expected")), "actual": quote(fields.get("actual"))}
         for fields in map(as_object, as_list(values.get("argument_mismatches")))

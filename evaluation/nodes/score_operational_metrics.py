@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.metric_table import METRICS, select_bounds
+from evaluation.metrics.metric_table import METRICS, select_operational
 from evaluation.metrics.operational import score_operational
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
@@ -12,6 +12,6 @@ def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> Evalu
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run = state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    bounds = select_bounds("operational", state["thresholds"])
+    bounds = select_operational(state["thresholds"])
     metrics = score_operational(state["run_metadata"], actions, bounds, plugins.prices, METRICS)
     return {"operational_metrics": metrics}

@@ -25,14 +25,13 @@ from evaluation.metrics.response.scores import (
     LENGTHS,
     REFERENCE_METRICS,
     RESPONSE_METRICS,
-    Score,
     score_against_reference,
     score_keywords,
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords
 from evaluation.plugins import Embedder, Plugins
-from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, Score, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
 from evaluation.texts.words import split_words
@@ -85,7 +84,7 @@ def _score_case(
 ) -> EvaluationState:
     if not case.has_demand:
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
-        return {"response_metrics": build_group({}, unscored, [])}
+        return {"response_metrics": build_group(unscored, [])}
     outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
     scores: dict[str, Score] = {
         **_score_text(case, plugins.embedder),
@@ -101,7 +100,7 @@ def _score_case(
     lengths = read_lengths(state["contract"])
     limits = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
     named = {} if missing is None else {"missing_keywords": missing}
-    metrics = _group_scores(scores, checks, {**limits, **named})
+    metrics = build_group(scores, checks, {**limits, **named})
     errors = [*state["errors"], *list_errors(results)]
     records = [result.record for result in results]
     return {"response_metrics": metrics, "check_results": records, "errors": errors}
@@ -194,9 +193,3 @@ def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
         return None
     return find_missing_keywords(case.output, split_words(case.output), case.keywords)
-
-
-def _group_scores(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:
-    scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
-    unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
-    return build_group(scored, unscored, checks, facts)

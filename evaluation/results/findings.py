@@ -134,6 +134,10 @@ class Unscored(TypedDict):
     reason: str
 
 
+Score: TypeAlias = float | Unscored
+"""A value, or the reason why there is none."""
+
+
 def build_outcome(  # noqa: PLR0917
     kind: FindingKind,
     metric: str,
@@ -173,16 +177,14 @@ def unscored_error(reason: str) -> Unscored:
 
 
 def build_group(
-    scored: JsonObject,
-    unscored: Mapping[str, Unscored],
+    scores: Mapping[str, Score],
     checks: Sequence[MetricOutcome],
     facts: JsonObject = MappingProxyType({}),
 ) -> JsonObject:
     """Build one metric group of the state.
 
     Args:
-        scored: The values of metrics by name.
-        unscored: The reasons of the metrics without a value.
+        scores: The metrics by name.
         checks: The outcomes of the group.
         facts: Further data, such as names, positions and limits.
 
@@ -190,27 +192,28 @@ def build_group(
         Metrics and facts by name, with ``status`` (of the group), ``passed`` (None if no check could be
         answered), ``counts`` (metrics by status), ``unscored`` (status and reason by metric) and ``checks``.
     """
+    unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
+    scored = {name: score for name, score in scores.items() if name not in unscored}
     return {
         **scored,
         **facts,
-        "status": group_status(scored, unscored),
+        "status": group_status(scores),
         "passed": _all_passed(checks),
         "counts": {
             **dict.fromkeys(OUTCOME_STATUSES, 0),
             **Counter(reason["status"] for reason in unscored.values()),
             "scored": len(scored),
         },
-        "unscored": dict(unscored),
+        "unscored": unscored,
         "checks": list(checks),
     }
 
 
-def group_status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
+def group_status(scores: Mapping[str, Score]) -> OutcomeStatus:
     """Return "scored" if any metric has a value, else the gravest reason why none has."""
-    if scored:
-        return "scored"
-    statuses = {reason["status"] for reason in unscored.values()}
-    return next((status for status in ("error", "missing_data") if status in statuses), "not_applicable")
+    statuses = {score["status"] if isinstance(score, dict) else "scored" for score in scores.values()}
+    order: tuple[OutcomeStatus, ...] = ("scored", "error", "missing_data")
+    return next((status for status in order if status in statuses), "not_applicable")
 
 
 def _all_passed(checks: Sequence[MetricOutcome]) -> bool | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
+from evaluation.results.findings import FindingKind, MetricOutcome, Score, build_outcome
 from evaluation.values import JsonObject, Severity, format_numbers
 
 _UNITS: Final = ("_ms", "_usd")
@@ -28,6 +28,18 @@ def compare_with_bound(
     return build_outcome(
         kind, metric, passed, _read_severity(bound, severity), reason, value, limit, _read_owner(bound)
     )
+
+
+def check_bounds(
+    kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score], severity: Severity
+) -> Iterator[MetricOutcome]:
+    """Compare each threshold with its metric."""
+    for metric, bound in bounds.items():
+        score = scores[metric]
+        if isinstance(score, dict):
+            yield unanswered_bound(metric, bound, score["reason"])
+        else:
+            yield compare_with_bound(kind, metric, score, bound, severity)
 
 
 def unanswered_bound(

@@ -7,9 +7,9 @@ from typing import Final
 
 from evaluation.facts.lost_facts import find_lost_facts
 from evaluation.inputs.short_forms import is_demanding
-from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
+from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS
 from evaluation.results.alerts import join_names
-from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
+from evaluation.results.findings import FindingKind, MetricOutcome, Score, build_outcome
 from evaluation.results.thresholds import compare_with_bound, describe_comparison, unanswered_bound
 from evaluation.texts.normal import count_visible
 from evaluation.values import JsonObject, format_numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from evaluation.metrics.response.rouge import Overlap, rouge_1, rouge_2, rouge_l, token_f1
 from evaluation.metrics.response.text import (
@@ -12,12 +12,9 @@ from evaluation.metrics.response.text import (
     levenshtein_similarity,
     normalized_exact_match,
 )
-from evaluation.results.findings import Unscored, not_applicable, unscored_error
+from evaluation.results.findings import Score, Unscored, not_applicable, unscored_error
 from evaluation.texts.normal import normalize_text
 from evaluation.texts.words import split_words
-
-Score: TypeAlias = float | int | bool | Unscored
-"""A value, or the reason why there is none."""
 
 TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
 _ROUGE_PARTS: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
@@ -12,7 +12,8 @@ from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
 from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
-from evaluation.metrics.trajectory.match_result import ORDERED_MODES, TrajectoryMatch
+from evaluation.metrics.trajectory.group_order import Order
+from evaluation.metrics.trajectory.match_result import MODES_WITHOUT_EXTRAS, ORDERED_MODES, TrajectoryMatch
 from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.selection import Selection, read_order, select_compared
 from evaluation.plugins import ArgumentFunction
@@ -92,44 +93,68 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: Actio
     )
 
 
+class _Pairs(NamedTuple):
+    """The action that each compared step has, and what follows from the pairs."""
+
+    steps: Sequence[ExpectedStep]
+    masks: Sequence[int]
+    """The actions that fit each step."""
+    assigned: Sequence[int]
+    """The action of each step, or -1."""
+    order: Order
+    required: Sequence[int]
+    """The steps that are not optional."""
+    common: int
+    """The number of required steps that are in order."""
+
+    @classmethod
+    def of(cls, selection: Selection, comparer: ActionComparer) -> Self:
+        steps = [step for _, step in selection.steps]
+        masks = find_candidates(steps, [action for _, action in selection.actions], comparer)
+        required = [index for index, step in enumerate(steps) if not step.optional]
+        optional = [index for index, step in enumerate(steps) if step.optional]
+        assigned = assign_actions(masks, [*required, *optional], len(selection.actions))
+        order = read_order(selection, comparer.rules)
+        common = len(required) - len(order.find_out_of_order(masks, required, assigned))
+        return cls(steps, masks, assigned, order, required, common)
+
+    def agree(self, mode: str, *, has_missing: bool, has_extra: bool) -> bool:
+        # An expectation that requires nothing would hold for every run, so it forbids all other actions.
+        if has_extra and (mode in MODES_WITHOUT_EXTRAS or not self.required):
+            return False
+        if (has_missing and mode != "subset") or (mode == "in_order" and self.common < len(self.required)):
+            return False
+        return mode != "exact" or self.order.matches_exact(self.masks, [step.optional for step in self.steps])
+
+    def find_order_violations(self, mode: str) -> tuple[str, ...]:
+        # In mode in_order an optional step may stand anywhere, so only exact reports its place.
+        ordered = self.required if mode == "in_order" else range(len(self.steps))
+        seen = [index for index in ordered if self.assigned[index] >= 0]
+        outside = self.order.find_out_of_order(self.masks, seen, self.assigned)
+        return tuple([self.steps[index].name for index in outside])
+
+
 def _match_by_assignment(
     result: TrajectoryMatch, selection: Selection, comparer: ActionComparer
 ) -> TrajectoryMatch:
-    steps, count = [step for _, step in selection.steps], result.actual_count
-    masks = find_candidates(steps, [action for _, action in selection.actions], comparer)
-    required = [index for index, step in enumerate(steps) if not step.optional]
-    optional = [index for index, step in enumerate(steps) if step.optional]
-    assigned = assign_actions(masks, [*required, *optional], count)
-    missing = [selection.steps[index] for index in required if assigned[index] < 0]
-    extra = [selection.actions[index] for index in sorted(set(range(count)).difference(assigned))]
-    order = read_order(selection, comparer.rules)
-    common_count = len(required) - len(order.find_out_of_order(masks, required, assigned))
-    verdicts = {
-        "exact": not missing and not extra,
-        "in_order": common_count == len(required),
-        "subset": not extra,
-        "precision_recall": not missing and not extra,
-    }
-    # An expectation that requires nothing would hold for every run, so it forbids all other actions.
-    agrees = verdicts.get(result.mode, not missing) and (bool(required) or not extra)
-    if agrees and result.mode == "exact":
-        agrees = order.matches_exact(masks, [step.optional for step in steps])
-    # In mode in_order an optional step may stand anywhere, so only exact reports its place.
-    ordered = required if result.mode == "in_order" else range(len(steps))
+    pairs = _Pairs.of(selection, comparer)
+    missing = [selection.steps[index] for index in pairs.required if pairs.assigned[index] < 0]
+    taken = set(pairs.assigned)
+    extra = [action for index, action in enumerate(selection.actions) if index not in taken]
+    agrees = pairs.agree(result.mode, has_missing=bool(missing), has_extra=bool(extra))
     is_out_of_order = not agrees and result.mode in ORDERED_MODES
-    seen = [index for index in ordered if assigned[index] >= 0]
-    violations = order.find_out_of_order(masks, seen, assigned) if is_out_of_order else []
     mismatches, truncated = find_mismatches(missing, extra, comparer)
+    matched = result.actual_count - len(extra)
     return result._replace(
         agrees=agrees,
         missing_actions=tuple([step.name for _, step in missing]),
         extra_actions=tuple([action.name for _, action in extra]),
         unexpected_writes=tuple([each.name for _, each in extra if each.name in selection.effects.writing]),
         recorded_writes=tuple([each.name for _, each in extra if each.name in selection.effects.recorded]),
-        order_violations=tuple([steps[index].name for index in violations]),
+        order_violations=pairs.find_order_violations(result.mode) if is_out_of_order else (),
         argument_mismatches=mismatches,
         mismatches_truncated=truncated,
-        matched_count=count - len(extra),
-        matched_optional_count=len([index for index in optional if assigned[index] >= 0]),
-        common_count=common_count,
+        matched_count=matched,
+        matched_optional_count=matched - (len(pairs.required) - len(missing)),
+        common_count=pairs.common,
     )

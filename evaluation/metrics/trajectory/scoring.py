@@ -16,13 +16,14 @@ from evaluation.metrics.trajectory.selection import select_compared
 from evaluation.plugins import ArgumentFunction
 from evaluation.results.findings import (
     MetricOutcome,
+    Score,
     Unscored,
     build_outcome,
     missing_data,
     not_applicable,
     unscored_error,
 )
-from evaluation.results.thresholds import compare_with_bound, unanswered_bound
+from evaluation.results.thresholds import check_bounds
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 
@@ -56,12 +57,10 @@ _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall"
 
 
 class TrajectoryScores(NamedTuple):
-    """The update of the state: values by name, reasons for missing values, checks, errors."""
+    """The update of the state: scores by name, names and positions and counts, checks, errors."""
 
-    scored: JsonObject
+    scores: Mapping[str, Score]
     facts: JsonObject
-    """Reported with the metrics: names, positions, counts."""
-    unscored: Mapping[str, Unscored]
     checks: tuple[MetricOutcome, ...]
     errors: tuple[str, ...] = ()
 
@@ -95,7 +94,7 @@ def _score_unmatched(
     bounds: Mapping[str, JsonObject],
 ) -> TrajectoryScores:
     """Check only the rules that need no expected trajectory."""
-    unscored = _explain_unscored(dict.fromkeys(_NO_SHARE, "no expected trajectory was given"), bounds)
+    scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
     selection = select_compared(actual, (), rules)
     names = {
         "forbidden_actions": selection.forbidden,
@@ -107,27 +106,21 @@ def _score_unmatched(
     facts: JsonObject = {check["metric"]: _shorten_names(names[check["metric"]]) for check in rule_checks}
     idle = find_idle_rule(actual, (), selection, rules)
     idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
-    checks = (*idle_checks, *rule_checks, *_check_bounds({}, unscored, bounds))
-    return TrajectoryScores({}, facts, unscored, checks)
+    return TrajectoryScores(scores, facts, (*idle_checks, *rule_checks, *_check_bounds(scores, bounds)))
 
 
 def _score_match(
     match: TrajectoryMatch, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
-    values: dict[str, float | None] = {name: getattr(match, name) for name in _NO_SHARE}
-    scored = {name: value for name, value in values.items() if value is not None}
-    reasons = {name: reason for name, reason in _NO_SHARE.items() if name not in scored}
-    unscored = _explain_unscored(reasons, bounds)
-    if match.error is not None:
-        unscored = dict.fromkeys(reasons, unscored_error(match.error))
+    scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
     names = {name: getattr(match, name) for name in _PROHIBITED}
     checks = (
         *_mode_checks(match, bounds),
         *check_rules(names, rules, "warning"),
-        *_check_bounds(scored, unscored, bounds),
+        *_check_bounds(scores, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores({**scored}, _match_facts(match), unscored, checks, errors)
+    return TrajectoryScores(scores, _match_facts(match), checks, errors)
 
 
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
@@ -148,12 +141,16 @@ def _shorten_names(names: Sequence[str]) -> list[str]:
     return [shorten(name, _MAX_CHARACTERS) for name in names]
 
 
-def _explain_unscored(reasons: Mapping[str, str], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
-    """Say why metrics have no value; a metric that has a threshold lacks data."""
-    return {
-        name: missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
-        for name, reason in reasons.items()
-    }
+def _read_share(match: TrajectoryMatch, name: str, bounds: Mapping[str, JsonObject]) -> Score:
+    if match.error is not None:
+        return unscored_error(match.error)
+    value: float | None = getattr(match, name)
+    return _explain_unscored(name, _NO_SHARE[name], bounds) if value is None else value
+
+
+def _explain_unscored(name: str, reason: str, bounds: Mapping[str, JsonObject]) -> Unscored:
+    """Say why a metric has no value; one that has a threshold lacks data."""
+    return missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
 
 
 def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
@@ -175,12 +172,6 @@ def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
     return isinstance(minimum, (int, float)) and minimum > 0 and severity == "critical"
 
 
-def _check_bounds(
-    scored: Mapping[str, float], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> Iterator[MetricOutcome]:
-    for metric, bound in bounds.items():
-        name = metric.removeprefix(_PREFIX)
-        if name in scored:
-            yield compare_with_bound("trajectory", metric, scored[name], bound, "critical")
-        else:
-            yield unanswered_bound(metric, bound, unscored[name]["reason"])
+def _check_bounds(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[MetricOutcome]:
+    named = {f"{_PREFIX}{name}": score for name, score in scores.items()}
+    return check_bounds("trajectory", bounds, named, "critical")

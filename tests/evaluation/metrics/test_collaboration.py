@@ -23,22 +23,22 @@ def score_actions(actions, expected=(), plan=None, bounds=None, stuck_after=3, *
 def test_one_agent_without_names_is_not_applicable():
     result = score_actions([action(), action("b")])
 
-    assert {reason["status"] for reason in result.unscored.values()} == {"not_applicable"}
-    assert result.scored == {"stuck_runs": 0}
-    assert result.checks == ()
+    assert result[0].pop("stuck_runs") == 0
+    assert {reason["status"] for reason in result[0].values()} == {"not_applicable"}
+    assert result[1] == []
 
 
 def test_a_hand_off_to_nobody_known_is_missing_data():
     result = score_actions([handoff("triage", None), action("refund", "billing")])
 
-    assert result.unscored["handoff_continuity"]["status"] == "missing_data"
+    assert result[0]["handoff_continuity"]["status"] == "missing_data"
 
 
 @pytest.mark.parametrize(
     ("done", "share"), [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]
 )
 def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(done, share):
-    assert score_actions([action(name) for name in done], plan=["a", "b", "c"]).scored[
+    assert score_actions([action(name) for name in done], plan=["a", "b", "c"])[0][
         "plan_adherence"
     ] == pytest.approx(share)
 
@@ -46,8 +46,8 @@ def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(done, share):
 def test_missing_identities_lower_the_confidence_and_are_told():
     result = score_actions([action("a", "x"), action("b"), action("c"), action("d", "x")])
 
-    assert result.scored["collaboration_confidence"] == 0.5
-    (check,) = result.checks
+    assert result[0]["collaboration_confidence"] == 0.5
+    (check,) = result[1]
     assert (check["kind"], check["severity"], check["passed"]) == ("missing_data", "info", None)
     assert "50%" in check["reason"]
 
@@ -55,8 +55,8 @@ def test_missing_identities_lower_the_confidence_and_are_told():
 def test_the_same_again_and_again_is_an_anomaly():
     result = score_actions([action("search", args={"q": 1})] * 4)
 
-    assert result.scored["stuck_runs"] == 1
-    (check,) = result.checks
+    assert result[0]["stuck_runs"] == 1
+    (check,) = result[1]
     assert (check["kind"], check["severity"]) == ("anomaly", "warning")
     assert "search was called 4 times" in check["reason"]
 
@@ -94,20 +94,20 @@ def test_a_repetition_that_is_expected_is_not_stuck(times, stuck):
 @pytest.mark.parametrize(("failed_calls", "share"), [("extra", 0.0), ("fail", 0.0), ("count", 1.0)])
 def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(failed_calls, share):
     failed = [{**handoff("a", "b"), "error": "refused"}]
-    scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls).scored
+    scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
 
     assert (scored["handoff_accuracy"], scored["agent_accuracy"]) == (share, share)
 
 
 def test_a_threshold_on_collaboration_is_checked():
     actions = [handoff("a", "b"), action("x", "c")]
-    (check,) = score_actions(actions, bounds={"handoff_continuity": {"min": 1.0}}).checks
+    (check,) = score_actions(actions, bounds={"handoff_continuity": {"min": 1.0}})[1]
 
     assert (check["kind"], check["passed"], check["severity"]) == ("collaboration", False, "critical")
 
 
 def test_a_threshold_on_what_was_not_recorded_is_missing_data():
-    (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}}).checks
+    (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}})[1]
 
     assert (check["kind"], check["passed"]) == ("missing_data", None)
 
@@ -139,4 +139,4 @@ def test_a_threshold_on_what_was_not_recorded_is_missing_data():
     ],
 )
 def test_hand_offs_and_agents_are_compared_with_the_expected_ones(actions, expected, metric, value):
-    assert score_actions(actions, expected).scored[metric] == value
+    assert score_actions(actions, expected)[0][metric] == value

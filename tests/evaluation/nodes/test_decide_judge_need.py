@@ -25,9 +25,9 @@ SPARED = {"when": "if_checks_pass"}
 def decision(checks=(), plugins=JUDGE, audit=(), **case):
     measured = {
         **state(**{"keywords": ["off"], **case}),
-        "response_metrics": build_group({}, {}, list(checks)),
-        "operational_metrics": build_group({}, {}, []),
-        "trajectory_metrics": build_group({}, {}, []),
+        "response_metrics": build_group({}, list(checks)),
+        "operational_metrics": build_group({}, []),
+        "trajectory_metrics": build_group({}, []),
         "audit_findings": list(audit),
     }
     return decide_judge_need(measured, plugins)["judge_decision"]

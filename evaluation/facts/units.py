@@ -1,10 +1,25 @@
-"""The names of measures in English and German: mass, length, volume, time, data and others."""
+"""The names of currencies and measures in English and German."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+CURRENCIES: Final = {
+    name: unit
+    for unit, names in {
+        "%": "% percent prozent",
+        "USD": "$ usd dollar dollars",
+        "EUR": "€ eur euro euros",
+        "GBP": "£ gbp pound pounds",
+        "JPY": "¥ jpy yen",
+        "CHF": "chf franken",
+        "INR": "₹ inr rupees",
+    }.items()
+    for name in names.split()
+}
+"""The currency (ISO 4217), or per cent, by each of its names in lower case."""
 MEASURES: Final = {
     name: unit
     for unit, names in {
@@ -48,9 +63,13 @@ MEASURES: Final = {
     for name in names.split()
 }
 """The measure by each of its names, in lower case."""
-MEASURE_PATTERN: Final = "|".join(re.escape(name) for name in sorted(MEASURES, key=len, reverse=True))
 _AMBIGUOUS: Final = {"GBP", "lb"}
 """Both are called pounds."""
+
+
+def match_any(names: Iterable[str]) -> str:
+    """Return the pattern of any of the names, the longest first."""
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
 def agree_units(first: str | None, second: str | None) -> bool:
