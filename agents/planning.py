@@ -11,7 +11,7 @@ from agents.calls.conversation import Conversation, Model, arun_conversation, ru
 from agents.contracts import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
-from agents.parsing.plans import read_plan
+from agents.parsing.plans import is_data, read_plan
 
 _log: Final = logging.getLogger(__name__)
 
@@ -44,7 +44,8 @@ class PlanningAgent(BaseAgent):
     def generate_plan(self, task: str) -> list[str]:
         """Plans ``task``.
 
-        A reply without a list becomes one step with its text, and is logged as a WARNING.
+        A reply without a list becomes one step with its text, and a tool call or other data becomes one step
+        with the task; both are logged as a WARNING.
 
         Returns:
             The steps in order; an empty list if the model's plan is empty.
@@ -64,6 +65,9 @@ class PlanningAgent(BaseAgent):
         steps = read_plan(reply)
         if not isinstance(steps, Unreadable):
             return steps
+        if is_data(reply):
+            _log.warning("the reply is data and no plan; the whole task becomes one step")
+            return [task]
         text = remove_thoughts(reply)
         _log.warning("the plan is not a list; the reply of %d characters becomes one step", len(text))
         return [text] if text else []

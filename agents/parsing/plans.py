@@ -17,6 +17,9 @@ _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = (
     "description", "step", "task", "title", "objective", "action", "name", "instruction", "details"
 )  # fmt: skip
+_WORDS: Final = re.compile(r"\w+")
+_CALL_KEYS: Final = frozenset({"arguments", "function", "tool_calls", "function_call"})
+"""Keys of an object that calls a tool."""
 _LABEL: Final = re.compile(r"[\W\d_]*+(?:step[\W\d_]*+)?+", re.IGNORECASE)
 """A text that only numbers a step, such as "1" or "Step 1:"."""
 _NUMBERED: Final = re.compile(
@@ -35,13 +38,26 @@ def read_plan(text: str) -> list[str] | Unreadable:
 
     Returns:
         The steps in order, each stripped and not empty (an empty list if the plan is empty); or the reason
-        if the reply contains no list.
+        if the reply contains no list. A step that says the same as the step before it is left out.
     """
     document = remove_thoughts(text)
     steps = _read_json_steps(document)
     if steps is None:
         steps = read_plain_list(document)
-    return Unreadable(text, "no list of steps") if steps is None else steps
+    if steps is None:
+        return Unreadable(text, "no list of steps")
+    return [step for step, before in zip(steps, ["", *steps], strict=False) if not _say_same(step, before)]
+
+
+def is_data(text: str) -> bool:
+    """Returns whether a reply is data, such as a tool call or an object, and nothing that a step could be."""
+    document = remove_thoughts(text).strip()
+    return document.startswith("<tool_call") or isinstance(load_json(document), dict | list)
+
+
+def _say_same(first: str, second: str) -> bool:
+    words = _WORDS.findall(first.casefold())
+    return words == _WORDS.findall(second.casefold()) if words else first == second
 
 
 def _read_json_steps(text: str) -> list[str] | None:
@@ -91,6 +107,8 @@ def _read_items(values: Sequence[object]) -> list[str] | None:
 def _read_step(item: object) -> str | None:
     """Reads one step. Returns None if the item cannot be a step."""
     if isinstance(item, dict):
+        if _CALL_KEYS & item.keys():
+            return None
         texts = [item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)]
         empty = next((text for text in texts if not text.strip()), None)
         item = next((text for text in texts if not _LABEL.fullmatch(text)), empty)

@@ -86,19 +86,22 @@ def is_language(parts: tuple[str, ...], text: str, code: str) -> bool | None:
         return None
     if guess.code != code and guess.probability >= _CLEAR:
         return None if _may_be_same(guess.code, code) else False
-    if _measure_other(parts, code) > MAX_OTHER:
+    if sum(map(_count_letters, find_other(parts, code))) > MAX_OTHER * sum(map(_count_letters, parts)):
         return False
     return True if guess.code == code else None
 
 
-def _measure_other(parts: tuple[str, ...], code: str) -> float:
-    letters = [sum(map(str.isalpha, part)) for part in parts]
-    other = [size for part, size in zip(parts, letters, strict=True) if _is_other(part, size, code)]
-    return sum(other) / max(1, sum(letters))
+def find_other(parts: tuple[str, ...], code: str) -> list[str]:
+    """Return the parts of a text that are clearly in another language."""
+    return [part for part in parts if _is_other(part, code)]
 
 
-def _is_other(part: str, letters: int, code: str) -> bool:
-    guess = guess_language(part) if letters >= _FEWEST_LETTERS else None
+def _count_letters(part: str) -> int:
+    return sum(map(str.isalpha, part))
+
+
+def _is_other(part: str, code: str) -> bool:
+    guess = guess_language(part) if _count_letters(part) >= _FEWEST_LETTERS else None
     if guess is None or _may_be_same(guess.code, code):
         return False
     return guess.probability >= _CLEAR_PART

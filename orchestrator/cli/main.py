@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 
-from orchestrator.cli.session.process_signals import exit_on_ctrl_c
+from orchestrator.cli.session.process_signals import exit_now, exit_on_signal
+from orchestrator.cli.statuses import FAILED
 
 
 def main() -> None:
     """Runs the command line and exits."""
-    exit_on_ctrl_c()
+    exit_on_signal()
+    sys.stderr = sys.stderr or StringIO()
+    if sys.stdout is None:
+        exit_now("standard output is closed, so that no result can be printed; redirect it to a file", FAILED)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A result with a character that the terminal's encoding lacks must still be printed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -19,7 +18,7 @@ LARGEST: Final = 2**63 - 1
 Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST, description="a whole number of at least 0")]
 PositiveCount: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
-    int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or leave it out for no bound")
+    int | float | None, Field(gt=0, le=LARGEST, description="seconds above 0, or leave it out for no bound")
 ]
 ToolNames: TypeAlias = Annotated[Sequence[str], Field(description="a list of tool names")]
 ToolNamesOrAll: TypeAlias = Annotated[

@@ -9,10 +9,12 @@ import regex
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
-from evaluation.checks.language import LANGUAGES, LanguageCode, guess_language, is_language
+from evaluation.checks.language import LANGUAGES, LanguageCode, find_other, guess_language, is_language
 from evaluation.sensitive.quoting import quote_text
 
 _TOKEN: Final = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[-‑./&][\p{L}\p{M}\p{N}_]+)*")
+_NAMED: Final = 2
+"""Most sentences of another language that are named."""
 _MINOR: Final = frozenset(
     {
         "a",
@@ -87,13 +89,15 @@ class Language(BaseCheck):
     code: LanguageCode
 
     def _observe(self, context: CheckContext) -> Observation:
-        passed = is_language(context.lines, context.text, self.code)
+        passed = is_language(context.sentences, context.text, self.code)
         guess = guess_language(context.text)
         if guess is None:
             return Observation(passed, "the text has no letters")
-        if passed is False and guess.code == self.code:
-            return Observation(passed, "parts of the text are in another language")
-        return Observation(passed, f"the text is probably in {LANGUAGES.get(guess.code, repr(guess.code))}")
+        whole = f"the text is probably in {LANGUAGES.get(guess.code, repr(guess.code))}"
+        if guess.code != self.code or not (other := find_other(context.sentences, self.code)):
+            return Observation(passed, whole)
+        named = " and ".join(map(quote_text, other[:_NAMED]))
+        return Observation(passed, f"{whole}, but not {named}")
 
     def _describe(self) -> str:
         return f"write the whole text in {LANGUAGES[self.code]}"

@@ -68,7 +68,7 @@ def _import_module(module: str, text: str) -> ModuleType:
         sys.path.append(folder)
     try:
         return importlib.import_module(module) if file is None else _import_file(file)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigurationError(
             f"--tools {text!r}: importing {module} raised {type(error).__name__}: {error}; "
             "run the command in the folder of the module, or mend it"

@@ -18,10 +18,11 @@ _END_SIGNALS: Final = tuple(
 )
 
 
-def exit_on_ctrl_c() -> None:
-    """Lets Ctrl-C end the process with one line and status 130, until a run handles it."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _exit_interrupted)
+def exit_on_signal() -> None:
+    """Lets a signal end the process with one line and status 130, until a run handles it."""
+    for number in _END_SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _exit_interrupted)
 
 
 def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -23,7 +23,7 @@ from orchestrator.cli.session.process_signals import stop_on_signal
 from orchestrator.cli.statuses import FAILED, INTERRUPTED, SUCCESS, WAITING, get_run_status
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import output_first, print_json
-from orchestrator.cli.view.questions import draw_question, format_resume
+from orchestrator.cli.view.questions import draw_question, format_command, format_resume
 from orchestrator.cli.view.run_progress import show_progress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
 from orchestrator.cli.view.terminal_text import one_line
@@ -116,6 +116,9 @@ class RunSession:
         elif status in (WAITING, INTERRUPTED) and self.store is not None:
             command = format_resume(question, self.thread_id, self.store.where, self.options.tools)
             console.print(Text(f"continue with\n{command}"), soft_wrap=True)
+        elif status in (SUCCESS, FAILED) and self.store is not None and not self.display.json:
+            command = format_command("show", self.thread_id, self.store.where)
+            console.print(Text(f"see every step: {command}"), soft_wrap=True)
 
 
 def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: Show) -> OrchestratorState:

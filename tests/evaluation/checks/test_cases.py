@@ -79,6 +79,20 @@ def test_a_text_in_two_languages_is_in_neither():
         assert evaluate({"check": "language", "code": code}, f"{german}\n{english}").passed is False
 
 
+@pytest.mark.parametrize(("french", "passed"), [(2, False), (6, True)])
+def test_sentences_of_another_language_are_named_also_if_they_are_few_enough(french, passed):
+    text = (
+        "Le chat dort sur la table depuis ce matin. " * french + "The weather is nice today, and we go out."
+    )
+
+    outcome = evaluate({"check": "language", "code": "fr"}, text)
+
+    assert (outcome.passed, outcome.seen) == (
+        passed,
+        'the text is probably in French, but not "The weather is nice today, and we go out."',
+    )
+
+
 @pytest.mark.parametrize("data", [case[0] for case in CASES], ids=str)
 @pytest.mark.parametrize("output", ["", " \n\t"])
 def test_an_empty_output_fulfils_no_check(data, output):

@@ -47,8 +47,20 @@ def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(proce
     )
 
 
-def interrupt_at_import(module, environment, *command):
-    """Start a command and send Ctrl-C as soon as it has imported a module."""
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Windows closes no stream")
+@pytest.mark.parametrize("command", ["--version", "run x --no-db", "runs"])
+def test_a_closed_standard_output_is_one_sentence_before_anything_runs(environment, command):
+    script = f"exec {sys.executable} -m orchestrator {command} >&-"
+    ended = subprocess.run(["sh", "-c", script], check=False, env=environment, capture_output=True, text=True)
+
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "orchestrator: standard output is closed, so that no result can be printed; redirect it to a file\n",
+    )
+
+
+def interrupt_at_import(number, module, environment, *command):
+    """Start a command and send a signal as soon as it has imported a module."""
     with subprocess.Popen(
         [sys.executable, "-X", "importtime", *command],
         env=environment,
@@ -57,7 +69,7 @@ def interrupt_at_import(module, environment, *command):
         text=True,
     ) as running:
         assert any(line.split()[-1] == module for line in running.stderr)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         stdout, stderr = running.communicate(timeout=FINISH_S)
     messages = [line.strip() for line in stderr.splitlines() if not line.startswith("import time:")]
     return running.returncode, stdout, [message for message in messages if message]
@@ -65,6 +77,7 @@ def interrupt_at_import(module, environment, *command):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
     ("command", "module", "sentence"),
     [
@@ -77,9 +90,11 @@ def interrupt_at_import(module, environment, *command):
         ),
     ],
 )
-def test_ctrl_c_before_the_start_is_one_line_and_exit_status_130(environment, command, module, sentence):
+def test_a_signal_before_the_start_is_one_line_and_exit_status_130(
+    environment, number, command, module, sentence
+):
     variables = {**environment, "OPENAI_API_KEY": "none"}
-    ended = interrupt_at_import(module, variables, *command, "run", "the task", "--model", "openai:m")
+    ended = interrupt_at_import(number, module, variables, *command, "run", "the task", "--model", "openai:m")
 
     assert ended == (130, "", [f"orchestrator: {sentence}"])
 

@@ -87,7 +87,7 @@ def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
 
     assert denied.exit_code == 1
     assert "\nfailed: denied: step 1: denied by " in denied.stderr
-    assert "off the mark" in denied.stderr.splitlines()[-1]
+    assert "off the mark" in denied.stderr.splitlines()[-2]
 
 
 def test_without_an_answer_the_question_is_put_again(begin, resume):

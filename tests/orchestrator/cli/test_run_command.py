@@ -65,7 +65,9 @@ def test_a_task_that_fails_exits_with_1_and_prints_the_cause_and_what_was_done(a
 
     assert (failed.exit_code, failed.stdout) == (1, "")
     assert "\nStep 1: first step (accepted)\none\n\nStep 2: second step (refused)\ntwo\n" in failed.stderr
-    assert failed.stderr.splitlines()[-1].startswith("failed: attempts_exhausted: step 2: refused 2 times")
+    cause, command = failed.stderr.splitlines()[-2:]
+    assert command.startswith("see every step: orchestrator show ")
+    assert cause.startswith("failed: attempts_exhausted: step 2: refused 2 times")
 
 
 def test_a_task_that_fails_shows_its_best_attempt(ask):

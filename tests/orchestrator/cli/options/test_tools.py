@@ -38,6 +38,7 @@ def folder(tmp_path, monkeypatch):
     """The current folder, with the module `shop_tools` and one that raises."""
     (tmp_path / "shop_tools.py").write_text(MODULE)
     (tmp_path / "broken_tools.py").write_text("1 / 0")
+    (tmp_path / "leaving_tools.py").write_text("import sys; sys.exit(0)")
     (tmp_path / "needy_tools.py").write_text("import not_installed_anywhere")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -72,6 +73,7 @@ def test_a_file_is_imported_by_its_path_with_the_modules_beside_it(folder):
         ("needy_tools.py:TOOLS", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
         ("absent_tools:price", "ModuleNotFoundError: No module named 'absent_tools'"),
         ("needy_tools:price", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
+        ("leaving_tools.py:price", "importing leaving_tools.py raised SystemExit: 0"),
         ("broken_tools:price", "importing broken_tools raised ZeroDivisionError: division by zero"),
         ("shop_tools:prices", "shop_tools has no 'prices'; give a name that it defines"),
         ("shop_tools:NUMBER", "has a int; give a LangChain tool, a function, or a list of these"),
