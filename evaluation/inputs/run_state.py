@@ -43,6 +43,7 @@ class _ToolCall(_Part):
     latency_ms: float | None
     gate: str | None = None
     received: dict[str, object] | None = None
+    writes: bool = False
 
 
 class _Record(_Part):
@@ -86,10 +87,10 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     Returns:
         An ``agent_run`` with the task as input, the output of the run, the tool calls of all executions, also
         of the refused ones, in the order of their starts, without those that were answered from an earlier
-        call (``"gate": "reused"``), and the tokens, cost in US dollars and milliseconds
-        of the run. ``retries`` counts repeated calls of a server and repeated executions. A failed run has
-        the message of its failure as ``error``, and no output. If the output was cut off,
-        ``messages`` say so.
+        call (``"gate": "reused"``), the called tools that write by their annotations, and the tokens, cost in
+        US dollars and milliseconds of the run. ``retries`` counts repeated calls of a server and repeated
+        executions. A failed run has the message of its failure as ``error``, and no output. If the output was
+        cut off, ``messages`` say so.
 
     Raises:
         ContractError: It is no state, a part of it is missing, or the run has not ended.
@@ -103,7 +104,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
     return {
         "input": run.task,
-        "tool_calls": [convert_call(call.model_dump()) for call in _list_made_calls(records)],
+        **convert_calls([call.model_dump() for call in _list_made_calls(records)]),
         "retries": run.retries.transport + run.retries.semantic,
         "metadata": _label_run(run, records, document.get("thread_id")),
         **_list_probes(run),
@@ -168,7 +169,14 @@ def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> di
     return {name: label for name, label in labels.items() if label is not None}
 
 
-def convert_call(call: Mapping[str, object]) -> JsonObject:
+def convert_calls(calls: Sequence[Mapping[str, object]]) -> JsonObject:
+    """Convert recorded tool calls to ``tool_calls`` and, if there are any, ``writing_tools`` of a run."""
+    writing = [*dict.fromkeys(str(call["name"]) for call in calls if call.get("writes"))]
+    converted: JsonObject = {"tool_calls": [_convert_call(call) for call in calls]}
+    return {**converted, "writing_tools": writing} if writing else converted
+
+
+def _convert_call(call: Mapping[str, object]) -> JsonObject:
     """Convert a recorded tool call of the orchestrator to one of an ``agent_run``.
 
     Its arguments are those that the tool received, which may differ from those that the model wrote.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from agents.prompts import find_marks
-from evaluation.inputs.run_state import convert_call, convert_usage, run_from_state
+from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
 from orchestrator.judging.plain_contracts import add_rules
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import CallOrigin, Json, PlainContract, StepRecord, ToolCallRecord
@@ -35,7 +35,7 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     known = {"final_output": output, "error": record["error"], "model": record["model"]}
     return {
         "input": record["step"],
-        "tool_calls": [convert_call(call) for call in _list_made_calls(record)],
+        **convert_calls([*_list_made_calls(record)]),
         "messages": _build_messages(context, record, output),
         **{name: value for name, value in known.items() if value is not None},
         **convert_usage(record["usage"]),

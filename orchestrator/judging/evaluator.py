@@ -122,7 +122,7 @@ class Evaluator:
         given: dict[str, object] = {} if checked is own else {"sources": list_sources(state)}
         if probes := [await judging.probe(asked) for asked in list_probes(checked)]:
             given = {**given, "probes": probes}
-        recorded = {**built, **given, **self.tools.as_recorded(checked)}
+        recorded = {**built, **given}
         baseline = await self.options.find_baseline(state["task"], record["step"])
         compared = {} if baseline is None else {"baseline_metrics": baseline}
         case = {**compared, **self.tools.add_to(checked), "agent_run": recorded}

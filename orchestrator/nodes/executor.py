@@ -17,7 +17,7 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts, Demand
 from orchestrator.judging.tools.call_bounds import CallBounds
-from orchestrator.judging.tools.received import add_received
+from orchestrator.judging.tools.received import complete_calls
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval, check_questions
@@ -106,7 +106,10 @@ def executor_node(
         gate = _build_gate(executor, state, demands, settings, run)
         rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
-        update = {**update, "results": add_received(update["results"], contracts.tools.readers)}
+        update = {
+            **update,
+            "results": complete_calls(update["results"], contracts.tools.readers, executor.writing),
+        }
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
         return {**_overwrite_context(compressed), **update}

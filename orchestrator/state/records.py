@@ -95,7 +95,8 @@ class ToolCallRecord(TypedDict):
     ``args`` is what the model wrote. ``received`` is the same as the tool's schema reads it, if that differs.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
-    text as the result. ``effect`` is "none" if the tool raised NoEffectError.
+    text as the result. ``effect`` is "none" if the tool raised NoEffectError. ``writes`` is there if the
+    annotations of the tool say that it changes something.
     """
 
     name: str
@@ -108,6 +109,7 @@ class ToolCallRecord(TypedDict):
     answer: NotRequired[HumanAnswer]
     effect: NotRequired[Literal["none"]]
     received: NotRequired[Json]
+    writes: NotRequired[Literal[True]]
 
 
 class ProbeRecord(TypedDict):

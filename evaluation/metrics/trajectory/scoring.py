@@ -100,9 +100,14 @@ def _score_unmatched(
         "forbidden_actions": selection.forbidden,
         "failed_calls": selection.failed,
         "unreadable_arguments": selection.unreadable,
-        "recorded_writes": [action.name for action in actual if action.name in selection.effects.recorded],
+        # A contract that says nothing of actions permits them.
+        "recorded_writes": [
+            action.name
+            for action in actual
+            if rules.names_effects and action.name in selection.effects.recorded
+        ],
     }
-    rule_checks = [*check_rules(names, rules, "info")]
+    rule_checks = [*check_rules(names, rules)]
     facts: JsonObject = {check["metric"]: _shorten_names(names[check["metric"]]) for check in rule_checks}
     idle = find_idle_rule(actual, (), selection, rules)
     idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
@@ -116,7 +121,7 @@ def _score_match(
     names = {name: getattr(match, name) for name in _PROHIBITED}
     checks = (
         *_mode_checks(match, bounds),
-        *check_rules(names, rules, "warning"),
+        *check_rules(names, rules),
         *_check_bounds(scores, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)

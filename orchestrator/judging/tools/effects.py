@@ -33,10 +33,6 @@ class ToolEffects:
         lists: Mapping[str, Json] = {"writing_tools": list(self.writing), "reading_tools": list(self.reading)}
         return {**contract, "trajectory": {**rules, **lists}}
 
-    def as_recorded(self, contract: PlainContract) -> Mapping[str, object]:
-        """Return the field of an ``agent_run`` for the writing tools; none if no action is expected."""
-        return {"writing_tools": list(self.writing)} if self.writing and _expects_actions(contract) else {}
-
 
 def read_tool_effects(executor: object) -> ToolEffects:
     """Read the annotations of MCP in the metadata of the executor's LangChain tools.

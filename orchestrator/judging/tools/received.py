@@ -1,30 +1,37 @@
-"""Adds to recorded calls the arguments that the tools received."""
+"""Adds to recorded calls the arguments that their tools received, and whether these write."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agents.calls.planned_call import ToolArguments
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, StepRecord, ToolCallRecord
 
 
-def add_received(records: Sequence[StepRecord], tools: Mapping[str, ToolArguments]) -> list[StepRecord]:
-    """Returns the records of executions with ``received`` in each call whose tool read other arguments.
+def complete_calls(
+    records: Sequence[StepRecord], tools: Mapping[str, ToolArguments], writing: Collection[str]
+) -> list[StepRecord]:
+    """Returns the records of executions with ``received`` and ``writes`` in their calls.
 
     Args:
         records: The executions.
         tools: How each tool reads its arguments, by the name of the tool.
+        writing: Names of tools that are known to write.
     """
     return [
-        {**record, "tool_calls": [_add_to_call(call, tools) for call in record["tool_calls"]]}
+        {**record, "tool_calls": [_complete_call(call, tools, writing) for call in record["tool_calls"]]}
         for record in records
     ]
 
 
-def _add_to_call(call: ToolCallRecord, tools: Mapping[str, ToolArguments]) -> ToolCallRecord:
+def _complete_call(
+    call: ToolCallRecord, tools: Mapping[str, ToolArguments], writing: Collection[str]
+) -> ToolCallRecord:
     reader = tools.get(call["name"])
+    if call["name"] in writing:
+        call = {**call, "writes": True}
     if reader is None:
         return call
     received = plain_json(reader.read_values(call["args"]))

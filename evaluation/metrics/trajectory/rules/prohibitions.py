@@ -13,13 +13,12 @@ Names = Mapping[str, Sequence[str]]
 """The names of actions by the metric that reports them."""
 
 
-def check_rules(names: Names, rules: TrajectoryRules, recorded_writes: Severity) -> Iterator[MetricOutcome]:
+def check_rules(names: Names, rules: TrajectoryRules) -> Iterator[MetricOutcome]:
     """Check that nothing happened that the rules forbid, as far as ``names`` has the metric.
 
     Args:
         names: the actions that a rule may forbid, by metric.
         rules: the contract's rules.
-        recorded_writes: severity of unexpected calls that change something by the run's own word alone.
     """
     if rules.forbidden_tools:
         problem = "Forbidden tools were called: {}; do not call them"
@@ -34,12 +33,10 @@ def check_rules(names: Names, rules: TrajectoryRules, recorded_writes: Severity)
         problem = "Tools that change something were called beyond the expected calls: {}; do not call them"
         yield _check_none("unexpected_writes", names, "critical", problem)
     if names["recorded_writes"]:
-        yield _report_recorded_writes(names["recorded_writes"], rules, recorded_writes)
+        yield _report_recorded_writes(names["recorded_writes"], rules)
 
 
-def _report_recorded_writes(
-    calls: Sequence[str], rules: TrajectoryRules, severity: Severity
-) -> MetricOutcome:
+def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> MetricOutcome:
     """A contract that compares effects has to say whether these calls are among them: it needs a review."""
     reason = (
         f"Unexpected calls may change something: {list_names(list(dict.fromkeys(calls)))}; "
@@ -47,7 +44,7 @@ def _report_recorded_writes(
     )
     kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"
     passed = None if rules.names_effects else False
-    return build_outcome(kind, "recorded_writes", passed, severity, reason, len(calls), 0)
+    return build_outcome(kind, "recorded_writes", passed, "warning", reason, len(calls), 0)
 
 
 def _check_none(metric: str, names: Names, severity: Severity, problem: str) -> MetricOutcome:

@@ -10,7 +10,7 @@ from mcp.types import Tool, ToolAnnotations
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, run_from_state
 from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.tools.effects import ToolEffects, read_tool_effects
 from tests.fakes.executor import FakeExecutor
@@ -119,3 +119,12 @@ def test_an_executor_with_other_tools_says_nothing(tools):
     executor.tools = tools
 
     assert read_tool_effects(executor) == ToolEffects()
+
+
+def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():
+    requests = [{"name": name, "args": {}, "id": name} for name in ("find", "pay", "note")]
+    model = ScriptedChatModel([AIMessage("", tool_calls=requests), "done"])
+    executor = ExecutionAgent(model, [build_tool(*item) for item in TOOLS.items()])
+    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).run("x")
+
+    assert run_from_state(state)["writing_tools"] == ["pay"]
