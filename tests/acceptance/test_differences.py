@@ -1,0 +1,45 @@
+"""Where the product differs from its source documents, as docs/reference/differences.md says."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import evaluate
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner
+
+RUN = {"input": "Where is it?", "final_output": "Order 12345 is in transit."}
+RUBRIC = {"rubric": {"criteria": ["clarity"]}, "fake_judge_response": {"score": 5, "rationale": "clear"}}
+
+
+def test_the_counters_after_a_success_and_after_three_refusals():
+    ended = LangGraphOrchestrator(FakePlanner(["a", "b"]), FakeExecutor(), FakeMonitor()).run("x")
+    monitor = FakeMonitor(*[refuse()] * 3)
+    failed = LangGraphOrchestrator(FakePlanner(["a", "b"]), FakeExecutor(), monitor).run("x")
+
+    assert (ended["attempts"], ended["current_step_index"], ended["status"]) == (0, 2, "success")
+    assert (failed["attempts"], failed["current_step_index"], failed["status"]) == (3, 0, "failed")
+    assert [record["status"] for record in failed["results"]] == ["failed"] * 3
+
+
+@pytest.mark.parametrize(
+    ("case", "status"),
+    [
+        ({"agent_run": RUN}, "needs_review"),
+        ({"agent_run": RUN, "reference_output": "Order 54321 is in transit.", "thresholds": {"rouge_1": 0.5}},
+         "needs_review"),
+        ({"agent_run": {**RUN, "final_output": "AKIAIOSFODNN7EXAMPLE"}, "keywords": ["AKIA"]}, "failed"),
+        ({"agent_run": {**RUN, "tokens": 143}}, "invalid"),
+    ],
+    ids=["nothing to check", "another fact", "a credential", "a name of the sketch"],
+)  # fmt: skip
+def test_the_status_of_a_recorded_run(case, status):
+    assert evaluate(case).status == status
+
+
+def test_a_run_that_ended_in_an_error_is_not_judged():
+    report = evaluate({"agent_run": {**RUN, "error": "the server is down"}, **RUBRIC})
+
+    assert (report.status, report.judge.called, report.judge.needed) == ("failed", False, False)
