@@ -92,24 +92,6 @@ def test_what_was_asked_and_had_no_answer_is_no_pass():
     assert report.status == "needs_review"
 
 
-@pytest.mark.parametrize(
-    "rubric",
-    [
-        {"criteria": [{"name": "a"}, {"name": "a"}]},
-        {"criteria": [{"name": "a"}], "pass_score": 9},
-        {"criteria": []},
-    ],
-)
-def test_a_rubric_that_contradicts_itself_is_invalid(rubric):
-    assert evaluate({"agent_run": RUN, "rubric": rubric}, judge=ScriptedJudge([GOOD])).status == "invalid"
-
-
-def test_a_threshold_that_nothing_can_keep_is_invalid():
-    assert (
-        evaluate({"agent_run": RUN, "thresholds": {"latency_ms": {"min": 2, "max": 1}}}).status == "invalid"
-    )
-
-
 def test_a_custom_resource_that_grew_is_a_regression():
     case = {"agent_run": {**RUN, "tool_calls": ["a"], "resources": {"gpu_seconds": 30}}}
     report = evaluate({**case, "drift": {"default": {"relative": 0.1}}}, baseline={"gpu_seconds": 10})

@@ -312,12 +312,6 @@ def test_a_blank_answer_from_several_steps_is_no_success():
     assert (state["status"], state["output"]) == ("failed", None)
 
 
-def test_a_blank_result_of_a_step_that_is_not_the_output_is_the_monitors_to_judge():
-    state = orchestrate(FakeExecutor(" ", "done")).run("x")
-
-    assert (state["status"], state["output"]) == ("success", "done")
-
-
 def test_a_contract_that_asks_for_calls_accepts_a_blank_output():
     def send() -> str:
         """Send the invitation."""

@@ -18,7 +18,7 @@ from evaluation.checks import read_checks
 from evaluation.judges.trust.figures import VerdictCounts
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.task_checks import DerivedChecks
-from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, Result, RetryPolicy, RunFinished
+from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, RetryPolicy, RunFinished
 from orchestrator.judging.contracts import Contracts
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import blank_state
@@ -76,20 +76,6 @@ def test_the_failure_quotes_the_words_of_a_derived_check_and_names_the_option_th
     assert state["failure"]["message"].endswith(
         "; the check word_count rests on “at most 2 words”; --without-check word_count leaves it out"
     )
-
-
-def test_the_monitor_judges_the_objective_besides():
-    monitor = FakeMonitor(refuse("that is a vegetable"), accept())
-    state = orchestrate(FakeExecutor("leek", "apple"), monitor).run("Name a fruit in at most 2 words")
-
-    assert results(state) == [("leek", "failed", "unverified"), ("apple", "validated", "unverified")]
-
-
-def test_no_judge_is_asked_about_an_output_that_fails_a_check():
-    monitor = FakeMonitor()
-    orchestrate(FakeExecutor("a red apple", "apple"), monitor).run("Name a fruit in at most 2 words")
-
-    assert [result for _, result in monitor.calls] == ["apple"]
 
 
 def test_what_was_recognised_and_not_checked_keeps_the_success_from_being_checked():
@@ -458,29 +444,11 @@ def test_the_word_of_a_judge_that_is_often_wrong_is_none(store_figures):
     assert (state["failure"]["kind"], state["basis"]) == ("unverified", "unverified")
 
 
-def test_a_result_has_the_basis():
-    assert (
-        Result(orchestrate(FakeExecutor("apple")).run("Name a fruit in at most 2 words")).basis
-        == "unverified"
-    )
-
-
 def test_the_contract_of_a_planner_and_the_checks_of_a_step_are_joined():
     plan = [{"step": "one in at most 2 words", "contract": {"keywords": ["plum"]}}, "two"]
     state = orchestrate(FakeExecutor("apple", "it is a plum", "plum"), plan=plan).run("Name it")
 
     assert [record["status"] for record in state["results"]][:3] == ["failed", "failed", "validated"]
-
-
-def test_the_words_of_the_planner_alone_do_not_make_a_checked_success():
-    plan = ["one", "two in at most 2 words"]
-    state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name it")
-
-    assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert (
-        state["results"][1]["basis_reason"]
-        == "Form: 1 check passed. Answer: not verified (the model's own word)."
-    )
 
 
 @pytest.mark.parametrize(
@@ -514,13 +482,6 @@ def test_the_type_of_an_output_is_its_form():
         "unverified",
         {"form": "code", "content": "nothing", "actions": "nothing"},
     )
-
-
-def test_a_criterion_that_only_a_judge_scores_keeps_the_success_from_being_checked():
-    contract = EvaluationContract(keywords=["apple"], subjective_criteria=["politeness"])
-    state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("x")
-
-    assert (state["status"], state["basis"]) == ("success", "unverified")
 
 
 def test_the_best_of_refused_attempts_is_unverified():
@@ -580,13 +541,6 @@ def test_checks_that_only_the_plan_states_prove_nothing(plan, contract):
     assert state["basis"] == "unverified"
 
 
-def test_a_plan_adds_checks_to_those_of_the_task():
-    plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
-    state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name a fruit in at most 2 words")
-
-    assert (state["status"], state["basis"]) == ("success", "unverified")
-
-
 @pytest.mark.parametrize(("stated", "basis"), [({"keywords": ["apple"]}, "checked"), (None, "unverified")])
 def test_a_function_of_the_caller_states_checks_in_place_of_the_plan(stated, basis):
     contract = None if stated is None else EvaluationContract(**stated)
@@ -621,6 +575,7 @@ def test_criteria_of_a_wrong_type_in_a_store_are_left_to_the_evaluation_to_refus
     assert Contracts(None).find_unchecked(state, contract) == []
 
 
+DESCRIBED = {"name": "correctness", "description": "cites three sources"}
 VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
 
 
@@ -642,16 +597,20 @@ def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis
 
 
 @pytest.mark.parametrize(
-    ("criteria", "basis"),
+    ("fields", "basis"),
     [
-        ({"criteria": ["correctness"]}, "checked"),
-        ({"criteria": [{"name": "correctness", "description": "cites three sources"}]}, "unverified"),
-        ({"criteria": [{"name": "correctness", "anchors": {"5": "three sources"}}]}, "unverified"),
-        ({"criteria": ["correctness"], "instructions": "It has to cite three sources"}, "unverified"),
+        ({"subjective_criteria": ["politeness"]}, "unverified"),
+        ({"rubric": {"criteria": ["correctness"]}}, "checked"),
+        ({"rubric": {"criteria": [DESCRIBED]}}, "unverified"),
+        (
+            {"rubric": {"criteria": [{"name": "correctness", "anchors": {"5": "three sources"}}]}},
+            "unverified",
+        ),
+        ({"rubric": {"criteria": ["correctness"], "instructions": "Cite three sources"}}, "unverified"),
     ],
 )
-def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(criteria, basis):
-    contract = EvaluationContract(keywords=["apple"], rubric=criteria)
+def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(fields, basis):
+    contract = EvaluationContract(keywords=["apple"], **fields)
     state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("Name a fruit")
 
     assert (state["status"], state["basis"]) == ("success", basis)
@@ -659,7 +618,7 @@ def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(
 
 def test_a_description_is_told_to_the_monitor_whatever_its_criterion_is_called():
     monitor = FakeMonitor()
-    rubric = {"criteria": [{"name": "correctness", "description": "cites three sources"}]}
+    rubric = {"criteria": [DESCRIBED]}
     options = {"contract": EvaluationContract(rubric=rubric), "contract_writer": None}
     orchestrate(FakeExecutor("apple"), monitor, **options).run("Name a fruit")
 

@@ -41,13 +41,6 @@ def test_a_majority_decides_with_the_lower_median_of_its_side(scores, score):
     assert JudgePanel(scoring(*scores)).judge(request())["score"] == score
 
 
-@pytest.mark.parametrize(
-    "scores", [(5, 1), (5, 5, 1, 1), (5, None), (5, 5, 1, None), (5, 1, None), (5, 5, None, None), (1, None)]
-)
-def test_without_more_than_half_of_all_asked_on_one_side_it_abstains(scores):
-    assert abstention(JudgePanel(scoring(*scores))).kind == "no_majority"
-
-
 @pytest.mark.parametrize(("scores", "mean"), [((5, 2), 3.5), ((5, 4, 3), 4), ((5, 4, None), 4.5)])
 def test_the_mean_is_that_of_the_usable_answers(scores, mean):
     answer = JudgePanel(scoring(*scores), rule="mean").judge(request())

@@ -27,20 +27,6 @@ def test_the_answer_is_kept_unread():
     }
 
 
-def test_a_failure_is_kept_with_its_kind():
-    assert run(FailingJudge(ConnectionError("refused"))) == {
-        "judge_decision": {**DECIDED, "called": True},
-        "judge_result": {
-            "failure": {
-                "kind": "provider_failure",
-                "reason": "ConnectionError: refused",
-                "usage": {},
-                "details": {},
-            }
-        },
-    }
-
-
 @pytest.mark.parametrize("judge", [FailingJudge("not_configured"), ScriptedJudge([None])])
 def test_a_judge_that_was_asked_was_called_whatever_came_of_it(judge):
     assert run(judge)["judge_decision"]["called"] is True

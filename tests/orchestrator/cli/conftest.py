@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -84,3 +85,24 @@ def served(chat: Callable[..., ChatServer], monkeypatch: pytest.MonkeyPatch) -> 
         return server
 
     return start
+
+
+class Slow:
+    """An answer that comes after the test."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.over = threading.Event()
+
+    def __call__(self) -> str:
+        self.asked.set()
+        self.over.wait(60)
+        return "late"
+
+
+@pytest.fixture
+def slow() -> Iterator[Slow]:
+    """An answer that is late until the end of the test, or until `slow.over.set()`."""
+    answer = Slow()
+    yield answer
+    answer.over.set()

@@ -21,26 +21,6 @@ pytestmark = [
 FINISH_S = 60
 
 
-class Slow:
-    """An answer that comes after the test."""
-
-    def __init__(self):
-        self.asked = threading.Event()
-        self.over = threading.Event()
-
-    def __call__(self):
-        self.asked.set()
-        self.over.wait(FINISH_S)
-        return "late"
-
-
-@pytest.fixture
-def slow():
-    answer = Slow()
-    yield answer
-    answer.over.set()
-
-
 @pytest.fixture
 def interrupted(cli, chat, slow):
     """Run a task, and send a signal when the slow answer is awaited."""

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 from typer.testing import CliRunner
@@ -129,20 +128,14 @@ def test_a_second_signal_ends_the_process_at_once():
         assert running.wait(FINISH_S) == -signal.SIGINT
 
 
-def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db):
-    asked, over = threading.Event(), threading.Event()
+def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db, slow):
 
-    def answer_late():
-        asked.set()
-        over.wait(FINISH_S)
-        return "late"
-
-    server = served(plans=[plan("first step", "second step")], steps=["one", answer_late, "two"])
+    server = served(plans=[plan("first step", "second step")], steps=["one", slow, "two"])
     running = process(*RUN, "--db", str(db), "--thread", "t", env=server.environment)
-    assert asked.wait(FINISH_S)
+    assert slow.asked.wait(FINISH_S)
     running.kill()
     running.wait(FINISH_S)
-    over.set()
+    slow.over.set()
     answered = cli("resume", "t", "--db", str(db), "--approve")
     resumed = cli("resume", "t", "--db", str(db))
 
@@ -153,22 +146,18 @@ def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
-def test_the_command_that_ctrl_c_prints_resumes_the_run_as_it_stands(process, chat, environment, tmp_path):
-    asked, over = threading.Event(), threading.Event()
+def test_the_command_that_ctrl_c_prints_resumes_the_run_as_it_stands(
+    process, chat, environment, tmp_path, slow
+):
 
-    def answer_late():
-        asked.set()
-        over.wait(FINISH_S)
-        return "late"
-
-    server = chat(plans=[plan("first step", "second step")], steps=["one", answer_late, "two"])
+    server = chat(plans=[plan("first step", "second step")], steps=["one", slow, "two"])
     # The command has to quote them for the shell.
     where = ("--db", str(tmp_path / "my runs.sqlite"), "--thread", "anna's $HOME; run")
     running = process(*RUN, *where, env=server.environment)
-    assert asked.wait(FINISH_S)
+    assert slow.asked.wait(FINISH_S)
     running.send_signal(signal.SIGINT)
     _, stderr = running.communicate(timeout=FINISH_S)
-    over.set()
+    slow.over.set()
     hint, command = stderr.decode().splitlines()[-2:]
     path = f"{os.path.dirname(sys.executable)}{os.pathsep}{environment.get('PATH', os.defpath)}"
     resumed = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,15 +52,6 @@ def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
     assert "no rhyme" not in executor.calls[2].context
 
 
-def test_an_executor_without_correct_step_is_told_through_the_context():
-    executor = FakeExecutor("draft", "final")
-    run(executor, FakeMonitor(refuse("no rhyme"), accept()))
-
-    assert executor.calls[0].context == ""
-    assert "draft" in executor.calls[1].context
-    assert "no rhyme" in executor.calls[1].context
-
-
 def test_the_context_of_earlier_steps_stands_before_the_feedback():
     executor = FakeExecutor("first", "draft", "final")
     run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
@@ -88,16 +80,9 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     )
 
 
-def test_without_feedback_a_retry_is_the_first_call_again():
-    executor = CorrectingExecutor("draft", "final")
-    policy = RetryPolicy(strategies=[{"use": "resample"}])
-    run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
-
-    assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]
-
-
-def test_without_feedback_the_context_of_a_plain_executor_is_unchanged_too():
-    executor = FakeExecutor("draft", "final")
+@pytest.mark.parametrize("kind", [CorrectingExecutor, FakeExecutor])
+def test_without_feedback_a_retry_is_the_first_call_again(kind):
+    executor = kind("draft", "final")
     policy = RetryPolicy(strategies=[{"use": "resample"}])
     run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
 

@@ -22,21 +22,7 @@ def run(monitor, executor=None, plan=("one", "two"), **options):
     )
 
 
-MALFORMED = [
-    UNREADABLE,
-    {"success": "true", "feedback": "ok"},
-    {"success": 1, "feedback": "ok"},
-    {"feedback": "ok"},
-    {"success": True},
-    {},
-    [True, "ok"],
-    "success",
-    True,
-    None,
-]
-
-
-@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
+@pytest.mark.parametrize("answer", [UNREADABLE, {"success": True}, None], ids=repr)
 def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_execution(answer):
     executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer, accept())
     state = run(monitor, executor, ["one"])
@@ -44,7 +30,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_executio
     assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 2)
 
 
-@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
+@pytest.mark.parametrize("answer", [UNREADABLE, {"success": True}, None], ids=repr)
 def test_a_judge_that_stays_unreadable_ends_the_run_for_review(answer):
     executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer)
     state = run(monitor, executor)
@@ -97,18 +83,6 @@ def test_the_failure_names_the_reason_and_the_step():
     )
 
 
-def test_an_unreadable_answer_on_the_last_attempt_is_for_review_and_not_a_refusal():
-    state = run(FakeMonitor(refuse(), UNREADABLE), max_retries=1)
-
-    assert state["failure"]["kind"] == "needs_review"
-
-
-def test_an_unreadable_answer_without_any_retry_is_for_review():
-    state = run(FakeMonitor(UNREADABLE), max_retries=0)
-
-    assert state["failure"]["kind"] == "needs_review"
-
-
 def test_by_policy_a_step_without_a_verdict_is_executed_again():
     executor = FakeExecutor()
     policy = RetryPolicy(needs_review="retry", judge_attempts=2)
@@ -116,14 +90,6 @@ def test_by_policy_a_step_without_a_verdict_is_executed_again():
 
     assert (state["status"], len(executor.calls)) == ("success", 2)
     assert [record["status"] for record in state["results"]] == ["needs_review", "validated"]
-
-
-def test_by_policy_a_judge_that_stays_unreadable_uses_up_the_attempts():
-    executor = FakeExecutor()
-    policy = RetryPolicy(needs_review="retry", judge_attempts=1)
-    state = run(FakeMonitor(UNREADABLE), executor, max_retries=2, retry_policy=policy)
-
-    assert (state["failure"]["kind"], len(executor.calls), state["attempts"]) == ("attempts_exhausted", 3, 3)
 
 
 def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():

@@ -60,9 +60,18 @@ def test_the_judge_is_not_asked_about_a_part_of_an_answer():
     assert len(monitor.calls) == 1
 
 
-@pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "model_context_window_exceeded"])
-def test_the_reason_of_each_provider_counts(reason):
-    assert run(cut("A boat and", reason), "A boat.")[0]["retries"]["semantic"] == 1
+@pytest.mark.parametrize(
+    ("reasons", "retries"),
+    [
+        (["length", "MAX_TOKENS", "model_context_window_exceeded"], 1),
+        # The pieces of a stream repeat the reason.
+        (["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"], 1),
+        (["stop", "end_turn", "eos_token"], 0),
+    ],
+)
+def test_the_reason_of_each_provider_counts(reasons, retries):
+    for reason in reasons:
+        assert run(cut("A boat.", reason), "A boat.")[0]["retries"]["semantic"] == retries
 
 
 INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
@@ -77,16 +86,6 @@ def test_it_counts_where_each_provider_reports_it(metadata):
 
     assert state["results"][0]["decision"]["reason"] == "refused once, max_retries is 0"
     assert state["results"][0]["problems"][0]["kind"] == "length"
-
-
-@pytest.mark.parametrize("reason", ["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"])
-def test_it_counts_if_the_pieces_of_a_stream_repeat_it(reason):
-    assert run(cut("A boat and", reason), "A boat.")[0]["retries"]["semantic"] == 1
-
-
-@pytest.mark.parametrize("reason", ["stop", "end_turn", "eos_token"])
-def test_a_whole_reply_is_accepted(reason):
-    assert run(cut("A boat.", reason))[0]["retries"]["semantic"] == 0
 
 
 @pytest.mark.parametrize(

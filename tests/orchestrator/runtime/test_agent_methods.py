@@ -28,14 +28,6 @@ def run(planner=None, executor=None, monitor=None, compressor=None, **options):
     return LangGraphOrchestrator(*agents, compressor, **options).run("x")
 
 
-def test_a_subclass_that_overrides_only_the_plain_method_is_called_by_that_one():
-    class Fixed(PlanningAgent):
-        def generate_plan(self, task):
-            return ["fixed"]
-
-    assert run(Fixed(NO_MODEL))["plan"] == ["fixed"]
-
-
 def test_a_subclass_that_overrides_the_coroutine_is_called_by_that_one():
     class Fixed(PlanningAgent):
         async def agenerate_plan(self, task):

@@ -40,58 +40,47 @@ def names(events):
     return [type(event).__name__ for event in events]
 
 
-@pytest.mark.parametrize(
-    ("options", "between"),
-    [
-        ({}, ["Planned", *STEP]),
-        ({"plan": 2}, ["Planned", *STEP, *STEP]),
-        ({"monitor": FakeMonitor(refuse(), accept())}, ["Planned", *STEP, "StepRetried", *STEP]),
-        (
-            {"plan": 2, "monitor": FakeMonitor(accept(), refuse()), "max_retries": 1},
-            ["Planned", *STEP, *STEP, "StepRetried", *STEP],
-        ),
-        ({"monitor": FakeMonitor(refuse()), "max_retries": 0}, ["Planned", *STEP]),
-        ({"planner": FakePlanner([])}, []),
-        ({"planner": FakePlanner(ValueError("no"))}, []),
-        ({"executor": FakeExecutor(ValueError("no"))}, ["Planned", "StepStarted", "StepExecuted"]),
-        ({"executor": FakeExecutor(lambda *_: None)}, ["Planned", "StepStarted", "StepExecuted"]),
-        ({"monitor": FakeMonitor(ValueError("no"))}, ["Planned", *STEP]),
-        ({"monitor": FakeMonitor(UNREADABLE)}, ["Planned", *STEP]),
-        (
-            {
-                "monitor": FakeMonitor(UNREADABLE, accept()),
-                "retry_policy": RetryPolicy(judge_attempts=1, needs_review="retry"),
-            },
-            ["Planned", *STEP, "StepRetried", *STEP],
-        ),
-        (
-            {"plan": 2, "compressor": FakeCompressor(ValueError("no"))},
-            ["Planned", *STEP, "StepStarted"],
-        ),
-        ({"executor": WaitingExecutor(), "call_timeout": 0.2}, ["Planned", "StepStarted", "StepExecuted"]),
-        (
-            {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)},
-            ["Planned", "StepStarted", "StepExecuted"],
-        ),
-    ],
-    ids=[
-        "one step",
-        "two steps",
-        "a retry",
-        "refused until the end",
-        "refused without a retry",
-        "empty plan",
-        "planner error",
-        "executor error",
-        "no text",
-        "monitor error",
-        "no verdict",
-        "no verdict, retried",
-        "compressor error",
-        "timeout",
-        "budget",
-    ],
-)
+ORDERS = {
+    "one step": ({}, ["Planned", *STEP]),
+    "two steps": ({"plan": 2}, ["Planned", *STEP, *STEP]),
+    "a retry": ({"monitor": FakeMonitor(refuse(), accept())}, ["Planned", *STEP, "StepRetried", *STEP]),
+    "refused until the end": (
+        {"plan": 2, "monitor": FakeMonitor(accept(), refuse()), "max_retries": 1},
+        ["Planned", *STEP, *STEP, "StepRetried", *STEP],
+    ),
+    "refused without a retry": ({"monitor": FakeMonitor(refuse()), "max_retries": 0}, ["Planned", *STEP]),
+    "empty plan": ({"planner": FakePlanner([])}, []),
+    "planner error": ({"planner": FakePlanner(ValueError("no"))}, []),
+    "executor error": (
+        {"executor": FakeExecutor(ValueError("no"))},
+        ["Planned", "StepStarted", "StepExecuted"],
+    ),
+    "no text": ({"executor": FakeExecutor(lambda *_: None)}, ["Planned", "StepStarted", "StepExecuted"]),
+    "monitor error": ({"monitor": FakeMonitor(ValueError("no"))}, ["Planned", *STEP]),
+    "no verdict": ({"monitor": FakeMonitor(UNREADABLE)}, ["Planned", *STEP]),
+    "no verdict, retried": (
+        {
+            "monitor": FakeMonitor(UNREADABLE, accept()),
+            "retry_policy": RetryPolicy(judge_attempts=1, needs_review="retry"),
+        },
+        ["Planned", *STEP, "StepRetried", *STEP],
+    ),
+    "compressor error": (
+        {"plan": 2, "compressor": FakeCompressor(ValueError("no"))},
+        ["Planned", *STEP, "StepStarted"],
+    ),
+    "timeout": (
+        {"executor": WaitingExecutor(), "call_timeout": 0.2},
+        ["Planned", "StepStarted", "StepExecuted"],
+    ),
+    "budget": (
+        {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)},
+        ["Planned", "StepStarted", "StepExecuted"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "between"), ORDERS.values(), ids=ORDERS)
 def test_the_events_of_a_run_in_order(options, between):
     assert names(build(**options).stream("x")) == ["RunStarted", *between, "RunFinished"]
 
@@ -178,17 +167,6 @@ async def exiting_later(event):
     raise SystemExit("the hook is broken")
 
 
-@pytest.mark.parametrize("broken", [failing, failing_later, exiting, exiting_later])
-def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
-    after = RecordingHook()
-    with caplog.at_level(logging.ERROR, logger="orchestrator"):
-        state = build(hooks=[broken, after]).run("x")
-
-    assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
-    assert caplog.records[0].message == "a hook failed on RunStarted; the run continues"
-    assert "the hook is broken" in caplog.text
-
-
 def cancelled(event):
     raise asyncio.CancelledError("the hook is broken")
 
@@ -199,13 +177,16 @@ async def cancelled_later(event):
     await waiting
 
 
-@pytest.mark.parametrize("broken", [cancelled, cancelled_later])
-def test_a_hook_whose_own_task_was_cancelled_is_logged_and_ends_nothing(broken, caplog):
+@pytest.mark.parametrize(
+    "broken", [failing, failing_later, exiting, exiting_later, cancelled, cancelled_later]
+)
+def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
     after = RecordingHook()
     with caplog.at_level(logging.ERROR, logger="orchestrator"):
         state = build(hooks=[broken, after]).run("x")
 
     assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
+    assert caplog.records[0].message == "a hook failed on RunStarted; the run continues"
     assert "the hook is broken" in caplog.text
 
 

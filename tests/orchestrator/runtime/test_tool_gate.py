@@ -327,11 +327,9 @@ def test_an_approval_counts_for_no_other_arguments_of_a_graph_that_is_not_awaite
     assert office.done == []
 
 
-def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
-    office = Office()
-    inner = ExecutionAgent(
-        ScriptedChatModel([*(ask(("send", to)) for to in ("Bob", "Eve", "Eve")), "sent"]), office.tools()
-    )
+def build_delegating(office, *replies):
+    """An orchestrator whose executor hands the work to an agent in a tool, which gives these replies."""
+    inner = ExecutionAgent(ScriptedChatModel(replies), office.tools())
 
     def delegate(text: str) -> str:
         """Hand the work on."""
@@ -340,7 +338,12 @@ def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
     asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "write"}, "id": "1"}])
     executor = ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate, *office.tools()])
     agents = FakePlanner(["write"]), executor, FakeMonitor()
-    orchestrator = LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+    return LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+
+
+def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
+    office = Office()
+    orchestrator = build_delegating(office, *(ask(("send", to)) for to in ("Bob", "Eve", "Eve")), "sent")
     orchestrator.run("x", "thread")
     question = orchestrator.resume("thread", APPROVE)["question"]
     done_before = list(office.done)
@@ -529,16 +532,7 @@ def test_a_person_ends_the_run_at_a_tool_call():
 def test_a_halt_at_a_call_of_an_agent_in_a_tool_ends_the_run():
     office = Office()
     # Without a journal, the agent in the tool begins again after the answer.
-    inner = ExecutionAgent(ScriptedChatModel([ask(("send", "Bob"))] * 2), office.tools())
-
-    def delegate(text: str) -> str:
-        """Hand the work on."""
-        return inner.execute_step(text)
-
-    asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "write"}, "id": "1"}])
-    executor = ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate, *office.tools()])
-    agents = FakePlanner(["write"]), executor, FakeMonitor()
-    orchestrator = LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+    orchestrator = build_delegating(office, *[ask(("send", "Bob"))] * 2)
     orchestrator.run("x", "thread")
     state = orchestrator.resume("thread", HALT)
 
@@ -579,9 +573,6 @@ def test_calls_that_an_approved_tool_makes_are_not_recorded_as_approved():
     calls = orchestrator.resume("thread", APPROVE)["results"][0]["tool_calls"]
 
     assert [(call["name"], "answer" in call) for call in calls] == [("send", True), ("stamp", False)]
-
-
-# ------------------------------------------------------------------------------------------ human supervision
 
 
 # ------------------------------------------------------------------------------------------ stores and graphs

@@ -24,7 +24,6 @@ from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
     DENY,
     THREAD,
-    build_human,
     start_human,
     statuses,
     stored_state,
@@ -51,18 +50,9 @@ QUESTION = Question(
 @pytest.mark.parametrize(
     "answer",
     [
-        "yes",
-        "",
         "deny",
-        "correct",
-        True,
-        1,
-        [],
         ["approve"],
-        {},
-        {"answer": None},
         {"answer": "Approve"},
-        {"answer": "maybe", "text": "x"},
         {"answer": "deny"},
         {"answer": "deny", "text": " "},
         {"answer": "correct"},
@@ -157,14 +147,6 @@ def test_the_text_of_an_approval_is_recorded_and_changes_nothing_else():
     [record] = state["results"]
     assert (state["status"], state["output"]) == ("success", record["result"])
     assert record["supervision"]["answer"]["text"] == "looks fine"
-
-
-def test_an_answer_without_a_question_is_refused():
-    orchestrator = build_human(supervision="none")
-    orchestrator.run("x", "thread")
-
-    with pytest.raises(ResumeError, match="has ended"):
-        orchestrator.resume("thread", APPROVE)
 
 
 def test_two_answers_at_once_are_one_too_many():

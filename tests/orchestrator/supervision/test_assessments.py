@@ -89,13 +89,11 @@ def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
     assert "quoted" in read["concerns"][0]
 
 
-def test_the_output_is_kept_as_an_excerpt():
-    read = read_assessment(CLEANLY, "x" * 501)
-    assert read["actual_output"] == "x" * (OUTPUT_LIMIT - 1) + "…"
-
-
-def test_an_output_that_is_short_enough_is_kept_whole():
-    assert read_assessment(CLEANLY, "x" * 500)["actual_output"] == "x" * OUTPUT_LIMIT
+@pytest.mark.parametrize(
+    ("output", "kept"), [("x" * 501, "x" * (OUTPUT_LIMIT - 1) + "…"), ("x" * 500, "x" * OUTPUT_LIMIT)]
+)
+def test_the_output_is_kept_as_an_excerpt(output, kept):
+    assert read_assessment(CLEANLY, output)["actual_output"] == kept
 
 
 def test_an_unreadable_reply_is_quoted_in_part():

@@ -20,13 +20,19 @@ from tests.orchestrator.supervision.supervised_runs import (
 )
 
 
+def ask_and_wait(seconds, plan=("one", "two"), **policy):
+    """An orchestrator, its waiting state, and its clock, these seconds after the question of a minute."""
+    clock = FakeClock()
+    policy = SupervisionPolicy(**{"answer_deadline_s": 60, **policy})
+    orchestrator, state = start_human(plan=plan, supervision_policy=policy, clock=clock)
+    clock.pass_by(seconds=seconds)
+    return orchestrator, state, clock
+
+
 @pytest.mark.parametrize(("then", "status"), [("deny", "failed"), ("approve", "success")])
 @pytest.mark.parametrize("answer", [None, APPROVE, CORRECT, "nonsense"], ids=str)
 def test_after_the_deadline_whoever_resumes_what_was_configured_is_the_answer(then, status, answer):
-    clock = FakeClock()
-    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline=then)
-    orchestrator, state = start_human(plan=["one"], supervision_policy=policy, clock=clock)
-    clock.pass_by(seconds=61)
+    orchestrator, state, _ = ask_and_wait(61, ["one"], on_deadline=then)
     ended = orchestrator.resume("thread", answer)
 
     assert ended["status"] == status
@@ -35,10 +41,7 @@ def test_after_the_deadline_whoever_resumes_what_was_configured_is_the_answer(th
 
 
 def test_an_approval_by_a_deadline_is_nobodys_approval():
-    clock = FakeClock()
-    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline="approve")
-    orchestrator, _ = start_human(plan=["one"], supervision_policy=policy, clock=clock)
-    clock.pass_by(seconds=61)
+    orchestrator, _, _ = ask_and_wait(61, ["one"], on_deadline="approve")
 
     assert orchestrator.resume("thread")["basis"] == "unverified"
 
@@ -50,44 +53,32 @@ def test_an_approval_is_the_basis_of_the_run():
 
 
 def test_a_deadline_that_is_not_configured_denies():
-    clock = FakeClock()
-    orchestrator, _ = start_human(clock=clock, supervision_policy=SupervisionPolicy(answer_deadline_s=1))
-    clock.pass_by(days=1)
+    orchestrator, _, _ = ask_and_wait(61)
 
     assert failure_kind(orchestrator.resume("thread")) == "denied"
 
 
 @pytest.mark.parametrize("seconds", [0, 59, 60])
 def test_before_the_deadline_the_answer_counts(seconds):
-    clock = FakeClock()
-    policy = SupervisionPolicy(answer_deadline_s=60)
-    orchestrator, _ = start_human(plan=["one"], supervision_policy=policy, clock=clock)
-    clock.pass_by(seconds=seconds)
+    orchestrator, _, _ = ask_and_wait(seconds, ["one"])
 
     assert orchestrator.resume("thread", APPROVE)["status"] == "success"
 
 
 def test_before_the_deadline_a_run_without_an_answer_waits():
-    clock = FakeClock()
-    orchestrator, before = start_human(
-        supervision_policy=SupervisionPolicy(answer_deadline_s=60), clock=clock
-    )
+    orchestrator, before, _ = ask_and_wait(0)
 
     assert orchestrator.resume("thread") == before
 
 
 def test_without_a_deadline_a_question_waits_for_ever():
-    clock = FakeClock()
-    orchestrator, before = start_human(clock=clock)
-    clock.pass_by(days=5000)
+    orchestrator, before, _ = ask_and_wait(10**9, answer_deadline_s=None)
 
     assert (before["question"]["deadline"], orchestrator.resume("thread")) == (None, before)
 
 
 def test_each_question_has_a_deadline_of_its_own():
-    clock = FakeClock()
-    orchestrator, _ = start_human(supervision_policy=SupervisionPolicy(answer_deadline_s=60), clock=clock)
-    clock.pass_by(seconds=50)
+    orchestrator, _, clock = ask_and_wait(50)
     state = orchestrator.resume("thread", APPROVE)
     clock.pass_by(seconds=50)
 
@@ -96,10 +87,7 @@ def test_each_question_has_a_deadline_of_its_own():
 
 
 def test_a_deadline_holds_for_steps_side_by_side():
-    clock = FakeClock()
-    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline="approve")
-    orchestrator, state = start_human(plan=PARALLEL_PLAN, supervision_policy=policy, clock=clock)
-    clock.pass_by(seconds=61)
+    orchestrator, state, clock = ask_and_wait(61, PARALLEL_PLAN, on_deadline="approve")
     while state["status"] == "executing":
         state = orchestrator.resume("thread")
         clock.pass_by(seconds=61)

@@ -48,13 +48,6 @@ def test_a_run_returns_with_the_question_that_waits():
     assert question["accepts"] == ["approve", "correct", "deny"]
 
 
-def test_nothing_is_executed_while_a_question_waits():
-    executor = SpeakingExecutor()
-    start_human(executor)
-
-    assert [call.step for call in executor.calls] == ["one"]
-
-
 def test_a_person_may_be_asked_only_about_steps_that_are_not_clean():
     executor = SpeakingExecutor(said=[met(), missed()])
     _, state = start_human(executor, supervision_policy=SupervisionPolicy(ask="on_triggers"))
@@ -91,12 +84,6 @@ def test_a_trigger_without_findings_is_described_in_words(trigger, sentence):
     assert describe_problems([trigger], []) == [sentence]
 
 
-def test_the_stored_state_of_a_waiting_run_equals_the_returned_one():
-    orchestrator, state = start_human()
-
-    assert stored_state(orchestrator) == state
-
-
 def test_the_last_event_of_a_waiting_run_is_its_question():
     events = list(build_human().stream("x", "thread"))
 
@@ -110,13 +97,6 @@ def test_approve_validates_the_step_and_goes_on():
 
     assert (state["status"], statuses(state)) == ("executing", ["validated", "pending_validation"])
     assert state["question"]["step_index"] == 1
-
-
-def test_approve_of_the_last_step_ends_the_run_well():
-    orchestrator, _ = start_human(plan=["one"])
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert (state["status"], state["question"], stored_state(orchestrator)) == ("success", None, state)
 
 
 def test_approve_keeps_what_the_evaluation_said():

@@ -34,17 +34,13 @@ def test_each_signal_alone_makes_its_trigger_and_escalates(commitment, assessmen
     assert reconciled == {"triggers": [trigger], "escalate": True}
 
 
-def test_as_many_assumptions_as_allowed_are_no_trigger():
-    assert not reconcile(a_commitment(assumptions=["a", "b"]), an_assessment(), [], 2)["escalate"]
+@pytest.mark.parametrize(
+    ("count", "bound", "triggers"), [(2, 2, []), (90, None, []), (1, 0, ["excess_assumptions:1"])]
+)
+def test_more_assumptions_than_allowed_are_a_trigger(count, bound, triggers):
+    reconciled = reconcile(a_commitment(assumptions=["a"] * count), an_assessment(), [], bound)
 
-
-def test_without_a_bound_any_number_of_assumptions_is_no_trigger():
-    assert not reconcile(a_commitment(assumptions=["a"] * 90), an_assessment())["escalate"]
-
-
-def test_a_bound_of_zero_makes_one_assumption_a_trigger():
-    reconciled = reconcile(a_commitment(assumptions=["a"]), an_assessment(), [], 0)
-    assert reconciled["triggers"] == ["excess_assumptions:1"]
+    assert reconciled["triggers"] == triggers
 
 
 def test_what_is_certain_comes_before_what_the_executor_says():
@@ -65,15 +61,11 @@ def test_a_long_text_is_cut():
     assert reconciled["triggers"] == ["concern:" + "x" * (TRIGGER_TEXT_LIMIT - 1) + "…"]
 
 
-def test_of_too_many_triggers_the_rest_is_counted():
-    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * 60))["triggers"]
-    assert len(triggers) == TRIGGER_LIMIT + 1
-    assert triggers[-1] == "more:10"
+@pytest.mark.parametrize(("count", "rest"), [(TRIGGER_LIMIT, []), (TRIGGER_LIMIT + 10, ["more:10"])])
+def test_of_too_many_triggers_the_rest_is_counted(count, rest):
+    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * count))["triggers"]
 
-
-def test_as_many_triggers_as_are_kept_need_no_count():
-    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * TRIGGER_LIMIT))["triggers"]
-    assert triggers == ["concern:x"] * TRIGGER_LIMIT
+    assert triggers == ["concern:x"] * TRIGGER_LIMIT + rest
 
 
 said = st.fixed_dictionaries(

@@ -81,12 +81,6 @@ def test_a_text_continues_only_where_a_closed_object_states_it(text):
         assert "}" in text
 
 
-@given(st.text().filter(lambda text: "continue" not in text.lower() and "\\u" not in text))
-@slow
-def test_a_text_without_the_word_continue_never_continues(text):
-    assert read_verdict(text)["verdict"] != "continue"
-
-
 @given(verdicts, prose, st.data())
 @slow
 def test_no_verdict_that_is_cut_off_continues(verdict, before, data):

@@ -119,6 +119,17 @@ class CutOff:
         return answer
 
 
+async def cut_off(at):
+    """The agent and the orchestrator of a run that was cut off in this call."""
+    agent = CutOff(at)
+    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=InMemorySaver())
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.wait_for(agent.reached.wait(), 20)
+    running.cancel()
+    await asyncio.wait([running])
+    return agent, orchestrator
+
+
 @pytest.mark.parametrize(
     ("at", "calls"),
     [
@@ -128,25 +139,14 @@ class CutOff:
     ],
 )
 async def test_a_run_that_was_cut_off_goes_on_where_it_was(at, calls):
-    agent = CutOff(at)
-    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=InMemorySaver())
-    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
-    await asyncio.wait_for(agent.reached.wait(), 20)
-    running.cancel()
-    await asyncio.wait([running])
+    agent, orchestrator = await cut_off(at)
     state = await orchestrator.aresume("thread")
 
     assert (state["status"], statuses(state), agent.calls) == ("success", ["validated"] * 2, calls)
 
 
 async def test_a_run_that_was_cut_off_takes_no_answer():
-    agent = CutOff("one")
-    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=InMemorySaver())
-    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
-    await asyncio.wait_for(agent.reached.wait(), 20)
-    running.cancel()
-    await asyncio.wait([running])
-
+    _, orchestrator = await cut_off("one")
     with pytest.raises(ResumeError, match="has no question that waits for an answer"):
         await orchestrator.aresume("thread", APPROVE)
 

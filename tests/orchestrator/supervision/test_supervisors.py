@@ -129,14 +129,6 @@ def test_a_comparison_that_ends_the_program_escalates_the_step():
     assert supervision_of(state)["triggers"][0] == "reconciliation_failed:SystemExit: 3"
 
 
-def test_a_supervisor_that_denies_its_continue_does_not_let_the_step_go_on():
-    state = run_llm(
-        FakeSupervisor({"verdict": "continue", "passed": False}), SpeakingExecutor(said=[missed()])
-    )
-
-    assert statuses(state) == ["needs_review"]
-
-
 def test_a_supervisor_that_raises_what_may_pass_is_asked_again():
     supervisor = FakeSupervisor(ConnectionError("gone"), go_on())
     state = run_llm(supervisor, SpeakingExecutor(said=[missed()]), retry_policy=QUICK)
