@@ -24,7 +24,6 @@ from .retry.rules import EscalateRule as EscalateRule
 from .retry.rules import FeedbackRule as FeedbackRule
 from .retry.rules import RepairRule as RepairRule
 from .retry.rules import ResampleRule as ResampleRule
-from .retry.stalls import StallRules as StallRules
 from .retry.step_request import RefusedStep as RefusedStep
 from .retry.step_request import StepRequest as StepRequest
 from .runs.result import Result as Result

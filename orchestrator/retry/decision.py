@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.rules import ExecutingRule, RetryRule
-from orchestrator.retry.stalls import find_stall
 from orchestrator.state.evaluation_report import RefusalKind
 
 
@@ -37,9 +36,9 @@ class RetryDecision:
 def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     """Chooses the next action after the last execution of a step.
 
-    The bounds decide first: a missing verdict (``needs_review``), ``stall``, and ``max_retries``. Then the
-    first rule of ``strategies`` decides that matches the failure and was not used ``times`` times.
-    ``ask_human``, which executes nothing, decides also after the last retry.
+    The bounds decide first: a missing verdict (``needs_review``) and ``max_retries``. Then the first rule of
+    ``strategies`` decides that matches the failure and was not used ``times`` times. ``ask_human``, which
+    executes nothing, decides also after the last retry.
 
     Args:
         policy: The policy. ``max_retries`` and ``max_replans`` are those that the run has left in all.
@@ -67,10 +66,10 @@ def _decide_without_verdict(policy: RetryPolicy, history: Sequence[Attempt]) -> 
 def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
     """Returns why the step is not executed again under any rule; None if it may be."""
     refusals = sum(attempt.outcome != "validated" and not attempt.corrected for attempt in history)
-    if refusals > policy.max_retries:
-        times = "once" if refusals == 1 else f"{refusals} times"
-        return f"refused {times}, max_retries is {policy.max_retries}"
-    return None if policy.stall is None else find_stall(history, policy.stall)
+    if refusals <= policy.max_retries:
+        return None
+    times = "once" if refusals == 1 else f"{refusals} times"
+    return f"refused {times}, max_retries is {policy.max_retries}"
 
 
 def _apply_rules(

@@ -13,7 +13,6 @@ from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.rules import AskHumanRule, ExecutingRule, FeedbackRule, RetryRule
-from orchestrator.retry.stalls import StallRules
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.plain_values import format_repr
 
@@ -57,7 +56,6 @@ class RetryPolicy(SettingsModel):
         reveal: "task" masks in feedback what only the contract knows: the reference, required texts and
             numbers, expected actions. A retry could only repeat them. "all" quotes them.
         transport: How often and how patiently a call is repeated after a transient error.
-        stall: Rules that end the retries early if they make no progress; None for no rules.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
         exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
             keeps the attempt with the best report, as a warning, and goes on. An output that is blank, was
@@ -84,9 +82,6 @@ class RetryPolicy(SettingsModel):
         BeforeValidator(_read_transport),
         Field(description="a TransportRetry, or an object with its fields"),
     ] = Field(default_factory=TransportRetry)
-    stall: Annotated[
-        StallRules | None, Field(description="StallRules, or an object with its fields, or None")
-    ] = None
     max_replans: Count = 0
     exhausted: Literal["fail", "accept_best"] = "fail"
     seed: Count = 0

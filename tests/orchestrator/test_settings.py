@@ -14,7 +14,6 @@ from orchestrator import (
     LangGraphOrchestrator,
     ModelPrice,
     RetryPolicy,
-    StallRules,
     SupervisionPolicy,
 )
 from orchestrator.settings import Settings
@@ -26,7 +25,6 @@ COUNT = "give a whole number of at least 0"
 POSITIVE = "give a whole number of at least 1"
 BOUND = "give a number above 0, or leave it out for no bound"
 COUNT_BOUND = f"{POSITIVE}, or leave it out for no bound"
-RULE = "give a whole number of at least 2, or None for no rule"
 SECONDS = "give seconds above 0, or leave it out for no bound"
 PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
 
@@ -56,14 +54,8 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (RetryPolicy, {"needs_review": None}, "needs_review is None; give 'fail', 'retry' or 'human'"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (RetryPolicy, {"seed": -1}, "seed is -1; give a whole number of at least 0"),
-        (RetryPolicy, {"stall": 3}, "stall is 3; give StallRules, or an object"),
         (RetryPolicy, {"max_replans": -1}, f"max_replans is -1; {COUNT}"),
         (RetryPolicy, {"exhausted": "stop"}, "exhausted is 'stop'; give 'fail' or 'accept_best'"),
-        *(
-            (StallRules, {name: value}, f"{name} is {value!r}; {RULE}")
-            for name in ("same_output", "same_tool_call", "no_improvement")
-            for value in (1, -1, 2.0, "2", True)
-        ),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"max_reorient_attempts": True}, f"max_reorient_attempts is True; {POSITIVE}"),
         (SupervisionPolicy, {"max_reorient_attempts": 1.5}, f"max_reorient_attempts is 1.5; {POSITIVE}"),
@@ -94,7 +86,7 @@ def test_a_long_value_is_cut_in_the_sentence():
     assert len(str(raised.value)) < 200
 
 
-MODELS = [Budget, ModelPrice, RetryPolicy, Settings, StallRules, SupervisionPolicy]
+MODELS = [Budget, ModelPrice, RetryPolicy, Settings, SupervisionPolicy]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -106,7 +98,7 @@ def test_every_setting_says_what_it_accepts(model):
         assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
 
 
-@pytest.mark.parametrize("settings", [Budget(), RetryPolicy(), Settings(), StallRules(), SupervisionPolicy()])
+@pytest.mark.parametrize("settings", [Budget(), RetryPolicy(), Settings(), SupervisionPolicy()])
 def test_settings_cannot_be_changed(settings):
     name = next(iter(type(settings).model_fields))
 

@@ -25,7 +25,6 @@ AgentRun(tool_calls=[{"tool": "search"}])  # type: ignore[list-item]
 evaluate("runs.json")  # type: ignore[arg-type]
 evaluate({"agent_run": {"final_output": "Hi"}}, judge="gpt-4")  # type: ignore[arg-type]
 
-RetryPolicy(stall={"same_outputs": 2})  # type: ignore[arg-type]
 RetryPolicy(max_retry=3)  # type: ignore[call-arg]
 FeedbackRule(after="formats")  # type: ignore[arg-type]
 

@@ -37,7 +37,6 @@ from orchestrator import (
     RetryPolicy,
     RunFinished,
     SearchBudget,
-    StallRules,
     StepJudged,
     StepRecord,
     StepRequest,
@@ -99,9 +98,9 @@ def keep_request(step: RefusedStep) -> StepRequest:
 
 def write_policies() -> None:
     """Rules, policies and searches are models; YAML and ``model_validate`` take dicts."""
-    RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()], stall=StallRules())
+    RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()])
     RetryPolicy(strategies=(CustomRule(strategy=keep_request),))
-    RetryPolicy.model_validate({"strategies": [{"use": "resample"}], "stall": {"same_output": 2}})
+    RetryPolicy.model_validate({"strategies": [{"use": "resample"}]})
     TuneSpec(tasks="tasks.yaml", policies={"patient": {"max_retries": 5}}, budget=SearchBudget(trials=3))
 
 

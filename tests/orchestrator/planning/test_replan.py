@@ -6,21 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, TransportRetry
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import Budget, LangGraphOrchestrator, Replanned, RetryPolicy, StallRules
+from orchestrator import Budget, LangGraphOrchestrator, Replanned, RetryPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, missed, reorient
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on
 
 THREAD = {"configurable": {"thread_id": "thread"}}
-ONLY = {"same_output": None, "same_tool_call": None, "no_improvement": None}
 WORDS = EvaluationContract(required_content=[{"text": "sea"}, {"text": "sky"}, {"text": "sun"}])
 
 
@@ -45,98 +43,6 @@ def failure(state):
 def refusing(*steps):
     """A monitor that refuses the outputs of these steps."""
     return FakeMonitor(lambda objective, result: refuse("no") if objective in steps else accept())
-
-
-# Stalls
-
-
-@tool
-def look_up(word: str) -> str:
-    """Look a word up."""
-    return word
-
-
-def searching(*outputs):
-    """An executor that calls the same tool with the same arguments before each output."""
-    call = {"name": "look_up", "args": {"word": "sea"}, "type": "tool_call"}
-    replies = [
-        reply
-        for at, output in enumerate(outputs)
-        for reply in (AIMessage("", tool_calls=[{**call, "id": str(at)}]), output)
-    ]
-    return ExecutionAgent(ScriptedChatModel(replies), [look_up])
-
-
-def counting():
-    """An executor that never says the same twice."""
-    numbers = iter(range(100))
-    return FakeExecutor(lambda step, context: f"try {next(numbers)}")
-
-
-@pytest.mark.parametrize(
-    ("rules", "executor", "executions", "reason"),
-    [
-        ({"same_output": 2}, FakeExecutor("same"), 2, "the last 2 executions gave the same output"),
-        ({"same_output": 3}, FakeExecutor("same"), 3, "the last 3 executions gave the same output"),
-        ({"same_output": 2}, FakeExecutor("a", "b", "b"), 3, "the last 2 executions gave the same output"),
-        (
-            {"same_tool_call": 2},
-            searching("a", "b", "c"),
-            2,
-            "the tool 'look_up' was called 2 times with the same arguments",
-        ),
-        ({"no_improvement": 2}, counting(), 2, "over the last 2 executions the best score"),
-        ({"no_improvement": 3}, counting(), 3, "over the last 3 executions the best score"),
-    ],
-)
-def test_what_leads_nowhere_ends_the_retries_early_with_that_reason(rules, executor, executions, reason):
-    policy = {"stall": StallRules(**{**ONLY, **rules})}
-    state = run(executor=executor, monitor=FakeMonitor(refuse("bad")), max_retries=6, policy=policy)
-
-    assert (failure(state), len(state["results"])) == ("attempts_exhausted", executions)
-    assert state["failure"]["message"].startswith(f"step 1: {reason}")
-    assert state["failure"]["message"].endswith(": bad")
-
-
-def test_without_rules_nothing_is_a_stall():
-    state = run(executor=FakeExecutor("same"), monitor=FakeMonitor(refuse()), max_retries=4)
-
-    assert len(state["results"]) == 5
-
-
-def test_executions_that_get_better_are_no_stall():
-    executor = FakeExecutor("sea", "sea sky", "sea sky sun")
-    policy = {"stall": StallRules()}
-    state = run(executor=executor, max_retries=5, contract=WORDS, policy=policy)
-
-    assert (state["status"], len(state["results"])) == ("success", 3)
-
-
-def test_a_stall_of_one_step_is_not_that_of_the_next():
-    executor = FakeExecutor("same")
-    monitor = FakeMonitor(refuse(), accept(), refuse(), accept())
-    policy = {"stall": StallRules(same_output=3, no_improvement=None)}
-    state = run(FakePlanner(["one", "two"]), executor, monitor, max_retries=2, policy=policy)
-
-    assert state["status"] == "success"
-
-
-def test_a_stall_leads_to_a_new_plan_where_there_may_be_one():
-    planner = FakePlanner(["one"], ["two"])
-    policy = {"stall": StallRules(), "max_replans": 1}
-    state = run(planner, monitor=refusing("one"), max_retries=9, policy=policy)
-
-    assert (state["status"], statuses(state)) == ("success", ["failed", "failed", "validated"])
-    assert "gave the same output" in planner.tasks[1]
-
-
-def test_a_correction_of_the_supervisor_is_no_stall():
-    executor = SpeakingExecutor("same", said=[missed(), missed(), {"met_commitment": True}])
-    supervisor = FakeSupervisor(reorient("a"), reorient("b"))
-    policy = {"stall": StallRules()}
-    state = run(executor=executor, policy=policy, supervision="llm", supervisor=supervisor)
-
-    assert (state["status"], len(executor.calls)) == ("success", 3)
 
 
 # New plans

@@ -12,7 +12,6 @@ from orchestrator import (
     FeedbackRule,
     ResampleRule,
     RetryPolicy,
-    StallRules,
     best_attempt,
     decide,
 )
@@ -123,14 +122,13 @@ def test_without_a_verdict(policy, use):
         (RetryPolicy(max_retries=1, max_replans=1, exhausted="accept_best"), 2, "replan"),
         (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),
         (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "stop"),
-        (RetryPolicy(stall=StallRules(no_improvement=2)), 2, "stop"),
     ],
 )
 def test_when_the_retries_end(policy, attempts, use):
     decision = decide(policy, refusals(attempts, score=0.5))
 
     assert decision.use == use
-    if use == "stop" and policy.stall is None:
+    if use == "stop":
         times = "once" if attempts == 1 else f"{attempts} times"
         assert decision.reason in {
             f"refused {times}, max_retries is {policy.max_retries}",

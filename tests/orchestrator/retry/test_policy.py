@@ -11,7 +11,6 @@ from orchestrator import (
     FeedbackRule,
     ResampleRule,
     RetryPolicy,
-    StallRules,
 )
 
 FEEDBACK = {"use": "feedback"}
@@ -21,7 +20,6 @@ strategies:
   - {use: feedback, after: [format, length], times: 1, last_output: none}
   - {use: resample, times: 1, temperature: 0.9}
   - {use: escalate, model: "ollama:qwen3"}
-stall: {same_output: 2}
 transport: {max_attempts: 2}
 """
 POLICY = RetryPolicy(
@@ -31,7 +29,6 @@ POLICY = RetryPolicy(
         ResampleRule(times=1, temperature=0.9),
         EscalateRule(model="ollama:qwen3"),
     ),
-    stall=StallRules(same_output=2),
     transport=TransportRetry(max_attempts=2),
 )
 
@@ -133,12 +130,6 @@ def test_the_default_tells_what_failed_and_draws_anew():
         ({"transport": {"max_attempts": 2.5}}, "transport: max_attempts is 2.5; give a whole number"),
         ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; give finite seconds"),
         ({"transport": {"initial_seconds": "1"}}, "transport: initial_seconds is '1'; give finite seconds"),
-        ({"stall": 3}, "stall is 3; give StallRules, or an object with its fields, or None"),
-        (
-            {"stall": {"unknown": 1}},
-            "stall: unknown is not an argument of StallRules; give any of same_output",
-        ),
-        ({"stall": {"same_output": 1}}, "stall: same_output is 1; give a whole number of at least 2"),
         (
             {"strategies": [{"use": ["stop"]}]},
             "strategies[0] is {'use': ['stop']}; give a list of rules",
