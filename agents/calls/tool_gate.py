@@ -28,14 +28,12 @@ class EarlierCall:
         origin: The execution that it was made in.
         denial: The answer of the person who denied it.
         doubt: Why it is not known whether it had its effect.
-        can_ask: Whether a person can be asked about the doubt.
     """
 
     answer: str | None = None
     origin: Mapping[str, object] | None = None
     denial: PersonAnswer | None = None
     doubt: str = ""
-    can_ask: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ class ToolGate:
             return refuse_denied(earlier.denial, is_repeated=True)
         if earlier.answer is not None:
             return Reuse(earlier.answer, earlier.origin or {})
-        return self.doubt(earlier.doubt) if earlier.can_ask else refuse_doubtful(earlier.doubt)
+        return self.doubt(earlier.doubt)
 
     def doubt(self, reason: str) -> Ask | Refuse:
         """Decides about a call of which it is not known whether it had its effect before."""

@@ -248,6 +248,7 @@ def _build_step(  # noqa: PLR0917
         mode=settings.default_mode,
         modes=modes.possible_modes,
         reviewed=is_reviewed,
+        one_by_one=bool(settings.once_tools),
     )
 
 

@@ -73,6 +73,8 @@ class StepNodes:
         reviewed: Whether a person is asked if there is no verdict.
         answered: Whether the final answer is written after the last step.
         last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
+        one_by_one: Whether steps that could run in parallel run one after another, so that each knows the
+            calls before.
         monitor_name: Name of the node ``monitor``.
     """
 
@@ -87,6 +89,7 @@ class StepNodes:
     reviewed: bool
     answered: bool = False
     last_waits: bool = False
+    one_by_one: bool = False
     monitor_name: str = MONITOR
 
     @property
@@ -202,7 +205,8 @@ def add_route(
         label = route(state, nodes.mode)
         if label != PARALLEL:
             return labels[label]
-        return [Send(BRANCH, branch) for branch in build_branches(state, last_waits=nodes.last_waits)]
+        branches = build_branches(state, last_waits=nodes.last_waits, one_by_one=nodes.one_by_one)
+        return [Send(BRANCH, branch) for branch in branches]
 
     # LangGraph names a branch of the graph after its function.
     choose_next.__name__ = route.__name__

@@ -103,7 +103,7 @@ def executor_node(
         if compressed.get("status") == "failed":
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
-        gate = _build_gate(executor, state, demands, settings, run)
+        gate = _build_gate(executor, state, demands, settings)
         rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         update = {
@@ -122,7 +122,6 @@ def _build_gate(
     state: OrchestratorState,
     demands: Sequence[Demand],
     settings: Settings,
-    run: RunContext,
 ) -> ToolGate:
     """Returns the gate of the next execution: what contracts forbid, who is asked, what ran before."""
     index, attempt = current_index(state), len(current_records(state)) + 1
@@ -134,7 +133,6 @@ def _build_gate(
         CallOrigin(step_index=index, attempt=attempt),
         settings.once_tools,
         executor.once_in_retries,
-        run,
     )
     return ToolGate(
         find_breach=calls.find_breach,

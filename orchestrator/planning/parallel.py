@@ -29,17 +29,24 @@ from orchestrator.state.reducers import append_entries, merge_records
 from orchestrator.state.usage import add_usage
 
 
-def build_branches(state: OrchestratorState, *, last_waits: bool = False) -> list[OrchestratorState]:
+def build_branches(
+    state: OrchestratorState, *, last_waits: bool = False, one_by_one: bool = False
+) -> list[OrchestratorState]:
     """Returns the states of the steps that can run now. The context of each holds the results it needs.
 
     Args:
         state: The state of the run.
         last_waits: Whether the last step runs after all others.
+        one_by_one: Whether only the first of them runs now, and knows the calls of all steps before.
     """
     needs, done = state["declared"]["needs"] or [], list_done_steps(state)
     ready, last = find_ready_steps(needs, done), len(needs) - 1
     is_early = last_waits and len(done - {last}) < last
-    return [_build_branch(state, step) for step in ready if step != last or not is_early]
+    chosen = [step for step in ready if step != last or not is_early]
+    return [
+        _build_branch(state, step, knows_calls=one_by_one or step == last)
+        for step in (chosen[:1] if one_by_one else chosen)
+    ]
 
 
 def list_done_steps(state: OrchestratorState) -> frozenset[int]:
@@ -48,7 +55,7 @@ def list_done_steps(state: OrchestratorState) -> frozenset[int]:
     return frozenset([*accepted, *state["replaced"]])
 
 
-def _build_branch(state: OrchestratorState, step: int) -> OrchestratorState:
+def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> OrchestratorState:
     declared, retries = state["declared"], state["retries"]
     return {
         **blank_state(state["task"], state["max_retries"]),
@@ -62,7 +69,7 @@ def _build_branch(state: OrchestratorState, step: int) -> OrchestratorState:
             "count": len(state["plan"]),
         },
         "current_step_index": step,
-        "results": select_earlier(state["results"]) if step == len(state["plan"]) - 1 else [],
+        "results": select_earlier(state["results"]) if knows_calls else [],
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
         "retries": Retries(transport=0, semantic=0, replans=retries["replans"]),

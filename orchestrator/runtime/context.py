@@ -17,7 +17,6 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.usage_recorder import UsageRecorder
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
-from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 
@@ -70,7 +69,6 @@ class RunContext:
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
     _parallel_recorders: dict[int, list[UsageRecorder]] = field(default_factory=dict)
-    _claimed_calls: dict[str, int] = field(default_factory=dict)
     _restored_usage: dict[int, Usage] = field(default_factory=dict)
     _usage_before_branches: Usage = field(default_factory=lambda: NO_USAGE)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -106,23 +104,10 @@ class RunContext:
         if failure is not None and failure["kind"] in ("halted", "denied"):
             self.stopped = failure
 
-    def claim_call(self, described: str, step_index: int) -> int:
-        """Returns the parallel step that makes a call: the first one to claim it."""
-        if step_index not in self._parallel_recorders:
-            return step_index
-        with self._lock:
-            return self._claimed_calls.setdefault(described, step_index)
-
-    def list_parallel_calls(self, step_index: int) -> list[ToolCallRecord]:
-        """Lists the tool calls of a step that runs in parallel, since the run was started or resumed."""
-        recorders = self._parallel_recorders.get(step_index, ())
-        return [call for recorder in list(recorders) for call in recorder.list_tool_calls()]
-
     def end_parallel_steps(self) -> None:
         """Forgets the usage of the parallel steps, which the state contains from now on."""
         self._usage_before_branches = NO_USAGE
         self._parallel_recorders.clear()
-        self._claimed_calls.clear()
         self._restored_usage.clear()
 
     def find_time_bound(self, step_index: int | None) -> TimeBound:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from agents.calls.planned_call import PlannedCall
 from agents.calls.tool_gate import EarlierCall
@@ -14,18 +14,6 @@ from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, StepRecord, ToolCallRecord
 
 _NOT_ENDED: Final = "the call did not end"
-
-
-class ParallelCalls(Protocol):
-    """Knows the calls of the steps that run at once."""
-
-    def claim_call(self, described: str, step_index: int) -> int:
-        """Returns the parallel step that makes a call: the first one to claim it."""
-        ...
-
-    def list_parallel_calls(self, step_index: int) -> Sequence[ToolCallRecord]:
-        """Lists the tool calls of a step that runs in parallel."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +34,12 @@ class EarlierCalls:
         current: This execution.
         once: Names of the tools that make the same call once in a run.
         once_in_retries: Names of the tools that do not repeat the calls of a refused execution.
-        parallel: Knows the calls of parallel steps.
     """
 
     records: Sequence[StepRecord]
     current: CallOrigin
     once: Collection[str]
     once_in_retries: Collection[str]
-    parallel: ParallelCalls
 
     def __call__(self, call: PlannedCall) -> EarlierCall | None:
         """Returns the same call before; None if the call is new."""
@@ -67,7 +53,7 @@ class EarlierCalls:
             ):
                 return EarlierCall(denial=answer)
         if call.name in self.once:
-            return _find_outcome(same) or self._find_parallel(call)
+            return _find_outcome(same)
         refused = (
             [earlier for earlier in same if earlier.is_refused] if call.name in self.once_in_retries else []
         )
@@ -81,19 +67,6 @@ class EarlierCalls:
 
     def _list_current(self) -> list[_MadeCall]:
         return [_MadeCall(call, self.current) for call in read_recorder().list_tool_calls()]
-
-    def _find_parallel(self, call: PlannedCall) -> EarlierCall | None:
-        """Returns the same call of a step that runs in parallel; None if this step makes it."""
-        step = self.current["step_index"]
-        owner = self.parallel.claim_call(f"{call.name} {call.describe(call.args)}", step)
-        if owner == step:
-            return None
-        origin = CallOrigin(step_index=owner, attempt=1)
-        earlier = [_MadeCall(each, origin) for each in self.parallel.list_parallel_calls(owner)]
-        if (answered := _find_answer(_select_same(call, earlier))) is not None:
-            return EarlierCall(answer=answered.answer)
-        # Nobody is asked: a resumed step must ask the same, and the other one may have ended by then.
-        return EarlierCall(doubt=f"step {owner + 1}, which runs in parallel, makes it", can_ask=False)
 
 
 def _select_same(call: PlannedCall, earlier: Sequence[_MadeCall]) -> list[_MadeCall]:
