@@ -20,7 +20,7 @@ from orchestrator.judging.tools.call_bounds import CallBounds
 from orchestrator.judging.tools.received import complete_calls
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
-from orchestrator.nodes.human import ToolApproval, check_questions
+from orchestrator.nodes.human import ToolApproval
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
@@ -228,8 +228,6 @@ async def _call_executor(  # noqa: PLR0917
     key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
     starts = await read_starts() if run.interruptible else None
-    if starts is not None:
-        check_questions(starts.questions, rules.gate)
     with open_journal(run.now, is_kept=run.interruptible) as journal:
         read_time = run.now().isoformat if journal is None else journal.read_time
         can_ask = rules.policy.human and run.interruptible

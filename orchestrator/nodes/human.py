@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -11,12 +11,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agents.calls.journal import hash_call
-from agents.calls.tool_gate import ToolGate
 from agents.errors import CallHaltedError
-from orchestrator.errors import ResumeError
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.evidence import Evidence
-from orchestrator.judging.tools.stored import find_unasked
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
@@ -32,7 +29,6 @@ from orchestrator.state.supervision_records import HumanAnswer
 from orchestrator.supervision.human import (
     build_tool_question,
     read_answer,
-    read_tool_question,
     with_answer,
 )
 from orchestrator.supervision.limits import SupervisionPolicy
@@ -79,21 +75,6 @@ class ToolApproval:
             # Also for an agent within a tool, whose error would only be an answer to the model.
             read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
         return answer
-
-
-def check_questions(interrupts: Sequence[object], gate: ToolGate) -> None:
-    """Checks that a step under way asks each question about a tool call again.
-
-    Args:
-        interrupts: The values of the interrupts that waited before the step was resumed.
-        gate: The gate of the resumed step.
-
-    Raises:
-        ResumeError: With these options, the tool would run without an approval.
-    """
-    questions = [question for value in interrupts if (question := read_tool_question(value)) is not None]
-    if (problem := find_unasked(questions, gate.ask_before, gate.once)) is not None:
-        raise ResumeError(f"the run cannot go on with this executor: {problem}")
 
 
 def answer_node(settings: Settings) -> Node:

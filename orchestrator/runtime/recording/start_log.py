@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agents.calls.caller_config import read_config
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, find_checkpoint
+from orchestrator.runtime.langgraph_internals import find_checkpoint
 
 START_CHANNEL: Final = "tool_call_start"
 """The channel of the starts among the pending writes of a checkpoint. No node reads it."""
@@ -33,14 +33,12 @@ class StoredStarts:
         checkpoint: The checkpoint that the node belongs to.
         loop: The event loop of the node.
         counts: The starts before the run was resumed, by idempotency key.
-        questions: The values of the interrupts that had waited for an answer.
     """
 
     saver: BaseCheckpointSaver[str]
     checkpoint: RunnableConfig
     loop: asyncio.AbstractEventLoop
     counts: Mapping[str, int]
-    questions: tuple[object, ...] = ()
 
     def count(self, key: str) -> int:
         """Counts the starts of a call before the run was resumed."""
@@ -79,13 +77,7 @@ async def read_starts() -> StoredStarts | None:
     stored = await saver.aget_tuple(checkpoint)
     writes = [] if stored is None else stored.pending_writes or []
     loop = asyncio.get_running_loop()
-    return StoredStarts(saver, checkpoint, loop, _count_starts(writes), tuple(_list_questions(writes)))
-
-
-def _list_questions(writes: Sequence[tuple[str, str, object]]) -> Iterator[object]:
-    values = (value for _, channel, value in writes if channel == INTERRUPT_CHANNEL)
-    for value in values:
-        yield from (each.value for each in (value if isinstance(value, list | tuple) else ()))
+    return StoredStarts(saver, checkpoint, loop, _count_starts(writes))
 
 
 def _count_starts(writes: Sequence[tuple[str, str, object]]) -> dict[str, int]:
