@@ -16,7 +16,6 @@ from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.escalation import load_models
-from orchestrator.graph.named_checks import require_named_checks
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,
@@ -119,12 +118,11 @@ def compile_graph(
     )
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     tools = read_tool_names(agents.executor)
-    stated = require_named_checks(stated, agents.evaluation.named_checks)
     derived = read_task_contracts(stated.run, agents.writer, tools)
     if derived is not None and stated.step is not None:
         derived = replace(derived, derives_steps=False)
     contracts = replace(
-        read_contracts(stated, tools),
+        read_contracts(stated, tools, agents.evaluation.named_checks),
         synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),
     )
     steps = _build_steps(agents, contracts, phases, modes, settings)

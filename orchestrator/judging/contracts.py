@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
+from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.probes import ProbeCheck
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.output import JOINED_FIELDS, OutputRules, merge_contracts, refuse_blank
@@ -15,6 +16,7 @@ from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
     call_contract_function,
+    find_unknown_check,
     has_checks,
     includes,
     list_criteria,
@@ -65,6 +67,7 @@ class Contracts:
         tools: The executor's tools, which the contracts of steps may name.
         has_case: Whether the caller states the contract of the task; else it may be derived from its words.
         warnings: Tools that the caller's contracts name without effect.
+        checks: The caller's own checks, which the contracts of a function may name.
     """
 
     source: ContractFunction | PlainContract | None
@@ -74,6 +77,7 @@ class Contracts:
     tools: ToolNames = _UNKNOWN_TOOLS
     has_case: bool = False
     warnings: tuple[str, ...] = ()
+    checks: Sequence[CustomCheck] = ()
 
     def list_demands(self, state: OrchestratorState) -> list[Demand]:
         """Return the requirements on the current execution, in the order of its evaluation.
@@ -117,9 +121,10 @@ class Contracts:
         if source is not None and not callable(source):
             return source
         contract = None if source is None else call_contract_function(source, *reversed(current_step(state)))
+        unknown = None if contract is None else find_unknown_check(contract, self.checks)
         if contract is None:
             contract = _drop_stated(_limit_planned(read_planned_contract(state)), self.output.contract)
-        if (problem := self.tools.find_problem(contract)) is not None:
+        if (problem := unknown or self.tools.find_problem(contract)) is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
         return contract
 

@@ -16,7 +16,6 @@ from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.registry import NamedCheck
 from evaluation.inputs.rules import ContentRule
 from evaluation.inputs.short_forms import expand_contract
-from evaluation.metrics.metric_table import find_threshold_problems
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
@@ -139,8 +138,6 @@ def read_output_rules(
             "synthesis is False, so that the result of the last step is the output; leave it out, "
             "or leave out output_contract and output_type"
         )
-    if contract is not None and (problem := "; ".join(find_threshold_problems(contract))):
-        raise ConfigurationError(f"output_contract.{problem}")
     names = {*EvaluationContract.model_fields}
     plain = None if contract is None else contract.model_dump(exclude_unset=True, include=names)
     names_of_checks = [*(check.name for check in checks), *([] if output_type is None else [OUTPUT_TYPE])]

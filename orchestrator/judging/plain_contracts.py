@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
+from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ToolCalls
+from evaluation.checks.registry import NamedCheck, find_check, read_contract_checks
+from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ContractFunctionError
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
@@ -64,6 +67,14 @@ def plain_contract(contract: EvaluationContract) -> PlainContract:
     # A default that is written out would count as a demand of the contract.
     names = {*EvaluationContract.model_fields, "baseline_metrics"}
     return contract.model_dump(exclude_unset=True, include=names)
+
+
+def find_unknown_check(contract: PlainContract, given: Sequence[CustomCheck]) -> str | None:
+    """Return why a check by name cannot be used, beginning with its field; None if all can."""
+    for index, check in enumerate(read_contract_checks(contract.get("checks") or [])):
+        if isinstance(check, NamedCheck) and isinstance(problem := find_check(check, given), str):
+            return f"checks[{index}] names {quote_text(check.name)}; {problem}"
+    return None
 
 
 def has_checks(contract: PlainContract) -> bool:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 from evaluation import EvaluationContract, TaskCase
+from evaluation.checks.custom import CustomCheck
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.output import OutputRules, merge_contracts
-from orchestrator.judging.plain_contracts import ContractFunction, name_contract, plain_contract
+from orchestrator.judging.plain_contracts import (
+    ContractFunction,
+    find_unknown_check,
+    name_contract,
+    plain_contract,
+)
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import PlainContract
@@ -38,34 +45,58 @@ class StatedContracts:
     output: OutputRules = _NO_RULES
 
 
-def read_contracts(stated: StatedContracts, tools: ToolNames = _UNKNOWN_TOOLS) -> Contracts:
+def read_contracts(
+    stated: StatedContracts, tools: ToolNames = _UNKNOWN_TOOLS, checks: Sequence[CustomCheck] = ()
+) -> Contracts:
     """Validates the contracts that the caller states.
+
+    Args:
+        stated: The contracts.
+        tools: The executor's tools, which they may name.
+        checks: The caller's own checks, which they may name.
 
     Raises:
         ConfigurationError: One is of another type; two contradict each other; a threshold has a name that is
-            no metric, and no direction; or a contract needs a tool that the executor lacks.
+            no metric, and no direction; or a contract needs a tool that the executor lacks, or a check that
+            does not exist.
     """
-    run, step = _read_run_contract(stated.run, tools), _read_step_contract(stated.step, tools)
-    named = {"contract": run, "output_contract": stated.output.contract}
-    if (problem := tools.find_problem(stated.output.contract)) is not None:
-        raise ConfigurationError(f"output_contract.{problem}")
-    plain = {"step_contract": None if callable(step) else step, **named}
+    _check_run_contract(stated.run)
+    _check_step_contract(stated.step)
+    case, output = stated.run if isinstance(stated.run, TaskCase) else None, stated.output.contract
+    named = {
+        "step_contract": stated.step,
+        "contract": stated.run if case is None else case.contract,
+        "output_contract": None if output is None else EvaluationContract.model_validate(output),
+    }
+    contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
+    plain = {name: _read_contract(each, name, tools, checks) for name, each in contracts.items()}
+    if case is not None:  # the state of a run has it
+        plain.pop("contract", None)
     return Contracts(
-        step,
-        replace(stated.output, contract=_merge(run, stated.output.contract)),
+        stated.step if callable(stated.step) else plain.get("step_contract"),
+        replace(stated.output, contract=_merge(plain.get("contract"), output)),
         tools=tools,
-        has_case=isinstance(stated.run, TaskCase) and stated.run.contract != FROM_TASK,
+        has_case=case is not None and case.contract != FROM_TASK,
         warnings=tuple(
             f"{name}.{text}" for name, contract in plain.items() for text in tools.list_warnings(contract)
         ),
+        checks=checks,
     )
 
 
-def _read_run_contract(source: object, tools: ToolNames) -> PlainContract | None:
-    if source is None or source == FROM_TASK or isinstance(source, TaskCase):
-        return None
-    if isinstance(source, EvaluationContract):
-        return _read_contract(source, "contract", tools)
+def _read_contract(
+    contract: EvaluationContract, name: str, tools: ToolNames, checks: Sequence[CustomCheck]
+) -> PlainContract:
+    plain = plain_contract(contract)
+    problem = "; ".join(find_threshold_problems(contract)) or tools.find_problem(contract)
+    if problem := problem or find_unknown_check(plain, checks):
+        raise ConfigurationError(f"{name}.{problem}")
+    return plain
+
+
+def _check_run_contract(source: object) -> None:
+    if source is None or source == FROM_TASK or isinstance(source, TaskCase | EvaluationContract):
+        return
     if callable(source):
         raise ConfigurationError(
             "contract is a function; the contract of the run is one contract, and step_contract= takes "
@@ -80,21 +111,12 @@ def _read_run_contract(source: object, tools: ToolNames) -> PlainContract | None
     )
 
 
-def _read_step_contract(source: object, tools: ToolNames) -> ContractFunction | PlainContract | None:
-    if isinstance(source, EvaluationContract):
-        return _read_contract(source, "step_contract", tools)
-    if source is None or callable(source):
-        return cast("ContractFunction | None", source)
-    raise ConfigurationError(
-        f"step_contract is {format_repr(source, 80)}; give {name_contract(source, 'step_contract')}, "
-        "or a function of a step and its index that returns one"
-    )
-
-
-def _read_contract(contract: EvaluationContract, name: str, tools: ToolNames) -> PlainContract:
-    if problem := "; ".join(find_threshold_problems(contract)) or tools.find_problem(contract):
-        raise ConfigurationError(f"{name}.{problem}")
-    return plain_contract(contract)
+def _check_step_contract(source: object) -> None:
+    if source is not None and not isinstance(source, EvaluationContract) and not callable(source):
+        raise ConfigurationError(
+            f"step_contract is {format_repr(source, 80)}; give {name_contract(source, 'step_contract')}, "
+            "or a function of a step and its index that returns one"
+        )
 
 
 def _merge(run: PlainContract | None, output: PlainContract | None) -> PlainContract | None:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, cast
 
-from evaluation import EvaluationContract, TaskCase, task_checks
+from evaluation import TaskCase, task_checks
 from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method
@@ -126,8 +125,7 @@ def read_task_contracts(
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 
     Raises:
-        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it; or the case has
-            a threshold whose name is no metric, without a direction, or needs a tool that the executor lacks.
+        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
     """
     if writer is not None and not callable(getattr(writer, "write_checks", None)):
         raise ConfigurationError(
@@ -137,11 +135,6 @@ def read_task_contracts(
         if writer is not None:
             raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
         return None
-    stated = source.contract if isinstance(source, TaskCase) else None
-    if isinstance(stated, EvaluationContract) and (
-        problem := "; ".join(find_threshold_problems(stated)) or tools.find_problem(stated)
-    ):
-        raise ConfigurationError(f"the contract of the task: {problem}")
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)
 
 

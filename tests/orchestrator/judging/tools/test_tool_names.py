@@ -158,7 +158,7 @@ def test_the_contract_of_the_output_is_checked():
 
 def test_the_contract_of_a_case_is_checked():
     case = TaskCase(task="x", contract={"must_call": ["serach"]})
-    with pytest.raises(ConfigurationError, match=r'^the contract of the task: must_call names "serach"'):
+    with pytest.raises(ConfigurationError, match=r'^contract.must_call names "serach"'):
         build(case)
 
 
