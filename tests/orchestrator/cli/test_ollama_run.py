@@ -35,7 +35,7 @@ def test_the_last_line_and_show_say_how_fast_the_model_is_and_how_full_its_conte
     rates = "m: 50.0 tokens/s, loaded in 3.0 s, context 1,000 of 8,192 tokens"
 
     assert ran.exit_code == 0
-    assert rates in ran.stderr.splitlines()[-1]
+    assert f"; {rates})\n" in ran.stderr
     assert f"s; {rates}\n" in shown.stdout
 
 
