@@ -6,6 +6,8 @@
 The public names are listed in ``__init__.pyi``. Each is imported on first use.
 """
 
+import logging
+
 import lazy_loader
 
 from evaluation.siblings import check_sibling
@@ -13,3 +15,4 @@ from evaluation.siblings import check_sibling
 check_sibling("agents")
 # The metrics need no LangGraph, which takes about a second to import.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+logging.getLogger(__name__).addHandler(logging.NullHandler())

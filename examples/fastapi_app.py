@@ -3,7 +3,7 @@
     python examples/fastapi_app.py                  starts the server, streams one run from it, and ends
     python examples/fastapi_app.py runs.sqlite      serves on http://127.0.0.1:8000 until Ctrl-C
 
-A client that goes away interrupts its run; POST /runs/{thread}/resume continues it.
+A client that goes away interrupts its run; POST /runs/{thread}/resume continues it (.../stream streams).
 """
 
 import json
@@ -73,6 +73,13 @@ def build_app(orchestrator: LangGraphOrchestrator, history: History) -> FastAPI:
     async def continue_run(thread: Annotated[str, Depends(find_run)], body: Answer) -> dict[str, object]:
         return describe_state(await orchestrator.aresume(thread, body.answer))
 
+    @app.post("/runs/{thread}/resume/stream")
+    async def stream_run(thread: Annotated[str, Depends(find_run)], body: Answer) -> StreamingResponse:
+        events = orchestrator.astream_resumed(thread, body.answer, tokens=True)
+        # An answer that is refused raises here, before the status of the response is sent.
+        first = await anext(events)
+        return StreamingResponse(send(put_first(first, events)), media_type="text/event-stream")
+
     @app.exception_handler(OrchestratorError)
     async def refuse(request: Request, error: OrchestratorError) -> JSONResponse:
         # A wrong task or name is the client's mistake; anything else is the state that the run is in.
@@ -92,6 +99,13 @@ def describe_state(state: OrchestratorState) -> dict[str, object]:
         "output": state["output"],
         "failure": failure and failure["message"],
     }
+
+
+async def put_first(first: Event, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    """Yield an event before the others."""
+    yield first
+    async for event in events:
+        yield event
 
 
 async def send(events: AsyncIterator[Event]) -> AsyncIterator[str]:

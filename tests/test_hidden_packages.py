@@ -60,6 +60,21 @@ def test_our_own_packages_are_accepted_also_through_a_link(check, tmp_path, monk
     check("evaluation")
 
 
+@pytest.mark.parametrize("check", [check_sibling, siblings_of_orchestrator.check_sibling])
+def test_a_package_that_another_distribution_replaced_is_named(check, tmp_path, monkeypatch):
+    folder = tmp_path / "evaluation" if check is check_sibling else tmp_path / "orchestrator" / "runtime"
+    folder.mkdir(parents=True)
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "__init__.py").write_text("from .agent import Agent")
+    (folder / "siblings.py").write_text(Path(check.__code__.co_filename).read_text())
+    monkeypatch.setitem(check.__globals__, "__file__", str(folder / "siblings.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "agents")
+
+    with pytest.raises(ImportError, match=r"agents/__init__.py was overwritten by another distribution"):
+        check("agents")
+
+
 def test_a_double_in_place_of_a_package_is_accepted(monkeypatch):
     monkeypatch.setitem(sys.modules, "agents", type(sys)("agents"))
     check_sibling("agents")

@@ -157,8 +157,8 @@ def require_runtime(package: str = "xllamacpp") -> None:
     """
     if importlib.util.find_spec(package) is None:
         raise ModelSetupError(
-            f"the local model needs the package {package}; "
-            'run `pip install "plan-execute-monitor[local]"`, or `uv sync` in a clone'
+            f"the local model needs the package {package}; run `pip install xllamacpp huggingface-hub`, "
+            "or `uv sync` in a clone"
         )
 
 

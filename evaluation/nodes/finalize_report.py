@@ -139,7 +139,7 @@ def _count_checks(state: EvaluationState) -> str:
     checks = [check for values in metric_groups(state).values() for check in as_list(values.get("checks"))]
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
-    return f"{len(checks)} checks, none failed{judged}"
+    return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"
 
 
 def _build_evidence(state: EvaluationState, quote: Quote) -> list[object]:

@@ -20,5 +20,5 @@ def import_extra(module: str) -> ModuleType:
         library = module.partition(".")[0]
         raise MissingExtraError(
             f"this statistic needs {library}, which is not installed; "
-            "run: pip install 'plan-execute-monitor[statistics]'"
+            "run: pip install scipy statsmodels krippendorff"
         ) from error

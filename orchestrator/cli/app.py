@@ -75,7 +75,6 @@ app: Final = typer.Typer(
     name="orchestrator",
     cls=CommandGroup,
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # they print local variables, which can hold keys
     rich_markup_mode=None,  # Rich would break the sentence of an error at the width of the terminal
 )

@@ -87,7 +87,6 @@ def _build_cipher(key: str, name: str) -> CipherProtocol:
         from orchestrator.persistence.encryption import AesGcm  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationError(
-            f"{name} needs the package cryptography; "
-            'install it with `pip install "plan-execute-monitor[encryption]"`'
+            f"{name} needs the package cryptography; install it with `pip install cryptography`"
         ) from error
     return AesGcm(data)

@@ -126,7 +126,7 @@ def _open_postgres(url: str, serde: SerializerProtocol, *, make: bool) -> Iterat
     except ImportError as error:
         raise ConfigurationError(
             "a store in PostgreSQL needs the packages langgraph-checkpoint-postgres and psycopg; "
-            'install them with `pip install "plan-execute-monitor[postgres]"`'
+            'install them with `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`'
         ) from error
     with postgres.open_postgres(url, name, serde, make=make) as saver:
         yield Store(name, saver)

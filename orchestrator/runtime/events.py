@@ -208,6 +208,7 @@ async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
     Raises:
         asyncio.CancelledError: The task that calls the hooks was cancelled.
     """
+    _log.debug("thread %s: %s", event.thread_id, _describe_event(event))
     for hook in hooks:
         try:
             # A copy, so that a hook cannot change the records of the run.
@@ -221,6 +222,15 @@ async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
             _log.exception("a hook failed on %s; the run continues", type(event).__name__)
         except (Exception, SystemExit):  # noqa: BLE001 - a hook is user code, and its errors must not end a run
             _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+
+
+def _describe_event(event: Event) -> str:
+    """Returns the name of an event with its step, without any text of the user or of a model."""
+    record = getattr(event, "record", None) or {}
+    named = {
+        name: record.get(name, getattr(event, name, None)) for name in ("step_index", "attempt", "status")
+    }
+    return " ".join([type(event).__name__, *(f"{k}={v}" for k, v in named.items() if v is not None)])
 
 
 def _is_being_cancelled() -> bool:

@@ -61,6 +61,16 @@ def test_an_answer_continues_the_run(serve):
     assert (approved.json()["status"], approved.json()["basis"]) == ("success", "approved")
 
 
+def test_a_resumed_run_streams_its_events_and_refuses_a_second_answer_before_it_begins(serve):
+    client = serve(supervision="human")
+    path = f"/runs/{start_run(client)}/resume/stream"
+    streamed = client.post(path, json={"answer": {"answer": "approve"}})
+    again = client.post(path, json={"answer": {"answer": "approve"}})
+
+    assert '"status": "success"' in streamed.text.splitlines()[-2]
+    assert again.status_code == 409
+
+
 def test_a_failed_run_says_why(serve):
     client = serve(FakeExecutor(), FakeMonitor(refuse("too short")), max_retries=0)
 

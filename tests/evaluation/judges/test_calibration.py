@@ -155,4 +155,4 @@ def test_without_the_extra_the_answers_are_kept_and_the_reason_names_what_to_ins
     monkeypatch.setitem(sys.modules, "krippendorff", None)
     result = calibrate(Reader(), labelled([("4", 5), ("2", 2)]))
     assert result.agreement.accuracy.successes == 2
-    assert "pip install 'plan-execute-monitor[statistics]'" in result.scores.reason
+    assert "pip install scipy statsmodels krippendorff" in result.scores.reason

@@ -47,4 +47,4 @@ def test_without_a_library_the_reason_names_what_to_install(monkeypatch, module,
     result = score_agreement(PAIRS)
     assert (result.pairs, result.weighted_kappa) == (10, None)
     assert library in result.reason
-    assert "pip install 'plan-execute-monitor[statistics]'" in result.reason
+    assert "pip install scipy statsmodels krippendorff" in result.reason
