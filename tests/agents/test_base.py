@@ -71,3 +71,54 @@ def test_a_runnable_that_knows_no_schema_is_asked_without_one(agent):
         assert judge_or_planner.generate_plan("task") == ["a"]
     else:
         assert judge_or_planner.evaluate("a", "b") == {"success": True, "feedback": ""}
+
+
+class Recorder:
+    """Overrides ``invoke``, as a subclass that logs does."""
+
+    def invoke(self, user_input):
+        self.asked = [*getattr(self, "asked", []), user_input]
+        return super().invoke(user_input)
+
+
+class RecordingPlanner(Recorder, PlanningAgent):
+    """A planner."""
+
+
+class RecordingExecutor(Recorder, ExecutionAgent):
+    """An executor."""
+
+
+class RecordingMonitor(Recorder, MonitoringAgent):
+    """A monitor."""
+
+
+VERDICT = '{"success": true, "feedback": "good"}'
+
+
+@pytest.mark.parametrize(
+    ("agent", "reply", "method", "args"),
+    [
+        (RecordingPlanner, '["one"]', "generate_plan", ("task",)),
+        (RecordingExecutor, "out", "execute_step", ("step",)),
+        (RecordingExecutor, "out", "correct_step", ("step", "bad", "too long")),
+        (RecordingExecutor, "out", "synthesize", ("task", "results")),
+        (RecordingMonitor, VERDICT, "evaluate", ("step", "output")),
+    ],
+)
+async def test_the_methods_of_a_role_ask_through_an_overridden_invoke(agent, reply, method, args):
+    model, plain = ScriptedChatModel([reply] * 3), agent.__bases__[1]
+    expected = getattr(plain(model), method)(*args)
+    own = agent(model)
+
+    assert [getattr(own, method)(*args), await getattr(own, f"a{method}")(*args)] == [expected] * 2
+    assert len(own.asked) == 2
+    assert all(args[0] in text and args[-1] in text for text in own.asked)
+
+
+async def test_an_overridden_ainvoke_is_awaited_and_may_call_the_role_again():
+    class Executor(ExecutionAgent):
+        async def ainvoke(self, user_input):
+            return f"own: {await self.aexecute_step(user_input)}"
+
+    assert await Executor(ScriptedChatModel(["out"])).aexecute_step("step") == "own: out"
