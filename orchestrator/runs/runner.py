@@ -27,6 +27,7 @@ from orchestrator.runtime.events import (
     RunInterrupted,
     RunPaused,
     TextStreamed,
+    logs_events,
     notify_hooks,
 )
 from orchestrator.runtime.streaming import iterate_blocking
@@ -55,7 +56,7 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        modes: Modes = ("custom", "values") if self.hooks else ("values",)
+        modes: Modes = ("custom", "values") if self.hooks or logs_events() else ("values",)
         async with aclosing(self._run_launch(launch, modes)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):

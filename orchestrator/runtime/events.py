@@ -202,6 +202,11 @@ class Hook(Protocol):
         ...
 
 
+def logs_events() -> bool:
+    """Returns whether the log has each event."""
+    return _log.isEnabledFor(logging.DEBUG)
+
+
 async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
     """Calls each hook with a copy of the event, and logs its errors.
 
