@@ -43,3 +43,9 @@ def test_the_tools_are_the_executors():
 def test_a_specification_that_names_no_model_is_refused():
     with pytest.raises(ModelSpecError, match="nonsense"):
         build_roles("openai:common", monitor_model="nonsense")
+
+
+def test_a_client_waits_as_long_as_a_call_of_an_agent_may_take():
+    roles = build_roles("openai:m", monitor_model="ollama:m", call_timeout=1200)
+    assert roles.executor.llm.request_timeout == 1200
+    assert roles.monitor.llm.client_kwargs["timeout"] == 1200

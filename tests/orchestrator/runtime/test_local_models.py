@@ -13,6 +13,7 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 CONTEXT = 1000
+DENSE = "x" * 2200
 REFUSED = json.dumps({"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"})
 
 
@@ -32,10 +33,19 @@ def server_of(tokens_a_byte: float, cut):
     return answer
 
 
-def run(loopback, answer, *steps):
-    url = loopback(answer=answer).url
-    executor = ExecutionAgent(load_model("ollama:m", base_url=url, num_ctx=CONTEXT))
-    return LangGraphOrchestrator(FakePlanner([*steps]), executor, FakeMonitor()).run("x")
+class EagerExecutor:
+    """Sends each line of a step by itself and returns the last reply."""
+
+    def __init__(self, llm):
+        self.llm = llm
+
+    def execute_step(self, step_description, context=""):
+        return [self.llm.invoke(line).text for line in step_description.splitlines()][-1]
+
+
+def run(loopback, answer, *steps, executor=ExecutionAgent):
+    llm = load_model("ollama:m", base_url=loopback(answer=answer).url, num_ctx=CONTEXT)
+    return LangGraphOrchestrator(FakePlanner([*steps]), executor(llm), FakeMonitor()).run("x")
 
 
 @pytest.mark.parametrize(
@@ -68,10 +78,17 @@ def test_a_task_that_fits_is_not_warned_of(loopback, tokens_a_byte):
     assert (state["status"], state["warnings"]) == ("success", [])
 
 
-def test_the_tokens_of_a_prompt_are_estimated_from_the_counts_of_the_replies_before(loopback):
+@pytest.mark.parametrize(
+    ("steps", "executor", "is_known"),
+    [
+        ([DENSE], ExecutionAgent, False),
+        (["x" * 1000, DENSE], ExecutionAgent, True),
+        ([f"{'x' * 1500}\n{DENSE}"], EagerExecutor, True),
+    ],
+    ids=["no count", "of the run", "of the same step"],
+)
+def test_the_tokens_of_a_prompt_are_estimated_from_the_counts_before(loopback, steps, executor, is_known):
     half = server_of(0.5, lambda tokens: CONTEXT // 2 + 2)
-    dense = "x" * 2200
-    unknown, known = run(loopback, half, dense), run(loopback, half, "x" * 1000, dense)
+    state = run(loopback, half, *steps, executor=executor)
 
-    assert unknown["status"] == "success"
-    assert known["failure"]["kind"] == "needs_review"
+    assert (state["failure"] is not None and state["failure"]["kind"] == "needs_review") is is_known
