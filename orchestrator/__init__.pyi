@@ -3,7 +3,6 @@ from .errors import BrokenRunError as BrokenRunError
 from .errors import BudgetExceededError as BudgetExceededError
 from .errors import ConfigurationError as ConfigurationError
 from .errors import ContractFunctionError as ContractFunctionError
-from .errors import DrawingError as DrawingError
 from .errors import OrchestratorError as OrchestratorError
 from .errors import ResumeError as ResumeError
 from .errors import RetryStrategyError as RetryStrategyError

@@ -10,8 +10,7 @@ OrchestratorError
 │   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
 │   └── BrokenRunError      a stored run cannot be read; the other runs of the store can
 ├── RunFailedError          a run has no output: it failed, or has not ended; has ``failure`` and ``state``
-├── InterruptError          an agent's interrupt that nothing could resume; ends the run as failed
-└── DrawingError            a picture cannot be drawn on this machine
+└── InterruptError          an agent's interrupt that nothing could resume; ends the run as failed
 """
 
 from __future__ import annotations
@@ -73,7 +72,3 @@ class RunFailedError(OrchestratorError):
 
 class InterruptError(OrchestratorError):
     """An agent asked for an interrupt in a run without a checkpointer; ends the run as failed."""
-
-
-class DrawingError(OrchestratorError):
-    """A picture cannot be drawn on this machine."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Final
 
 from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
@@ -15,11 +14,6 @@ from evaluation.values import JsonObject, as_list
 
 _GIVING_ROLES: Final = frozenset({"user", "system", "developer"})
 """The roles whose messages give an assistant what it needs to know."""
-
-
-def assistant_texts(messages: object) -> Iterator[str]:
-    """Yield each text of the assistant in a conversation whose roles are spelled as usual."""
-    return chain.from_iterable(assistant_parts(messages))
 
 
 def assistant_parts(messages: object) -> Iterator[list[str]]:

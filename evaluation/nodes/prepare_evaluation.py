@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Final, NoReturn
+from typing import Final
 
 from evaluation.importers.tool_answers import has_failed
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
@@ -21,6 +20,7 @@ from evaluation.results.redaction import Redactor
 from evaluation.results.state import Action, EvaluationState
 from evaluation.sensitive.quoting import shorten
 from evaluation.sensitive.scanner import may_contain_sensitive
+from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject, as_list, as_object
 
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
@@ -162,26 +162,12 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
     # Providers write a call without arguments in these ways, too.
     if recorded.strip() in {"", "null"}:
         return None, None
-    try:
-        # json accepts NaN and Infinity unless told otherwise, and a report could not be written as JSON.
-        # Nobody can say which value of a repeated key the tool received.
-        value = json.loads(recorded, parse_constant=_reject_constant, object_pairs_hook=_refuse_repeated)
-    except RecursionError:
-        return None, "the arguments are nested too deep"
-    except ValueError as error:
-        return None, f"the arguments are not JSON: {error.args[0]}"
+    values = parse_json(recorded)
+    if len(values) > 1:
+        # Nobody can say which of the values the tool received.
+        return None, "the arguments have a key twice"
+    value = values[0] if values else None
     return (value, None) if isinstance(value, dict) else (None, "the arguments are not a JSON object")
-
-
-def _refuse_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return value
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject:

@@ -60,10 +60,6 @@ class Expectations:
         ]
         return " ".join(dict.fromkeys(sentences)) if _WITHHELD in sentences else text
 
-    def hides_texts(self, check: Mapping[str, Json]) -> bool:
-        """Returns whether a check expects a text that is not shown."""
-        return any(self.mask(text) != text for text in _list_check_texts(check))
-
     def _quotes_answer(self, sentence: str) -> bool:
         has_sign = any(sign in sentence for sign in self.signs)
         return has_sign or any(self._is_expected(token) for token in _TOKEN.findall(sentence))

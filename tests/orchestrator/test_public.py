@@ -24,7 +24,6 @@ METHODS = [
     "cancel",
     "acancel",
     "draw_mermaid",
-    "draw_png",
 ]
 
 
@@ -46,6 +45,6 @@ def test_the_documented_arguments_come_first_and_in_this_order():
     assert positional == ["planner", "executor", "monitor", "compressor", "max_retries"]
 
 
-@pytest.mark.parametrize("error", ["BudgetExceededError", "ConfigurationError", "DrawingError"])
+@pytest.mark.parametrize("error", ["BudgetExceededError", "ConfigurationError", "ResumeError"])
 def test_every_error_has_one_root(error):
     assert issubclass(getattr(orchestrator, error), orchestrator.OrchestratorError)

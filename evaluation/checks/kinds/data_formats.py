@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 import regex
@@ -26,11 +25,6 @@ _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
 _ROOTS: Final[Mapping[str, type | tuple[type, ...]]] = {"object": dict, "array": list, "any": object}
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    reason: str
-
-
 class Json(BaseCheck):
     """The whole text is JSON; a code fence around it is accepted unless ``fence`` is false."""
 
@@ -43,9 +37,10 @@ class Json(BaseCheck):
     fence: bool = True
 
     def _observe(self, context: CheckContext) -> Observation:
-        value = _read_json(context, fence=self.fence)
-        if isinstance(value, _Unreadable):
-            return Observation(False, value.reason)
+        values = parse_json(_remove_fence(context.source) if self.fence else context.source)
+        if not values:
+            return Observation(False, f"the text is not only JSON{context.unseen_note}")
+        value = values[0]
         if not isinstance(value, _ROOTS[self.root]):
             return Observation(False, f"the text is JSON, but no {self.root}")
         missing = self._find_missing(value)
@@ -187,11 +182,6 @@ class Table(BaseCheck):
         rows = "" if self.rows is None else f" with {self.rows} rows below the header"
         header = f" with the columns {join_quoted(self.header)}" if self.header else ""
         return f"write a Markdown table{columns}{rows}{header}"
-
-
-def _read_json(context: CheckContext, *, fence: bool) -> object:
-    values = parse_json(_remove_fence(context.source) if fence else context.source)
-    return values[0] if values else _Unreadable(f"the text is not only JSON{context.unseen_note}")
 
 
 def _remove_fence(text: str) -> str:

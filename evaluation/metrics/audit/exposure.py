@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from evaluation.inputs.rules import Reaction
 from evaluation.results.findings import AuditFinding, build_finding
@@ -20,6 +20,7 @@ MAX_FINDINGS: Final = 100
 _INPUT_ROLES: Final = ("user", "system", "developer")
 _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
+_Reaction: TypeAlias = Severity | Literal["output"]
 _OUTPUT: Final = "agent_run.final_output"
 _SEARCHED_FIRST: Final = ("input", "user_input", "final_output", "tool_calls", "messages")
 """The agent's input, which is not searched, and the fields with places of their own."""
@@ -97,9 +98,7 @@ def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Expos
     return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
 
 
-def _list_findings(
-    exposures: list[_Exposure], reaction: Severity | Literal["output"]
-) -> Iterator[AuditFinding]:
+def _list_findings(exposures: list[_Exposure], reaction: _Reaction) -> Iterator[AuditFinding]:
     for exposure in exposures[:MAX_FINDINGS]:
         place, topic = name_place(exposure.where, "contain"), _topic_in_words(exposure)
         count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
@@ -129,7 +128,7 @@ def _topic_in_words(exposure: _Exposure) -> str:
 
 
 def _build_finding(
-    exposure: _Exposure, reaction: Severity | Literal["output"], reason: str, evidence: JsonObject
+    exposure: _Exposure, reaction: _Reaction, reason: str, evidence: JsonObject
 ) -> AuditFinding:
     at_place: Severity = "critical" if exposure.where == _OUTPUT else "info"
     severity = at_place if reaction == "output" else reaction

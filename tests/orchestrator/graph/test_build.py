@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from copy import deepcopy
 
 import pytest
@@ -12,7 +11,7 @@ from langgraph.types import Command, interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, DrawingError, LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator
 from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -49,15 +48,6 @@ def test_the_drawing_shows_every_node_and_every_documented_route(part):
 
 def test_a_deep_copy_runs():
     assert deepcopy(build()).run("x")["status"] == "success"
-
-
-def test_a_picture_is_a_png_or_the_error_says_what_to_install():
-    orchestrator = build()
-    if importlib.util.find_spec("pygraphviz") is None:
-        with pytest.raises(DrawingError, match="pip install pygraphviz"):
-            orchestrator.draw_png()
-    else:
-        assert orchestrator.draw_png().startswith(b"\x89PNG")
 
 
 async def test_the_graph_by_itself_runs_a_task():

@@ -9,7 +9,7 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from evaluation.metrics.trajectory.match_result import list_names
-from evaluation.texts.tool_names import SEPARATORS, fold_tool_name, list_readings
+from evaluation.texts.tool_names import fold_tool_name, is_same_tool
 
 _SHORTEST_NAME: Final = 5
 """In a shorter name, one letter may well tell two tools apart."""
@@ -35,11 +35,8 @@ def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> Ite
 
 
 def is_other_spelling(name: str, meant: str) -> bool:
-    """Return whether two names are one: misspelt, in look-alikes, or with a server or package before it."""
-    return any(
-        is_misspelling(one, other) or _has_prefix(one, other) or _has_prefix(other, one)
-        for one, other in product(list_readings(name), list_readings(meant))
-    )
+    """Return whether two names are one that is misspelt, or written in another form."""
+    return is_same_tool(name, meant) or is_misspelling(name, meant)
 
 
 def is_misspelling(name: str, meant: str) -> bool:
@@ -58,11 +55,6 @@ def is_misspelling(name: str, meant: str) -> bool:
     is_swap = sorted(short) == sorted(long)
     is_letter_missing = len(short) < len(long) and _count_digits(short) == _count_digits(long)
     return len(long) >= _SHORTEST_NAME and (is_swap or is_letter_missing)
-
-
-def _has_prefix(name: str, bare: str) -> bool:
-    """Return whether a name is another one with the name of a server or a package before it."""
-    return name.endswith(bare) and name.removesuffix(bare).endswith(SEPARATORS)
 
 
 def _count_digits(name: str) -> int:
