@@ -28,11 +28,8 @@ _REGIONS: Final = (
     *("US", "ES", "PL", "NO", "DK", "PT", "IE", "BR", "MX", "CN", "IL", "AR", "CZ", "GR"),
 )
 """Regions whose national numbers are recognised. International numbers are recognised for all regions."""
-MAX_CHECKED: Final = 500
-"""Telephone numbers of one form in one text that are checked. A check takes up to a millisecond.
-
-After that the form is enough.
-"""
+_COST: Final = 20
+"""Candidates of a text that the check of one telephone number counts for. It takes up to a millisecond."""
 
 _LOCAL: Final = r"[A-Za-z0-9._%+'&/=~\x80-\xff?\-]"
 _HOST: Final = r"[A-Za-z0-9\x80-\xff?\-]"
@@ -109,11 +106,11 @@ def _labelled_numbers(subject: EncodedText) -> Iterator[tuple[int, int]]:
 def _check_numbers(
     subject: EncodedText, places: Iterable[tuple[int, int]], is_number: Callable[[str], bool]
 ) -> Iterator[tuple[int, int]]:
-    for turn, (start, end) in enumerate(places):
-        if stands_alone(subject.data, start, end) and (
-            turn >= MAX_CHECKED or is_number(subject.decode(start, end))
-        ):
-            yield start, end
+    for start, end in places:
+        if stands_alone(subject.data, start, end):
+            subject.quota.use(_COST)
+            if is_number(subject.decode(start, end)):
+                yield start, end
 
 
 def _is_phone_number(number: str) -> bool:

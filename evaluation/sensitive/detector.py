@@ -60,14 +60,10 @@ def _mark_foreign_names(text: str) -> str:
 
 
 class Pattern:
-    """A regular expression in RE2's syntax over one-byte characters, compiled at its first use.
+    """A regular expression in RE2's syntax over one-byte characters, compiled at its first use."""
 
-    The first of several alternatives matches, or with ``longest`` the longest.
-    """
-
-    def __init__(self, source: str, *, longest: bool = False) -> None:
+    def __init__(self, source: str) -> None:
         self._source = source
-        self._longest = longest
 
     @cached_property
     def _program(self) -> re.Pattern[bytes]:
@@ -75,18 +71,12 @@ class Pattern:
         # One byte per character keeps positions in the text and in the data the same.
         options.encoding = re2.Options.Encoding.LATIN1
         options.max_mem = _MEMORY_BYTES
-        options.longest_match = self._longest
         # RE2's module has no types; its patterns have the methods of the standard library's.
         return cast("re.Pattern[bytes]", re2.compile(self._source.encode("latin-1"), options))
 
     def occurs_in(self, data: bytes) -> bool:
         """Return whether the pattern matches anywhere."""
         return self._program.search(data) is not None
-
-    def find_start(self, data: bytes, start: int) -> int:
-        """Return the start of the first match at or after ``start``, or -1."""
-        match = self._program.search(data, start)
-        return -1 if match is None else match.span()[0]
 
     def match_end(self, data: bytes, start: int) -> int:
         """Return the end of a match that begins exactly at ``start``, or -1."""
@@ -109,29 +99,30 @@ class Quota:
     """Counts down how many items may still be examined."""
 
     def __init__(self, limit: int) -> None:
-        self._left = iter(range(limit))
+        self._left = limit
 
-    def use_one(self) -> None:
-        """Count one item.
+    def use(self, count: int = 1) -> None:
+        """Count items.
 
         Raises:
             TooManyCandidatesError: The limit is exceeded.
         """
-        if next(self._left, None) is None:
+        self._left -= count
+        if self._left < 0:
             raise TooManyCandidatesError
 
 
 class EncodedText:
     """The bytes of a text, exactly one per character, with look-alikes as ASCII characters.
 
-    All patterns share ``MAX_CANDIDATES`` matches.
+    All patterns share ``MAX_CANDIDATES`` matches. A slow check of a match counts as several of them.
     """
 
     def __init__(self, text: str) -> None:
         plain = text if text.isascii() else _mark_foreign_names(text.translate(_LOOKALIKES))
         # "replace" writes one "?" per character, so positions stay the same.
         self.data = plain.encode("latin-1", "replace")
-        self._quota = Quota(MAX_CANDIDATES)
+        self.quota = Quota(MAX_CANDIDATES)
 
     def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
         """Yield the spans of ``pattern``, and count each as a candidate.
@@ -140,7 +131,7 @@ class EncodedText:
             TooManyCandidatesError: All patterns together match in too many places.
         """
         for bounds in pattern.find_spans(self.data):
-            self._quota.use_one()
+            self.quota.use()
             yield bounds
 
     def decode(self, start: int, end: int) -> str:

@@ -122,7 +122,7 @@ def _iterate_scalars(
     # Records repeat their names, so each name is classified once.
     @cache
     def kind_of(name: str) -> str | None:
-        candidates.use_one()
+        candidates.use()
         return name_kind(name)
 
     for place, value in values:
@@ -130,10 +130,10 @@ def _iterate_scalars(
         if search is find_sensitive and not may_contain_sensitive(encode_json(value)):
             continue
         for name, text in _iterate_texts(value, 0, candidates):
-            scalars.use_one()
+            scalars.use()
             kind = kind_of(name)
             if kind is not None:
-                candidates.use_one()
+                candidates.use()
             yield place, name, text, kind
 
 
@@ -161,7 +161,7 @@ def _iterate_texts(value: object, depth: int, candidates: Quota) -> Iterator[tup
             yield leaf.name, text
         if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
             # Parsing takes time, so a text that looks like JSON counts as a candidate.
-            candidates.use_one()
+            candidates.use()
             if may_contain_sensitive(text.encode("utf-8", "replace")):
                 yield from _iterate_texts(_parse_json(text), depth + 1, candidates)
 

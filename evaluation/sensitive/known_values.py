@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
-from evaluation.sensitive.detector import Pattern
+from rapidfuzz.distance import Prefix
+
 from evaluation.sensitive.json_values import SensitiveValue
 
-_HEAD: Final = 6
-_SHORTEST: Final = 4
-"""Bytes of the shortest value that is searched for: "abc" occurs in every report."""
+_HEAD: Final = 4
+"""Bytes by which a value is looked up. A shorter one is not searched for: "abc" occurs in every report."""
 _ANYWHERE: Final = 6
 """Bytes from which a value is found inside a word too."""
 _LONG_NUMBER: Final = 8
 """Bytes up to which a number with a digit next to it is another number."""
 _SHORTEST_TRUNCATED: Final = 8
 """Bytes of a value that are recognised at the place where a quotation was truncated."""
-_MAX_HEADS: Final = 500
-"""Beginnings that one automaton searches for. With more, a table is asked at every place."""
 _LONGEST: Final = 20_000
 _ELLIPSES: Final = (b"\xe2\x80\xa6", b"...", b"")
 _PARTS: Final = re.compile(r"[^\w\-]+")
@@ -36,16 +33,11 @@ _EDGE: Final = ".,;:!?)]}'\""
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """A set of values, each with its kind. Matching ignores the case of ASCII letters.
-
-    The time is linear in the text and does not depend on the number of values.
-    """
+    """A set of values, each with its kind. Matching ignores the case of ASCII letters."""
 
     kinds: dict[bytes, str]
-    ordered: list[bytes]
-    sizes: dict[bytes, tuple[int, ...]]
-    """The lengths of the values, longest first, by their first bytes."""
-    heads: Pattern | None
+    by_head: dict[bytes, list[bytes]]
+    """The values by their first bytes, the longest first."""
 
     @classmethod
     def from_values(cls, values: Iterable[SensitiveValue], words: str) -> Self:
@@ -54,22 +46,19 @@ class Literals:
             spelling: value.kind
             for value in dict.fromkeys(values)
             for spelling in map(_fold, _spellings(value))
-            if len(spelling) >= _SHORTEST and spelling.decode("utf-8", "replace") not in words
+            if len(spelling) >= _HEAD and spelling.decode("utf-8", "replace") not in words
         }
-        sizes: dict[bytes, tuple[int, ...]] = {}
-        for literal in sorted(kinds, key=len):
-            lengths = sizes.get(literal[:_HEAD], ())
-            if len(literal) not in lengths:
-                sizes[literal[:_HEAD]] = (len(literal), *lengths)
-        heads = Pattern("|".join(map(_quote_bytes, sizes))) if sizes and len(sizes) <= _MAX_HEADS else None
-        return cls(kinds, sorted(kinds), sizes, heads)
+        by_head: dict[bytes, list[bytes]] = {}
+        for literal in sorted(kinds, key=len, reverse=True):
+            by_head.setdefault(literal[:_HEAD], []).append(literal)
+        return cls(kinds, by_head)
 
     def may_occur_in(self, json_text: bytes) -> bool:
         """Return whether a value may begin in a string of a JSON text. False is certain."""
         data = json_text.lower()
         # JSON doubles the backslashes of a value, so look for its beginning in both spellings.
-        texts = (data, data.replace(b"\\\\", b"\\")) if b"\\\\" in data else (data,)
-        return any(place >= 0 for text in texts for place in self._find_heads(text))
+        texts = {data, data.replace(b"\\\\", b"\\")}
+        return any(True for text in texts for _ in self._find_heads(text))
 
     def redact(self, text: str) -> str:
         """Replace every value by ``[kind]``."""
@@ -93,44 +82,17 @@ class Literals:
                 yield place, *match
 
     def _find_heads(self, data: bytes) -> Iterator[int]:
-        if self.heads is None:
-            known = self.sizes
-            yield from (
-                place
-                for place in range(len(data) - _SHORTEST + 1)
-                if any(data[place : place + size] in known for size in range(_SHORTEST, _HEAD + 1))
-            )
-            return
-        place = self.heads.find_start(data, 0)
-        while place >= 0:
-            yield place
-            place = self.heads.find_start(data, place + 1)
+        return (place for place in range(len(data)) if data[place : place + _HEAD] in self.by_head)
 
     def _match_at(self, data: bytes, start: int) -> tuple[int, str] | None:
-        for head in range(_HEAD, _SHORTEST - 1, -1):
-            # Longest first: otherwise a value that begins with another one would be replaced in part.
-            for size in self.sizes.get(data[start : start + head], ()):
-                kind = self.kinds.get(data[start : start + size])
-                if kind and _stands_alone(data, start, start + size):
-                    return start + size, kind
-        return self._match_truncated(data, start)
-
-    def _match_truncated(self, data: bytes, start: int) -> tuple[int, str] | None:
-        """Match the beginning of a value at the text's end or before an ellipsis."""
-        rest = data[start : start + _LONGEST]
-        place = bisect_left(self.ordered, rest)
-        # The value with the longest common beginning is next to the rest's place in the sorted values.
-        for literal in self.ordered[max(0, place - 1) : place + 1]:
-            end = start + _common_length(literal, rest)
-            if end - start >= _SHORTEST_TRUNCATED and data[end : end + 3] in _ELLIPSES:
-                return end, self.kinds[literal]
+        # Longest first: otherwise a value that begins with another one would be replaced in part.
+        for literal in self.by_head[data[start : start + _HEAD]]:
+            size = Prefix.similarity(literal, data[start : start + len(literal)])
+            is_whole = size == len(literal) and _stands_alone(data, start, start + size)
+            is_cut = size >= _SHORTEST_TRUNCATED and data[start + size : start + size + 3] in _ELLIPSES
+            if is_whole or is_cut:
+                return start + size, self.kinds[literal]
         return None
-
-
-def _common_length(first: bytes, second: bytes) -> int:
-    """Count the bytes with which both begin."""
-    size = min(len(first), len(second))
-    return next((place for place in range(size) if first[place] != second[place]), size)
 
 
 def _spellings(value: SensitiveValue) -> Iterator[str]:
@@ -156,10 +118,6 @@ def _escaped_spellings(literal: str) -> Iterator[str]:
 
 def _fold(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").lower()
-
-
-def _quote_bytes(head: bytes) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in head)
 
 
 def _stands_alone(data: bytes, start: int, end: int) -> bool:

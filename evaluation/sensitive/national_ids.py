@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from evaluation.sensitive.detector import (
@@ -21,7 +20,7 @@ from evaluation.sensitive.detector import (
     label_trigger,
     stands_alone,
 )
-from evaluation.sensitive.payment import MAX_CHECKED, has_valid_checksum
+from evaluation.sensitive.payment import has_valid_checksum
 from evaluation.sensitive.spans import Span
 
 _GENERAL_WORDS: Final = (
@@ -71,28 +70,30 @@ def _allow_any_separator(form: str) -> str:
 class _Number:
     """One national number with its compiled patterns."""
 
-    def __init__(self, kind: str, module: str, form: str, words: str) -> None:
-        self.kind, self.module = kind, module
-        self.written = Pattern(form)
-        self.loose = Pattern(_allow_any_separator(form))
-        self.words = Pattern(f"(?i:{words}|{_GENERAL_WORDS})")
+    def __init__(self, row: _Row, *, is_distinctive: bool) -> None:
+        self._kind, self._module, form, words = row
+        self._written = Pattern(f"(?:^|[^0-9A-Za-z])({form})") if is_distinctive else None
+        self._loose = Pattern(_allow_any_separator(form))
+        self._label = label_pattern(rf"(?:{words}|{_GENERAL_WORDS})[a-z]{{0,24}}")
 
-    def check(self, data: bytes, start: int, end: int) -> Iterator[Span]:
-        """Yield the span if it stands alone and has the right check digits."""
-        if stands_alone(data, start, end) and has_valid_checksum(self.module, data[start:end]):
-            yield Span(start, end, self.kind, "personal")
+    def find(self, subject: EncodedText) -> Iterator[Span]:
+        """Yield the numbers in a distinctive form, and in any spelling behind a word that names them."""
+        written = subject.find_spans(self._written) if self._written else ()
+        for start, end in (*written, *find_labelled(subject, self._label, self._loose)):
+            number = subject.data[start:end]
+            is_alone = stands_alone(subject.data, start, end)
+            if is_alone and has_valid_checksum(self._module, number, subject.quota):
+                yield Span(start, end, self._kind, "personal")
 
 
-_DISTINCTIVE: Final = tuple(_Number(*row) for row in _DISTINCTIVE_ROWS)
-_ALL: Final = (*_DISTINCTIVE, *(_Number(*row) for row in _PLAIN_ROWS))
-_FORMS: Final = tuple(dict.fromkeys(form for _, _, form, _ in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)))
+_NUMBERS: Final = (
+    *(_Number(row, is_distinctive=True) for row in _DISTINCTIVE_ROWS),
+    *(_Number(row, is_distinctive=False) for row in _PLAIN_ROWS),
+)
 _WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _ in _DISTINCTIVE_ROWS))
-_ANY_WRITTEN: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_WRITTEN})", longest=True)
-_ANY_LOOSE: Final = Pattern("|".join(map(_allow_any_separator, _FORMS)), longest=True)
 _WORDS: Final = "|".join(
     dict.fromkeys([*(words for *_, words in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)), _GENERAL_WORDS])
 )
-_LABEL: Final = label_pattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
@@ -108,41 +109,8 @@ _DATE: Final = Pattern(
 
 
 def _find_numbers(subject: EncodedText) -> Iterator[Span]:
-    data = subject.data
-    # Two passes: a distinctive form needs no word, and behind a word any spelling counts.
-    written = (bounds for bounds in subject.find_spans(_ANY_WRITTEN) if stands_alone(data, *bounds))
-    for turn, (start, end) in enumerate(written):
-        yield from _first_valid(_check_written(data, start, end), start, end, turn)
-    for turn, (label, start, end) in enumerate(_labelled_places(subject)):
-        yield from _first_valid(_check_labelled(data, label, start), start, end, turn)
-
-
-def _labelled_places(subject: EncodedText) -> Iterator[tuple[int, int, int]]:
-    for label, start in subject.find_spans(_LABEL):
-        end = _ANY_LOOSE.match_end(subject.data, start)
-        if end > 0:
-            yield label, start, end
-
-
-def _check_written(data: bytes, start: int, end: int) -> Iterator[Span]:
-    for number in _DISTINCTIVE:
-        if number.written.match_end(data, start) == end:
-            yield from number.check(data, start, end)
-
-
-def _check_labelled(data: bytes, label: int, start: int) -> Iterator[Span]:
-    for number in _ALL:
-        end = number.loose.match_end(data, start)
-        if end > 0 and number.words.occurs_in(data[label:start]):
-            yield from number.check(data, start, end)
-
-
-def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iterator[Span]:
-    """Yield the first of ``spans``. After ``MAX_CHECKED`` candidates the form alone is enough."""
-    if turn >= MAX_CHECKED:
-        yield Span(start, end, "national_number", "personal")
-    else:
-        yield from islice(spans, 1)
+    for number in _NUMBERS:
+        yield from number.find(subject)
 
 
 def _find_births(subject: EncodedText) -> Iterator[Span]:

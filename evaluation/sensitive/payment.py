@@ -11,6 +11,7 @@ from evaluation.sensitive.detector import (
     Detector,
     EncodedText,
     Pattern,
+    Quota,
     find_labelled,
     label_pattern,
     label_trigger,
@@ -18,15 +19,17 @@ from evaluation.sensitive.detector import (
 )
 from evaluation.sensitive.spans import Span
 
-MAX_CHECKED: Final = 5_000
-"""Candidates of one kind in one text that are checked. A check takes about 50 µs.
-
-After that the form is enough: a text made of numbers is redacted rather than shown.
-"""
+_COST: Final = 5
+"""Candidates of a text that one check counts for. It takes about 50 µs."""
 
 
-def has_valid_checksum(module: str, number: bytes) -> bool:
-    """Return whether ``module`` of python-stdnum accepts a number; with no module, any number is valid."""
+def has_valid_checksum(module: str, number: bytes, quota: Quota) -> bool:
+    """Return whether ``module`` of python-stdnum accepts a number; with no module, any number is valid.
+
+    Raises:
+        TooManyCandidatesError: The text has too many numbers to check.
+    """
+    quota.use(_COST)
     return not module or _load_check(module)(number.decode("latin-1"))
 
 
@@ -66,10 +69,10 @@ _CODES: Final = (
 
 def _find_cards(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(subject.find_spans(_CARD)):
+    for start, end in subject.find_spans(_CARD):
         digits = data[start:end].translate(None, b" -")
         has_issuer = stands_alone(data, start, end) and _ISSUERS.match_end(digits, 0) >= 0
-        if has_issuer and (turn >= MAX_CHECKED or has_valid_checksum("luhn", digits)):
+        if has_issuer and has_valid_checksum("luhn", digits, subject.quota):
             yield Span(start, end, "payment_card", "personal")
 
 
@@ -81,9 +84,10 @@ def _find_codes(subject: EncodedText) -> Iterator[Span]:
 
 def _find_accounts(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(subject.find_spans(_IBAN)):
+    for start, end in subject.find_spans(_IBAN):
         if not data[max(0, start - 1) : start].isalnum():
-            length = _account_length(subject.decode(start, end)) if turn < MAX_CHECKED else end - start
+            subject.quota.use(_COST)
+            length = _account_length(subject.decode(start, end))
             if length and not data[start + length : start + length + 1].isalnum():
                 yield Span(start, start + length, "iban", "personal")
 

@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from evaluation.sensitive.contact import MAX_CHECKED as MAX_PHONES
 from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.json_values import find_in_json
-from evaluation.sensitive.payment import MAX_CHECKED
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
@@ -141,20 +139,18 @@ def test_what_has_only_the_look_of_a_number_is_none(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "most", "kind"),
+    "text",
     [
-        ("123-45-6789 ", MAX_CHECKED, "national_number"),
-        ("ssn 123456789 ", MAX_CHECKED, "national_number"),
-        ("4111 1111 1111 1112 ", MAX_CHECKED, "payment_card"),
-        ("DE89 3704 0044 0532 0130 01, ", MAX_CHECKED, "iban"),
-        ("+1 23456789, ", MAX_PHONES, "phone"),
-        ("0999 9999999, ", MAX_PHONES, "phone"),
+        "123-45-6789 ",
+        "ssn 123456789 ",
+        "4111 1111 1111 1112 ",
+        "DE89 3704 0044 0532 0130 01, ",
+        "+1 23456789, ",
+        "0999 9999999, ",
     ],
 )
-def test_beyond_a_number_of_checks_the_form_is_enough(text, most, kind):
-    last = find_sensitive(text * (most + 2))[-1:]
-
-    assert [span.kind for span in last] == [kind]
+def test_a_text_with_too_many_numbers_to_check_is_unsearched(text):
+    assert "unsearched" in {span.kind for span in find_sensitive(text * 20_000)}
 
 
 def test_a_text_of_nothing_but_candidates_takes_time_in_proportion():
