@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Final
-from urllib.parse import unquote
 
 from evaluation.sensitive.detector import Pattern
 
@@ -23,8 +22,7 @@ _ADDRESS: Final = Pattern(
 )
 _NESTED: Final = re.compile(r"(?<=.)(?:https?|wss?|ftp|file):(?=.)", re.IGNORECASE)
 """Matches the start of a URL inside another one."""
-_ENCODED_COLON: Final = re.compile("[a-z]%3a", re.IGNORECASE)
-_END: Final = re.compile(r"[\"'<>`{}|^)]|\](?![:/]|\Z)")
+_END: Final = re.compile(r"[\"'<>`{}|^)\s]|\](?![:/]|\Z)")
 """Matches a character that ends a URL in prose, Markdown or HTML, but not in the parser."""
 _LEADING: Final = "\"'(<>[=,;|`*_ \t\r\n"
 _TRAILING: Final = ".,;:!?)]}*_'\"`>"
@@ -33,8 +31,6 @@ _SCHEME: Final = re.compile(
 )
 _PORT: Final = re.compile(r"[a-z]+:\d{0,5}", re.IGNORECASE)
 """Matches a scheme with a port, as configurations write it."""
-_BLANK: Final = re.compile(r"[^\S\t\n\r ]")
-_BROKEN: Final = re.compile(r"[\t\n\r]+(?=[.@:]|[\w\-]+\.\w)")
 _FILE_NAME: Final = re.compile(
     r"\.(?:js|ts|jsx|tsx|json|ya?ml|toml|html?|css|txt|csv|xml|pdf|png|jpe?g|gif|exe|log|cfg|ini|d|class|jar|cpp|h"
     r"|ipynb|docx?|xlsx?|lock|tar|gz|\d+|[a-z])\Z"
@@ -45,26 +41,13 @@ _CACHED: Final = 4096
 
 def find_hosts(text: str) -> Iterator[str]:
     """Yield the host of each URL in ``text``: in lower case and IDNA (ASCII), without user and port."""
-    data = _BLANK.sub(" ", text).encode("utf-8", "replace")
+    data = text.encode("utf-8", "replace")
     for start, end in _ADDRESS.find_spans(data):
         address = data[start:end].decode(errors="replace").lstrip(_LEADING)
-        for url in _split_nested(address):
-            yield from dict.fromkeys(filter(None, _list_hosts(url)))
-    # A browser removes tabs and line breaks from a URL; in prose they end it.
-    if " " not in text.strip() and _BROKEN.search(text) and _SCHEME.match(text.strip()):
-        yield from filter(None, _list_hosts(_BROKEN.sub("", text.strip())))
-
-
-def _split_nested(address: str) -> Iterator[str]:
-    yield from _split_urls(address)
-    # A redirect has the second URL in percent-encoding.
-    if _ENCODED_COLON.search(address):
-        yield from islice(_split_urls(unquote(address)), 1, None)
-
-
-def _split_urls(address: str) -> Iterator[str]:
-    starts = [0, *(match.start() for match in _NESTED.finditer(address)), len(address)]
-    return (address[start:end] for start, end in pairwise(starts))
+        # A redirect has a second URL within the first.
+        starts = [0, *(match.start() for match in _NESTED.finditer(address)), len(address)]
+        urls = (address[first:last] for first, last in pairwise(starts))
+        yield from dict.fromkeys(host for url in urls for host in _list_hosts(url) if host)
 
 
 def _list_hosts(url: str) -> Iterator[str]:
@@ -109,13 +92,11 @@ class Domains:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = {_normalize_domain(name) for name in names}
-        self._labels = max((name.count(".") + 1 for name in self._names), default=0)
-        """Labels of the longest domain: the text of a hostile run may have a host of a million labels."""
 
     def __contains__(self, host: str) -> bool:
         """Return whether ``host`` is one of the domains or a subdomain, in Unicode or in IDNA spelling."""
-        labels = _normalize_domain(host).rsplit(".", self._labels)[-self._labels :] if self._labels else []
-        return any(".".join(labels[start:]) in self._names for start in range(len(labels)))
+        known = _normalize_domain(host)
+        return any(known == name or known.endswith(f".{name}") for name in self._names)
 
 
 @lru_cache(_CACHED)
