@@ -35,7 +35,6 @@ KINDS: Final = [
     {"check": "contains", "texts": ["river", "market"]},
     {"check": "excludes", "texts": ["mountain", "weather"]},
     {"check": "one_of", "options": ["yes", "no", "maybe"]},
-    {"check": "word_at", "word": "the", "position": 1, "unit": "sentence", "number": 2},
     {"check": "starts_with", "text": "The"},
     {"check": "ends_with", "text": "river."},
     {"check": "quoted"},

@@ -102,11 +102,6 @@ class CheckContext:
         return segmentation.split_words(self.text)
 
     @cached_property
-    def folded_words(self) -> tuple[str, ...]:
-        """The words, for comparisons that ignore the letter case."""
-        return tuple(map(fold_letters, self.words))
-
-    @cached_property
     def list_items(self) -> tuple[str, ...]:
         """The contents of bullet points and numbered items."""
         return segmentation.find_list_items(self.text)

@@ -38,7 +38,6 @@ Check: TypeAlias = Annotated[
     | wording.Contains
     | wording.Excludes
     | wording.OneOf
-    | wording.WordAt
     | placement.StartsWith
     | placement.EndsWith
     | placement.Quoted

@@ -6,8 +6,6 @@ import ast
 import warnings
 from typing import ClassVar, Final, Literal
 
-from pydantic_core import from_json
-
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.search import any_true, has_number, has_pattern, shows_number, shows_pattern
@@ -84,45 +82,29 @@ class StatesNumber(BaseCheck):
 
 
 class Code(BaseCheck):
-    """The code in the fenced blocks parses, or the whole text if it has no block."""
+    """The Python in the fenced blocks parses, or the whole text if it has no block."""
 
     check: Literal["code"] = "code"
     kind: ClassVar[CheckKind] = "format"
 
-    language: Literal["python", "json"] = "python"
-
     def _observe(self, context: CheckContext) -> Observation:
         blocks = self._find_blocks(context.source)
-        problems = [problem for block in blocks if (problem := self._find_problem(block))]
+        problems = [problem for block in blocks if (problem := _find_problem(block))]
         if not blocks:
-            return Observation(False, f"the text has no code in {self.language}")
+            return Observation(False, "the text has no code in Python")
         return Observation(
             not problems, f"{problems[0]}{context.unseen_note}" if problems else "the code parses"
         )
 
     def _find_blocks(self, text: str) -> list[str]:
         blocks = [(name.strip().lower(), body) for name, body in CODE_BLOCK.findall(text)]
-        names = {"", self.language, "py" if self.language == "python" else self.language}
-        return [body for name, body in blocks if name in names] if blocks else [text]
-
-    def _find_problem(self, code: str) -> str | None:
-        if self.language == "json":
-            return _find_json_problem(code)
-        return _find_python_problem(code)
+        return [body for name, body in blocks if name in {"", "python", "py"}] if blocks else [text]
 
     def _describe(self) -> str:
-        return f"write code in {self.language} that parses"
+        return "write code in python that parses"
 
 
-def _find_json_problem(code: str) -> str | None:
-    try:
-        from_json(code, allow_inf_nan=False)
-    except ValueError:
-        return "the code does not parse"
-    return None
-
-
-def _find_python_problem(code: str) -> str | None:
+def _find_problem(code: str) -> str | None:
     try:
         # The parser warns of an escape such as "\d", which is valid.
         with warnings.catch_warnings():

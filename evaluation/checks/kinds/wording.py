@@ -1,4 +1,4 @@
-"""Checks of words and phrases: required, forbidden, chosen from alternatives, at a place, repeated."""
+"""Checks of words and phrases: required, forbidden, chosen from alternatives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
-from evaluation.checks.context import CheckContext, Unit
+from evaluation.checks.context import CheckContext
 from evaluation.checks.search import has_phrase, shows_phrase
-from evaluation.checks.segmentation import compile_phrase, split_words
-from evaluation.sensitive.quoting import quote_text
+from evaluation.checks.segmentation import compile_phrase
 from evaluation.texts.normal import fold_letters
 
 Texts = Annotated[list[Text], Field(min_length=1)]
@@ -120,41 +119,6 @@ class OneOf(BaseCheck):
 
     def _describe(self) -> str:
         return f"answer with {'only ' if self.alone else ''}one of {join_quoted(self.options, 'or')}"
-
-
-class WordAt(BaseCheck):
-    """The word at a place of the text, or of one of its lines, sentences or paragraphs."""
-
-    check: Literal["word_at"] = "word_at"
-    kind: ClassVar[CheckKind] = "content"
-
-    word: Text
-    position: int
-    """From 1; -1 is the last word."""
-    unit: Unit | None = None
-    """The unit that ``number`` counts. Default: the whole text."""
-    number: Annotated[int, Field(ge=1)] = 1
-
-    @model_validator(mode="after")
-    def _require_place(self) -> Self:
-        if self.position == 0:
-            raise ValueError("'position' counts from 1, or from -1 backwards; 0 is no place")
-        return self
-
-    def _observe(self, context: CheckContext) -> Observation:
-        parts = context.get_parts(self.unit) if self.unit else (context,)
-        if self.number > len(parts):
-            return Observation(False, f"the text has {len(parts)} of these parts")
-        words, wanted = parts[self.number - 1].folded_words, split_words(fold_letters(self.word))
-        start = self.position - 1 if self.position > 0 else len(words) + self.position + 1 - len(wanted)
-        actual = words[max(start, 0) : max(start, 0) + len(wanted)]
-        passed = start >= 0 and actual == wanted
-        return Observation(passed, f"the word there is {quote_text(' '.join(actual))}")
-
-    def _describe(self) -> str:
-        place = f" of {self.unit.replace('_', ' ')} {self.number}" if self.unit else ""
-        side = f"word {self.position}" if self.position > 0 else f"word {-self.position} from the end"
-        return f"write {quote_text(self.word)} as {side}{place}"
 
 
 def _strip(text: str) -> str:

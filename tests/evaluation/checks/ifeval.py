@@ -135,16 +135,6 @@ TO_CHECKS = {
     "length_constraints:number_words": lambda a: [
         {"check": "word_count", **_bound(a, "relation", "num_words")}
     ],
-    "length_constraints:nth_paragraph_first_word": lambda a: [
-        {"check": "paragraph_count", "exactly": a["num_paragraphs"]},
-        {
-            "check": "word_at",
-            "word": a["first_word"],
-            "position": 1,
-            "unit": "paragraph",
-            "number": a["nth_paragraph"],
-        },
-    ],
     "detectable_content:number_placeholders": lambda a: [
         {"check": "placeholder_count", "min": a["num_placeholders"]}
     ],

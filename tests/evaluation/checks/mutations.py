@@ -257,16 +257,6 @@ def _make_answer(arguments, rng):
         yield f"{make_text(rng, 1)} {answer}"
 
 
-def _make_first_word(arguments, rng):
-    number, place, word = (arguments[key] for key in ("num_paragraphs", "nth_paragraph", "first_word"))
-    for count in (number - 1, number, number + 1):
-        for first in (word, word.title(), f"{word},", f'"{word}', "The", f"{word}s"):
-            parts = [rng.choice(ENGLISH) for _ in range(count)]
-            if place <= count:
-                parts[place - 1] = f"{first} {parts[place - 1]}"
-            yield "\n\n".join(parts)
-
-
 def _make_language(arguments, rng):
     for code in (arguments["language"], arguments["language"], *rng.sample(sorted(OTHER), 3)):
         sentences = OTHER.get(code, ENGLISH)
@@ -282,7 +272,6 @@ _MAKERS = {
     "length_constraints:number_sentences": _make_sentences,
     "length_constraints:number_paragraphs": _make_parts,
     "length_constraints:number_words": _make_words,
-    "length_constraints:nth_paragraph_first_word": _make_first_word,
     "detectable_content:number_placeholders": _make_placeholders,
     "detectable_content:postscript": _make_postscript,
     "detectable_format:number_bullet_lists": _make_bullets,

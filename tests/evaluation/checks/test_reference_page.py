@@ -10,8 +10,11 @@ def test_the_table_of_checks_is_current():
     assert read_table() == build_table(), "python -m tests.evaluation.checks.reference writes it"
 
 
-def test_each_kind_of_ifeval_but_one_can_be_said():
-    assert set(load_official()) - set(TO_CHECKS) == {"detectable_format:multiple_sections"}
+def test_each_kind_of_ifeval_but_two_can_be_said():
+    assert set(load_official()) - set(TO_CHECKS) == {
+        "detectable_format:multiple_sections",
+        "length_constraints:nth_paragraph_first_word",
+    }
 
 
 def test_each_kind_of_ifbench_is_named_once():

@@ -66,10 +66,6 @@ def test_a_check_survives_being_written_and_read(data):
             "[0].code: is no known language; give its code of ISO 639-1, such as 'de'",
         ),
         (
-            [{"check": "word_at", "word": "a", "position": 0}],
-            "[0]: 'position' counts from 1, or from -1 backwards; 0 is no place",
-        ),
-        (
             [{"check": "contains", "texts": ["a", "a"], "at_least": 2}],
             "[0]: 'texts' has 1 different texts; 'at_least' is more",
         ),
@@ -123,7 +119,6 @@ def test_the_held_out_prompts_are_refused(tmp_path):
     [
         {"check": "json"},
         {"check": "schema", "json_schema": {"type": "object"}},
-        {"check": "code", "language": "json"},
     ],
 )
 def test_an_invisible_character_that_a_program_stumbles_over_is_named(data):

@@ -45,7 +45,6 @@ ANSWERS = [
     ({"checks": [{"check": "contains", "texts": ["Kandela", "12.5"]}]}, ["Kandela", "12.5"]),
     ({"checks": [{"check": "one_of", "options": ["yes", "no"]}]}, ["yes"]),
     ({"checks": [{"check": "starts_with", "text": "Orion"}]}, ["Orion"]),
-    ({"checks": [{"check": "word_at", "word": "Orion", "position": 1}]}, ["Orion"]),
     ({"checks": [{"check": "regex", "pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
     ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
     ({"checks": [{"check": "table", "columns": 2, "header": ["Orion", "Preis"]}]}, ["Orion", "Preis"]),
