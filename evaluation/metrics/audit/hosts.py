@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
+from urllib.parse import unquote
 
 from evaluation.sensitive.detector import Pattern
 
@@ -31,6 +32,7 @@ _SCHEME: Final = re.compile(
 )
 _PORT: Final = re.compile(r"[a-z]+:\d{0,5}", re.IGNORECASE)
 """Matches a scheme with a port, as configurations write it."""
+_BROKEN: Final = re.compile(r"[\t\n\r]+(?=[.@:]|[\w\-]+\.\w)")
 _FILE_NAME: Final = re.compile(
     r"\.(?:js|ts|jsx|tsx|json|ya?ml|toml|html?|css|txt|csv|xml|pdf|png|jpe?g|gif|exe|log|cfg|ini|d|class|jar|cpp|h"
     r"|ipynb|docx?|xlsx?|lock|tar|gz|\d+|[a-z])\Z"
@@ -44,10 +46,17 @@ def find_hosts(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "replace")
     for start, end in _ADDRESS.find_spans(data):
         address = data[start:end].decode(errors="replace").lstrip(_LEADING)
-        # A redirect has a second URL within the first.
-        starts = [0, *(match.start() for match in _NESTED.finditer(address)), len(address)]
-        urls = (address[first:last] for first, last in pairwise(starts))
+        urls = chain.from_iterable(map(_split_nested, dict.fromkeys((address, unquote(address)))))
         yield from dict.fromkeys(host for url in urls for host in _list_hosts(url) if host)
+    # A browser removes tabs and line breaks from a URL; in prose they end it.
+    if " " not in text.strip() and _BROKEN.search(text) and _SCHEME.match(text.strip()):
+        yield from filter(None, _list_hosts(_BROKEN.sub("", text.strip())))
+
+
+def _split_nested(address: str) -> Iterator[str]:
+    """Yield a URL and those within it, as a redirect has one."""
+    starts = [0, *(match.start() for match in _NESTED.finditer(address)), len(address)]
+    return (address[first:last] for first, last in pairwise(starts))
 
 
 def _list_hosts(url: str) -> Iterator[str]:

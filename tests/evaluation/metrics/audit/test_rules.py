@@ -187,6 +187,7 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
         ("/\\evil.test", ["evil.test"]),
         ("\\\\evil.test\\share", ["evil.test"]),
         ("https://good.test'@evil.test/", ["good.test", "evil.test"]),
+        ("https://good.test\n.evil.test", ["good.test", "good.test.evil.test"]),
         ("https://good.test/a\nhttps://good.test/b", ["good.test", "good.test"]),
         ("https://good.test\nNext line", ["good.test"]),
         ("https://good.test/?next=http:evil.test", ["good.test", "evil.test"]),
