@@ -18,14 +18,6 @@ OBJECTIVE = "Write a haiku about the ocean"
 MET = '{"success": true, "feedback": "met"}'
 
 
-def sent_to_judge(objective: str, result: str) -> str:
-    """The prompt that reaches the model."""
-    model = ScriptedChatModel([MET])
-    MonitoringAgent(model).evaluate(objective, result)
-    [[_, question]] = model.prompts
-    return question.text
-
-
 def test_the_signature_is_that_of_the_document():
     assert list(inspect.signature(MonitoringAgent.evaluate).parameters)[:3] == ["self", "objective", "result"]
     assert list(inspect.signature(MonitoringAgent).parameters)[:2] == ["llm", "system_prompt"]
@@ -129,7 +121,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("result", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_output_stays_between_one_begin_and_one_end_line(result):
-    prompt = sent_to_judge(OBJECTIVE, result)
+    model = ScriptedChatModel([MET])
+    MonitoringAgent(model).evaluate(OBJECTIVE, result)
+    [[instructions, question]] = model.prompts
+    prompt = question.text
     mark = prompt.split(" ", 1)[0]
     begin, end = f"{mark} output\n", f"\n{mark} end of output"
     assert prompt.count(begin) == 1
@@ -137,15 +132,7 @@ def test_a_hostile_output_stays_between_one_begin_and_one_end_line(result):
     assert prompt[prompt.index(begin) + len(begin) : prompt.index(end)] == result.replace("\ud800", "\ufffd")
     assert prompt.partition(f"{end}\n\n")[2].startswith("Does the output meet the objective?")
     assert prompt.count(mark) == 4
-
-
-@pytest.mark.parametrize("result", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_output_changes_neither_the_instructions_nor_the_number_of_messages(result):
-    model = ScriptedChatModel([MET])
-    MonitoringAgent(model).evaluate(OBJECTIVE, result)
-    [messages] = model.prompts
-    assert [message.type for message in messages] == ["system", "human"]
-    assert messages[0].text == prompts.MONITORING
+    assert (instructions.type, instructions.text) == ("system", prompts.MONITORING)
 
 
 def test_a_mark_that_occurs_in_a_text_by_chance_is_passed_over():

@@ -14,10 +14,6 @@ from agents.testing import ScriptedChatModel
 TWO = '{"plan": ["read", "write"]}'
 
 
-def test_the_steps_of_the_model_are_returned_in_order():
-    assert PlanningAgent(llm=ScriptedChatModel([TWO])).generate_plan("task") == ["read", "write"]
-
-
 def test_the_signature_is_that_of_the_document():
     assert list(inspect.signature(PlanningAgent).parameters)[:2] == ["llm", "system_prompt"]
     assert PlanningAgent(llm=ScriptedChatModel([TWO])).generate_plan(task="t") == ["read", "write"]

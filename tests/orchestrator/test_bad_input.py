@@ -10,7 +10,6 @@ import pytest
 
 from agents import TransportRetry
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
-from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept
@@ -92,68 +91,46 @@ def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(
     assert str(raised.value).startswith(sentence)
 
 
-EXECUTION = "execute_step() cannot be called as execute_step(step, context=...): "
-
-
-class KeywordPlanner:
-    def generate_plan(self, *, task):
-        return [task]
-
-
-class KeywordExecutor:
-    async def execute_step(self, *, step, context):
-        return step
-
-
-class ForgetfulExecutor:
-    def execute_step(self, step):
-        return step
-
-
-class KeywordCorrection(FakeExecutor):
-    def correct_step(self, *, step, previous_output, feedback, context):
-        return step
-
-
 class KeywordTwin(FakeMonitor):
     async def aevaluate(self, *, objective, result):
         return accept()
 
 
-class KeywordCompressor:
-    def invoke(self, *, text):
-        return text
-
-
-class TasklessCompressor(FakeCompressor):
-    def compress(self, text):
-        return text
-
-
 @pytest.mark.parametrize(
     ("argument", "given", "sentence"),
     [
-        ("planner", KeywordPlanner(), "generate_plan() cannot be called as generate_plan(task): "),
         (
-            "executor",
-            KeywordExecutor(),
-            "execute_step() cannot be called as execute_step(step, context=...): ",
+            "planner",
+            SimpleNamespace(generate_plan=lambda *, task: [task]),
+            "generate_plan() cannot be called as generate_plan(task): ",
+        ),
+        *(
+            (
+                "executor",
+                SimpleNamespace(execute_step=execute_step),
+                "execute_step() cannot be called as execute_step(step, context=...): ",
+            )
+            for execute_step in (lambda *, step, context: step, lambda step: step)
         ),
         (
             "executor",
-            ForgetfulExecutor(),
-            "execute_step() cannot be called as execute_step(step, context=...): ",
-        ),
-        (
-            "executor",
-            KeywordCorrection(),
+            SimpleNamespace(
+                execute_step=FakeExecutor().execute_step, correct_step=lambda *, step, output, feedback: step
+            ),
             "correct_step() cannot be called as correct_step(step, output, feedback, context=...): ",
         ),
         ("monitor", KeywordTwin(), "aevaluate() cannot be called as aevaluate(objective, result): "),
-        ("compressor", KeywordCompressor(), "invoke() cannot be called as invoke(text): "),
-        ("compressor", TasklessCompressor(), "compress() cannot be called as compress(text, task): "),
+        (
+            "compressor",
+            SimpleNamespace(invoke=lambda *, text: text),
+            "invoke() cannot be called as invoke(text): ",
+        ),
+        (
+            "compressor",
+            SimpleNamespace(invoke=lambda text: text, compress=lambda text: text),
+            "compress() cannot be called as compress(text, task): ",
+        ),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_an_agent_that_cannot_be_called_as_its_role_is_refused(argument, given, sentence):
     with pytest.raises(ConfigurationError) as raised:

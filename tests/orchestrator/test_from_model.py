@@ -10,7 +10,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ModelSpecError
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from orchestrator.options import OrchestratorOptions
 from orchestrator.settings import Settings
@@ -54,12 +53,6 @@ def test_each_role_can_have_a_model_of_its_own(served):
     ]
 
 
-def test_a_role_without_a_model_of_its_own_has_the_common_one(served):
-    from_model("openai:common", monitor_model="openai:strict").run("the task")
-
-    assert served.models == ["common", "common", "strict"]
-
-
 @pytest.fixture
 def doubted(monkeypatch, environment):
     """A model whose executor has a concern, and whose supervisor lets it stand."""
@@ -79,36 +72,6 @@ def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, ask
 
     assert state["status"] == "success"
     assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
-
-
-def test_every_step_has_to_fulfil_the_contract(served):
-    contract = EvaluationContract(required_content=[{"text": "a word that is not there"}])
-
-    state = from_model("openai:scripted", max_retries=0, contract=contract).run("the task")
-
-    assert state["failure"]["kind"] == "attempts_exhausted"
-    assert "a word that is not there" in state["results"][0]["verdict"]["feedback"]
-
-
-class Strict:
-    """A judge to whom nothing is good enough."""
-
-    def judge(self, request):
-        return {"score": 1, "rationale": "Not good enough"}
-
-
-def test_a_judge_judges_in_place_of_the_monitor(served):
-    contract = EvaluationContract(subjective_criteria=["clarity"])
-
-    state = from_model(
-        "openai:scripted",
-        max_retries=0,
-        contract=contract,
-        judge=Strict(),
-    ).run("the task")
-
-    assert "Not good enough" in state["failure"]["message"]
-    assert "verdict" not in served.asked
 
 
 @pytest.mark.parametrize("role", ["planner_model", "executor_model", "monitor_model", "supervisor_model"])
@@ -180,11 +143,6 @@ def test_a_subclass_builds_itself():
         pass
 
     assert isinstance(Own.from_model(ScriptedChatModel([])), Own)
-
-
-def test_an_unknown_specification_is_refused():
-    with pytest.raises(ModelSpecError, match="names no model"):
-        from_model("nonsense")
 
 
 def imported(environment, code, names):

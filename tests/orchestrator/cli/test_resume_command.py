@@ -10,7 +10,6 @@ from orchestrator.cli.view.questions import format_command
 from tests.fakes.chat_server import plan, supervision, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
-FINISH_S = 60
 
 
 @pytest.fixture

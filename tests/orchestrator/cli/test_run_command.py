@@ -10,7 +10,6 @@ import pytest
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.chat_server import plan, verdict
 
-UNMEASURED = "Answer: not verified (the model's own word)."
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 REFUSING = {"verdicts": [verdict(False, "too short")]}
 

@@ -85,15 +85,6 @@ async def test_a_programming_error_of_our_own_nodes_raises():
         await graph.ainvoke(None, CONFIG)
 
 
-def test_an_error_of_the_saver_raises():
-    class BrokenSaver(InMemorySaver):
-        async def aput(self, *args, **kwargs):
-            raise OSError("the disk is full")
-
-    with pytest.raises(OSError, match="the disk is full"):
-        build(checkpointer=BrokenSaver()).run("x")
-
-
 class Asking(FakeExecutor):
     """Asks a person before it goes on."""
 
@@ -104,15 +95,6 @@ class Asking(FakeExecutor):
 class AsyncAsking(FakeExecutor):
     async def execute_step(self, step_description, context=""):
         return f"{step_description}: {interrupt('may I?')}"
-
-
-@pytest.mark.parametrize("executor", [Asking, AsyncAsking])
-def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
-    orchestrator = build(executor(), checkpointer=InMemorySaver())
-    state = orchestrator.run("x", "thread")
-    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
-
-    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
 
 
 class AskingPlanner:
@@ -140,6 +122,15 @@ def asking_tool():
     return ExecutionAgent(ScriptedChatModel([call, "end"]), [may_i])
 
 
+@pytest.mark.parametrize("executor", [Asking, AsyncAsking, asking_tool])
+def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
+    orchestrator = build(executor(), checkpointer=InMemorySaver())
+    state = orchestrator.run("x", "thread")
+    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
+
+    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
+
+
 @pytest.mark.parametrize(
     ("agents", "kind"),
     [
@@ -159,14 +150,6 @@ def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind
     assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
     assert state["failure"]["error_type"] == "InterruptError"
     assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
-
-
-def test_an_interrupt_in_a_tool_passes_to_the_graph():
-    orchestrator = build(asking_tool(), checkpointer=InMemorySaver())
-    state = orchestrator.run("x", "thread")
-    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
-
-    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
 
 
 async def test_the_graph_by_itself_leaves_an_interrupt_to_its_caller():

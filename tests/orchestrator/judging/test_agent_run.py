@@ -13,6 +13,7 @@ from evaluation import AgentRun, evaluate
 from orchestrator.judging.agent_run import MAX_CONTEXT, build_agent_run
 from orchestrator.state.records import StepRecord, ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, Usage
+from tests.fakes.records import record as build_record
 
 USAGE = Usage(
     model_calls=2,
@@ -31,26 +32,8 @@ def call(name="search", args=None, result="found", error=None, latency_ms=3.5):
 
 
 def record(**changed) -> StepRecord:
-    blank = StepRecord(
-        step_index=1,
-        step="Write the summary",
-        attempt=2,
-        result="The summary.",
-        status="pending_validation",
-        verdict=None,
-        report=None,
-        warnings=[],
-        supervision=None,
-        tool_calls=[],
-        usage=USAGE,
-        judge_usage=None,
-        model="qwen3",
-        transport_retries=1,
-        replan=0,
-        started_at="2026-01-01T10:00:00+00:00",
-        error=None,
-    )
-    return {**blank, **changed}
+    made = build_record(1, 2, step="Write the summary", result="The summary.", usage=USAGE, model="qwen3")
+    return {**made, "transport_retries": 1, "started_at": "2026-01-01T10:00:00+00:00", **changed}
 
 
 json_values = st.recursive(

@@ -590,11 +590,3 @@ def test_a_contract_function_that_ends_the_program_fails_the_run():
         raise SystemExit(3)
 
     assert failure(of_one_step(step_contract=choose)) == "contract_error"
-
-
-@pytest.mark.parametrize("result", [ValueError("no"), None], ids=["raises", "returns None"])
-def test_an_execution_that_raised_has_a_verdict_and_a_report(result):
-    [record] = of_one_step(FakeExecutor(result), max_retries=0)["results"]
-
-    assert (record["verdict"]["success"], record["report"]["status"]) == (False, "failed")
-    assert "ended in an error" in record["verdict"]["feedback"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agents.errors import PlanError
-from evaluation import EvaluationContract, evaluate
+from evaluation import EvaluationContract
 from evaluation.inputs.rules import ContentRule
 from orchestrator.planning.plan import PlannedSteps, find_ready_steps, read_steps
 
@@ -221,29 +221,16 @@ def test_a_contract_of_a_model_is_read():
     assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == (SHORT,)
 
 
-def test_a_contract_that_was_read_can_be_evaluated():
-    rules = {"required_content": [{"text": "rain"}], "output_length": {"min_words": 2}}
-    (contract,) = read(step(contract=rules)).contracts
-
-    assert evaluate({**contract, "agent_run": {"final_output": "Much rain."}}).status == "passed"
-    assert evaluate({**contract, "agent_run": {"final_output": "Rain"}}).status == "failed"
-
-
 @pytest.mark.parametrize(
     ("contract", "told"),
     [
         (3, ": give an object, not 3"),
         ("short", ": give an object, not a text"),
         ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
-        ({"keywords": "a"}, ".keywords: give a list, not a text"),
         ({"output_length": {"max_words": -1}}, ".output_length.max_words: give a number of at least 0"),
         ({"required_content": [{"text": "a"}, {"pattern": "("}]}, ".required_content[1].pattern: the"),
-        ({"required_content": [{}]}, ".required_content[0]: a content rule needs exactly one of 'text'"),
-        ({"thresholds": {"words": "few"}}, ".thresholds.words: give an object or a number or true or false"),
         ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
         ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number of at least 0"),
-        ({"checks": [{"check": "word_cont"}]}, ".checks[0].check: no check has this name; write"),
-        ({"rubric": {}}, ".rubric.criteria: is missing; add it"),
         ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),
         ({"agent_run": {"final_output": "x"}}, ".agent_run: no field has this name"),
     ],
@@ -293,15 +280,6 @@ def test_doing_what_is_ready_does_every_step_once_after_what_it_needs(needs):
     while batch := find_ready_steps(needs, frozenset(done)):
         assert all(set(needs[one]) <= set(done) for one in batch)
         done += batch
-
-    assert sorted(done) == list(range(len(needs)))
-
-
-@given(acyclic(), st.randoms())
-def test_doing_one_ready_step_at_a_time_never_gets_stuck(needs, random):
-    done = []
-    while batch := find_ready_steps(needs, frozenset(done)):
-        done.append(random.choice(batch))
 
     assert sorted(done) == list(range(len(needs)))
 

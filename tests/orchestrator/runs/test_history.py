@@ -220,18 +220,6 @@ def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
     assert opened.history.runs() == []
 
 
-def test_what_another_program_stored_is_not_found(opened):
-    class Others(TypedDict):
-        value: int
-
-    graph = StateGraph(Others)
-    graph.add_node("node", lambda state: {"value": 1})
-    graph.add_edge(START, "node")
-    graph.compile(checkpointer=opened.saver).invoke({"value": 0}, {"configurable": {"thread_id": "theirs"}})
-
-    assert opened.history.find("theirs") is None
-
-
 @pytest.mark.parametrize("read", ["find", "show", "command", "delete"])
 def test_what_is_no_name_is_refused(opened, read):
     with pytest.raises(ConfigurationError, match=r"^thread_id is 3; give a text that is not blank$"):
@@ -294,6 +282,7 @@ def test_what_another_program_keeps_in_the_store_is_no_run(several):
     compiled.invoke({"text": ""}, {"configurable": {"thread_id": "notes"}})
 
     assert threads(several.history.runs()) == ["asking", "bad", "good"]
+    assert several.history.find("notes") is None
     for action in (several.history.show, several.history.delete):
         with pytest.raises(StoreError, match="'notes' is not in "):
             action("notes")

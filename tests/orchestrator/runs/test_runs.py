@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from orchestrator import LangGraphOrchestrator, ResumeError
+from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
@@ -128,23 +128,6 @@ def test_any_text_is_stored(backend, text):
         assert opened.history.show("thread").state == state
 
     assert (state["status"], state["task"], state["results"][0]["result"]) == ("success", f"do {text}", text)
-
-
-THREAD_IDS = [
-    "a/b",
-    "run:1|2",
-    " spaces ",
-    "ünïcødé 🌊",
-    "'; DROP TABLE checkpoints; --",
-    "%s %(a)s {}",
-    "line\nbreak",
-    "x" * 1000,
-]
-
-
-def test_an_unknown_thread_is_not_resumed(backend):
-    with backend.open() as opened, pytest.raises(ResumeError, match="'nothing' is not in this store"):
-        build(opened).resume("nothing")
 
 
 def test_a_run_that_is_cancelled_leaves_what_it_did(backend):

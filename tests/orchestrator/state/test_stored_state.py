@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -58,19 +57,6 @@ def test_the_stored_state_equals_the_returned_one(kind, options):
     assert orchestrator.graph.get_state(CONFIG).values == state
 
 
-def test_the_stored_state_of_a_cancelled_run_equals_the_returned_one():
-    executor = WaitingExecutor()
-    orchestrator = build(executor=executor)
-    with ThreadPoolExecutor() as pool:
-        running = pool.submit(orchestrator.run, "x", "thread")
-        assert executor.started.wait(20)
-        orchestrator.cancel("thread")
-        state = running.result(20)
-
-    assert state["failure"]["kind"] == "cancelled"
-    assert orchestrator.graph.get_state(CONFIG).values == state
-
-
 def test_a_run_that_ended_leaves_nothing_to_be_done():
     orchestrator = build(executor=FakeExecutor(ValueError("no")))
     orchestrator.run("x", "thread")
@@ -103,15 +89,6 @@ def test_the_state_is_plain_json():
 
 def outcome(state):
     return state["task"], state["plan"], [item["result"] for item in state["results"]], state["context"]
-
-
-def test_a_second_run_on_a_thread_starts_clean():
-    orchestrator = build(FakePlanner(lambda task: [f"do {task}"]))
-    orchestrator.run("a", "thread")
-    state = orchestrator.run("b", "thread", replace=True)
-
-    assert outcome(state) == ("b", ["do b"], ["do b done"], "Step 1: do b\nResult: do b done")
-    assert orchestrator.graph.get_state(CONFIG).values == state
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.view.terminal_text import to_json
-from tests.orchestrator.cli.builders import record, state
+from tests.fakes.records import record
+from tests.orchestrator.cli.builders import state
 
 
 def strictly(text):

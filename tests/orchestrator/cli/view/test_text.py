@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
 from orchestrator.state.usage import NO_USAGE
-from tests.orchestrator.cli.builders import usage
+from tests.fakes.records import usage
 
 
 @pytest.mark.parametrize(
