@@ -22,7 +22,6 @@ from orchestrator.graph.step import (
     Builder,
     Routes,
     StepNodes,
-    SupervisionNodes,
     add_route,
     add_step,
     build_runnable,
@@ -33,7 +32,7 @@ from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tools.effects import find_once_tools, list_tools, read_tool_effects
+from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.base import Node, without_unchanged
@@ -52,8 +51,9 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis
 from orchestrator.settings import Settings
-from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput
+from orchestrator.state.graph_state import BRANCH, MONITOR, SYNTHESIS, OrchestratorState, RunInput
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
+from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 from orchestrator.task_contracts.contract_options import StatedContracts, read_contracts
@@ -125,10 +125,11 @@ def compile_graph(
         read_contracts(stated, tools, agents.evaluation.named_checks),
         synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),
     )
-    steps = _build_steps(agents, contracts, phases, modes, settings)
+    step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = bind_method(agents.planner, "generate_plan")
     planner = planner_node(plan, modes, settings, derived, contracts)
-    _add_nodes(graph, planner, steps, settings, has_branches=not plans_in_a_row(agents.planner))
+    has_branches = not plans_in_a_row(agents.planner)
+    _add_nodes(graph, planner, step, answer, contracts, settings, has_branches=has_branches)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
@@ -151,79 +152,71 @@ def plans_in_a_row(planner: object) -> bool:
     return type(planner) is PlanningAgent
 
 
-def _add_nodes(
-    graph: Builder, planner: Node, steps: _Steps, settings: Settings, *, has_branches: bool
+def _add_nodes(  # noqa: PLR0917
+    graph: Builder,
+    planner: Node,
+    step: StepNodes,
+    answer: StepNodes | None,
+    contracts: Contracts,
+    settings: Settings,
+    *,
+    has_branches: bool,
 ) -> None:
     """Adds the nodes of a run that can be reached, and the edges between them."""
-    step = steps.step
 
     def wrap(node: Node) -> Node:
-        return without_unchanged(with_conclusion(node, steps.contracts, settings))
+        return without_unchanged(with_conclusion(node, contracts, settings))
 
     replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
     graph.add_node("planner_node", build_runnable(without_unchanged(planner)))
     add_step(graph, step, replan, wrap)
-    if steps.answer is not None:
-        answer_graph = build_step_graph(steps.answer, settings.for_answer, is_answer=True)
-        answer = without_unchanged(synthesis_node(answer_graph, steps.contracts, settings))
-        graph.add_node(SYNTHESIS, build_runnable(answer, answer_graph))
+    if answer is not None:
+        answer_graph = build_step_graph(answer, settings.for_answer, is_answer=True)
+        write_answer = without_unchanged(synthesis_node(answer_graph, contracts, settings))
+        graph.add_node(SYNTHESIS, build_runnable(write_answer, answer_graph))
         graph.add_edge(SYNTHESIS, END)
 
     graph.add_edge(START, "planner_node")
     parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
-    add_route(graph, step, "planner_node", route_after_planner, {**step.first_nodes, **parallel, "end": END})
+    first = step.select_routes("execute", "commit")
+    add_route(graph, step, "planner_node", route_after_planner, {**first, **parallel, "end": END})
     if not has_branches:
         return
     step_graph = build_step_graph(step, settings)
     graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
     graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
     graph.add_edge(BRANCH, "join_node")
-    add_route(
-        graph,
-        step,
-        "join_node",
-        route_after_join,
-        {PARALLEL: BRANCH, **replan, **step.answer_routes, "end": END},
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """The nodes of a step, and of the final answer (None if none is ever written), with the contracts."""
-
-    step: StepNodes
-    answer: StepNodes | None
-    contracts: Contracts
+    onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
+    add_route(graph, step, "join_node", route_after_join, {**parallel, **onwards})
 
 
 def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
-) -> _Steps:
+) -> tuple[StepNodes, StepNodes | None]:
+    """Returns the nodes of a step, and those of the final answer; None if none is ever written."""
     tools = read_tool_effects(agents.executor)
-    probed = {name: tool for name, tool in list_tools(agents.executor).items() if name not in tools.writing}
+    probed = {name: tool for name, tool in tools.tools.items() if name not in tools.writing}
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    verifier = build_verifier(settings.verifier, agents.executor, judging, list_tools(agents.executor))
+    verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
     evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
-    rules = settings.retry_policy.strategies
-    models = load_models(rules, agents.models, agents.executor)
-    once = find_once_tools(agents.executor)
+    models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
     methods = ExecutorMethods(
         bind_execution(agents.executor),
         bind_correction(agents.executor),
         models,
-        once,
-        evaluator.tools.writing,
+        tools.once,
+        tools.writing,
     )
-    step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
+    step = _build_step(agents, methods, evaluator, contracts, phases, modes.possible_modes, settings)
     if contracts.synthesis == "never":
-        return _Steps(replace(step, last_waits=not contracts.output.is_empty), None, contracts)
+        return replace(step, last_waits=not contracts.output.is_empty), None
     writer = ExecutorMethods(bind_synthesis(agents.executor), None, models)
-    rules_of_answer = replace(contracts, source=None, is_answer=True)
-    plain = Modes("none", human=settings.can_ask_human, model=False)
-    answer = _build_step(agents, writer, evaluator, rules_of_answer, phases, plain, settings.for_answer)
-    return _Steps(replace(step, answered=True), answer, contracts)
+    of_answer = replace(contracts, source=None, is_answer=True)
+    plain: frozenset[SupervisionMode] = frozenset({"none"})
+    answer = _build_step(agents, writer, evaluator, of_answer, phases, plain, settings.for_answer)
+    return replace(step, answered=True), answer
 
 
 def _build_step(  # noqa: PLR0917
@@ -232,28 +225,29 @@ def _build_step(  # noqa: PLR0917
     evaluator: Evaluator,
     contracts: Contracts,
     phases: Phases,
-    modes: Modes,
+    modes: frozenset[SupervisionMode],
     settings: Settings,
 ) -> StepNodes:
-    is_reviewed, is_supervised = settings.retry_policy.asks_human, modes.possible_modes != {"none"}
+    is_reviewed = settings.retry_policy.asks_human
+    nodes = {
+        "executor_node": executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
+        MONITOR: monitor_node(evaluator, contracts, settings),
+    }
+    if modes != {"none"}:
+        nodes["commit_node"] = commit_node(phases.commit, contracts, settings)
+        nodes["post_node"] = post_node(phases.assess, settings)
+        nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
+    if phases.supervise is not None and "llm" in modes:
+        nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
+    if settings.can_ask_human and (is_reviewed or modes != {"none"}):
+        nodes |= {"approval_node": approval_node, "answer_node": answer_node(settings)}
     return StepNodes(
-        executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
-        monitor=monitor_node(evaluator, contracts, settings),
-        evaluation=evaluator.graph,
-        supervision=_build_supervision(phases, contracts, settings) if is_supervised else None,
-        approval=approval_node if settings.can_ask_human and (is_reviewed or is_supervised) else None,
-        answer=answer_node(settings),
-        mode=settings.default_mode,
-        modes=modes.possible_modes,
-        reviewed=is_reviewed,
+        nodes,
+        evaluator.graph,
+        settings.default_mode,
+        unused={
+            **({} if is_reviewed else {MONITOR: "ask_human"}),
+            **({} if "human" in modes else {"reconcile_node": "ask_human"}),
+        },
         one_by_one=bool(settings.once_tools),
-    )
-
-
-def _build_supervision(phases: Phases, contracts: Contracts, settings: Settings) -> SupervisionNodes:
-    return SupervisionNodes(
-        commit=commit_node(phases.commit, contracts, settings),
-        post=post_node(phases.assess, settings),
-        reconcile=reconcile_node(phases.reconcile, settings),
-        supervise=None if phases.supervise is None else supervise_node(phases.supervise, contracts, settings),
     )

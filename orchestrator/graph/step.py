@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -45,16 +45,37 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
 PARALLEL: Final = "parallel"
-
-
-@dataclass(frozen=True, slots=True)
-class SupervisionNodes:
-    """The phases around a supervised execution; ``supervise`` is None if no model decides."""
-
-    commit: Node
-    post: Node
-    reconcile: Node
-    supervise: Node | None
+Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
+"""Takes the supervision mode of a step without its own. Returns the label of the next node."""
+_ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
+    "executor_node": (route_after_executor, ("judge", "assess", "end")),
+    MONITOR: (
+        route_after_monitor,
+        ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
+    ),
+    "commit_node": (route_after_commit, ("execute", "end")),
+    "post_node": (route_after_post, ("judge", "end")),
+    "reconcile_node": (
+        route_after_reconcile,
+        ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),
+    ),
+    "supervise_node": (
+        route_after_outcome,
+        ("next_step", "commit", "synthesize", "end", "replan", "ask_human"),
+    ),
+    "answer_node": (route_after_outcome, ("next_step", "commit", "synthesize", "end", "retry", "ask_human")),
+}
+"""The route after each node of a step, with its labels."""
+_TARGETS: Final[Routes] = {
+    "execute": "executor_node",
+    "next_step": "executor_node",
+    "retry": "executor_node",
+    "commit": "commit_node",
+    "assess": "post_node",
+    "reconcile": "reconcile_node",
+    "supervise": "supervise_node",
+    "ask_human": "approval_node",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,111 +83,59 @@ class StepNodes:
     """The nodes of a step.
 
     Attributes:
-        executor: Executes the step.
-        monitor: Evaluates the execution.
-        evaluation: The graph that ``monitor`` runs.
-        supervision: The phases of supervised steps; None if no step is supervised.
-        approval: Waits for a person's answer; None if nobody can be asked.
-        answer: Applies the answer.
+        nodes: Each node by its name: those that no step can reach are left out.
+        evaluation: The graph that the monitor runs.
         mode: The supervision mode of a step that has none of its own.
-        modes: The modes that steps may have. Routes that none of them takes are left out of the graph.
-        reviewed: Whether a person is asked if there is no verdict.
+        unused: Labels of routes that nothing takes, by the node before them; they are left out of the graph.
         answered: Whether the final answer is written after the last step.
         last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
         one_by_one: Whether steps that could run in parallel run one after another, so that each knows the
             calls before.
-        monitor_name: Name of the node ``monitor``.
+        monitor_name: Name of the monitor in this graph.
     """
 
-    executor: Node
-    monitor: Node
+    nodes: Mapping[str, Node]
     evaluation: EvaluationGraph
-    supervision: SupervisionNodes | None
-    approval: Node | None
-    answer: Node
     mode: SupervisionMode
-    modes: frozenset[SupervisionMode]
-    reviewed: bool
+    unused: Mapping[str, str]
     answered: bool = False
     last_waits: bool = False
     one_by_one: bool = False
     monitor_name: str = MONITOR
 
-    @property
-    def first_nodes(self) -> Routes:
-        """The node that a step begins with, by the route's label."""
-        return {"execute": "executor_node", **self.if_supervised({"commit": "commit_node"})}
-
-    @property
-    def answer_routes(self) -> Routes:
-        """The route to the synthesis, if there is one."""
-        return {"synthesize": SYNTHESIS} if self.answered else {}
-
-    def if_supervised(self, routes: Routes) -> Routes:
-        """Returns the routes if a step may be supervised."""
-        return {} if self.supervision is None else routes
+    def select_routes(self, *labels: str, source: str = "", replan: Routes | None = None) -> Routes:
+        """Returns the nodes that labels of a route lead to, without those that the graph lacks."""
+        known = {label: target for label, target in _TARGETS.items() if target in self.nodes}
+        answer: Routes = {"synthesize": SYNTHESIS} if self.answered else {}
+        targets: Routes = {**known, **answer, **(replan or {}), "judge": self.monitor_name, "end": END}
+        return {
+            label: targets[label] for label in labels if label in targets and label != self.unused.get(source)
+        }
 
 
 def add_step(
-    graph: Builder | StepBuilder, nodes: StepNodes, replan: Routes, wrap: Callable[[Node], Node]
+    graph: Builder | StepBuilder, step: StepNodes, replan: Routes, wrap: Callable[[Node], Node]
 ) -> None:
     """Adds the nodes of a step and their edges.
 
     Args:
         graph: The graph to extend.
-        nodes: The nodes.
+        step: The nodes.
         replan: The routes of a step that is out of retries; empty if such a step ends the run.
         wrap: Applied to each node.
     """
-    end: Routes = {"end": END}
-    ask: Routes = {"ask_human": "approval_node"} if nodes.reviewed else {}
-    supervised = nodes.if_supervised({"commit": "commit_node"})
-    onwards = {"next_step": "executor_node", **supervised, **nodes.answer_routes, **end}
-    failing: Routes = {"retry": "executor_node", **replan}
-
-    graph.add_node("executor_node", build_runnable(wrap(nodes.executor)))
-    graph.add_node(nodes.monitor_name, build_runnable(wrap(nodes.monitor), nodes.evaluation))
-    evaluation: Routes = {"judge": nodes.monitor_name}
-    assessment = nodes.if_supervised({"assess": "post_node"})
-    add_route(graph, nodes, "executor_node", route_after_executor, {**evaluation, **assessment, **end})
-    reconciliation = nodes.if_supervised({"reconcile": "reconcile_node"})
-    add_route(
-        graph, nodes, nodes.monitor_name, route_after_monitor, {**onwards, **failing, **ask, **reconciliation}
-    )
-    if nodes.supervision is not None:
-        _add_phases(graph, nodes, nodes.supervision, onwards, {**replan, **ask}, wrap)
-    if nodes.approval is not None:
-        graph.add_node("approval_node", build_runnable(wrap(nodes.approval)))
-        graph.add_node("answer_node", build_runnable(wrap(nodes.answer)))
+    for name, node in step.nodes.items():
+        if name == MONITOR:
+            graph.add_node(step.monitor_name, build_runnable(wrap(node), step.evaluation))
+        else:
+            graph.add_node(name, build_runnable(wrap(node)))
+    for name, (route, labels) in _ROUTES.items():
+        if name in step.nodes:
+            source = step.monitor_name if name == MONITOR else name
+            targets = step.select_routes(*labels, source=name, replan=replan)
+            add_route(graph, step, source, route, targets)
+    if "approval_node" in step.nodes:
         graph.add_edge("approval_node", "answer_node")
-        answers: Routes = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
-        add_route(graph, nodes, "answer_node", route_after_outcome, answers)
-
-
-def _add_phases(  # noqa: PLR0917
-    graph: Builder | StepBuilder,
-    nodes: StepNodes,
-    phases: SupervisionNodes,
-    onwards: Routes,
-    failing: Routes,
-    wrap: Callable[[Node], Node],
-) -> None:
-    """Adds the phases before and after an execution. The evaluation is between POST and RECONCILE."""
-    end: Routes = {"end": END}
-    questions: Routes = {} if nodes.approval is None else {"ask_human": "approval_node"}
-    graph.add_node("commit_node", build_runnable(wrap(phases.commit)))
-    graph.add_node("post_node", build_runnable(wrap(phases.post)))
-    graph.add_node("reconcile_node", build_runnable(wrap(phases.reconcile)))
-    add_route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
-    add_route(graph, nodes, "post_node", route_after_post, {"judge": nodes.monitor_name, **end})
-    outcomes: Routes = {**onwards, **(questions if "human" in nodes.modes else {})}
-    if phases.supervise is None or "llm" not in nodes.modes:
-        add_route(graph, nodes, "reconcile_node", route_after_reconcile, outcomes)
-        return
-    graph.add_node("supervise_node", build_runnable(wrap(phases.supervise)))
-    escalation: Routes = {"supervise": "supervise_node"}
-    add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **outcomes})
-    add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
 
 
 def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = False) -> StepGraph:
@@ -180,10 +149,8 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, {"replan": END}, wrap)
-    if is_answer:
-        add_route(graph, step, START, route_to_answer, {**step.first_nodes, "judge": name})
-    else:
-        add_route(graph, step, START, route_to_step, step.first_nodes)
+    first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
+    add_route(graph, step, START, route_to_answer if is_answer else route_to_step, first)
     return graph.compile(name="step")
 
 
@@ -191,7 +158,7 @@ def add_route(
     graph: Builder | StepBuilder,
     nodes: StepNodes,
     source: str,
-    route: Callable[[OrchestratorState, SupervisionMode], str],
+    route: Route,
     targets: Routes,
 ) -> None:
     """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""

@@ -117,7 +117,7 @@ class Evaluator:
         """
         judging = JudgingCalls(self.judges, record, run, state["usage"], describe_task(state))
         own = add_own_checks(demand.contract, state, record)
-        checked = refuse_unsourced(own, state, record, self.grounding, self.tools.names)
+        checked = refuse_unsourced(own, state, record, self.grounding, [*self.tools.tools])
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         given: dict[str, object] = {} if checked is own else {"sources": list_sources(state)}
         if probes := [await judging.probe(asked) for asked in list_probes(checked)]:

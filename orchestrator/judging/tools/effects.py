@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from langchain_core.tools import BaseTool
@@ -19,8 +19,10 @@ class ToolEffects:
 
     writing: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    """The names of all tools."""
+    once: frozenset[str] = frozenset()
+    """The tools of which each call has a further effect."""
+    tools: Mapping[str, BaseTool] = field(default_factory=dict)
+    """All tools by their names."""
 
     def add_to(self, contract: PlainContract) -> PlainContract:
         """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
@@ -41,37 +43,25 @@ def read_tool_effects(executor: object) -> ToolEffects:
     say that it writes, which also decides if they contradict each other. The tools of
     ``langchain-mcp-adapters`` have them; other tools can: ``metadata={"readOnlyHint": True}``.
     """
-    hints = _list_hints(executor)
+    listed = getattr(executor, "tools", None)
+    listed = listed if isinstance(listed, Sequence) else ()
+    tools = [tool for tool in listed if isinstance(tool, BaseTool)]
+    hints = [(tool.name, tool.metadata or {}) for tool in tools]
     # Two tools may share a name, and a record does not say which of them was called.
     writing = dict.fromkeys(name for name, metadata in hints if _is_writing(metadata))
     unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
     reading = dict.fromkeys(name for name, _ in hints if name not in unclear)
-    names = tuple(dict.fromkeys(name for name, _ in hints))
-    return ToolEffects(tuple(writing), tuple([name for name in reading if name not in writing]), names)
-
-
-def list_tools(executor: object) -> dict[str, BaseTool]:
-    """List the LangChain tools of an executor by their names."""
-    return {tool.name: tool for tool in _list_all(executor)}
-
-
-def _list_all(executor: object) -> list[BaseTool]:
-    tools = getattr(executor, "tools", None)
-    return [tool for tool in (tools if isinstance(tools, Sequence) else ()) if isinstance(tool, BaseTool)]
-
-
-def find_once_tools(executor: object) -> frozenset[str]:
-    """Find the executor's tools whose annotations of MCP say that each call has a further effect."""
-    return frozenset(
-        name
-        for name, metadata in _list_hints(executor)
-        # MCP: the hint means nothing for a tool that only reads.
-        if metadata.get("idempotentHint") is False and metadata.get("readOnlyHint") is not True
+    return ToolEffects(
+        tuple(writing),
+        tuple(name for name in reading if name not in writing),
+        frozenset(name for name, metadata in hints if _acts_each_time(metadata)),
+        {tool.name: tool for tool in tools},
     )
 
 
-def _list_hints(executor: object) -> list[tuple[str, Mapping[str, object]]]:
-    return [(tool.name, tool.metadata or {}) for tool in _list_all(executor)]
+def _acts_each_time(metadata: Mapping[str, object]) -> bool:
+    # MCP: the hint means nothing for a tool that only reads.
+    return metadata.get("idempotentHint") is False and metadata.get("readOnlyHint") is not True
 
 
 def _is_writing(metadata: Mapping[str, object]) -> bool:
