@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal
+
+from typing_extensions import TypedDict
 
 UNREADABLE_PREFIX: Final = "Failed to parse monitoring response: "
 """The feedback begins with it if the judge's reply was unreadable."""
@@ -30,13 +32,27 @@ class Unreadable:
 
 
 GateDecision = Literal["forbidden", "denied", "reused", "unknown", "stated"]
-"""Why a tool call of a step did not run its tool."""
+"""Why a tool did not run.
+
+It is forbidden, a person denied the call, the same call has an answer, it is not known whether the same call
+had its effect before, or a person who knows it stated the result of that call.
+"""
+
+AnswerWord = Literal["approve", "correct", "deny", "halt"]
+"""The answer of a person.
+
+At a tool call, "halt" ends the run, as "deny" does after an execution, and "correct" states the result of a
+call that may have had its effect.
+"""
 
 
-class PersonAnswer(TypedDict):
-    """The answer of a person. ``text`` is the reason, ``answered_at`` ISO 8601 in UTC."""
+class HumanAnswer(TypedDict):
+    """The answer of a person. ``text`` is the correction of "correct", or the reason of the others.
 
-    answer: Literal["approve", "correct", "deny", "halt"]
+    The text of "approve" is only recorded. ``answered_at`` is ISO 8601 in UTC.
+    """
+
+    answer: AnswerWord
     text: str
     answered_by: str
     answered_at: str

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 from agents.calls.caller_config import read_values
 from agents.calls.planned_call import PlannedCall
-from agents.contracts import GateDecision, PersonAnswer
+from agents.contracts import GateDecision, HumanAnswer
 
 TOOL_GATE: Final = "tool_gate"
 """Name of the gate in ``config["configurable"]``, and of a decision in the metadata of a tool call."""
@@ -32,7 +32,7 @@ class EarlierCall:
 
     answer: str | None = None
     origin: Mapping[str, object] | None = None
-    denial: PersonAnswer | None = None
+    denial: HumanAnswer | None = None
     doubt: str = ""
 
 
@@ -40,7 +40,7 @@ class EarlierCall:
 class Run:
     """The tool runs; ``approval`` is the answer of the person who approved the call."""
 
-    approval: PersonAnswer | None = None
+    approval: HumanAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Refuse:
 
     reason: str
     decision: GateDecision
-    answer: PersonAnswer | None = None
+    answer: HumanAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class Reuse:
 class StatedResult:
     """The tool does not run, and the model gets the result that a person states of the same call before."""
 
-    answer: PersonAnswer
+    answer: HumanAnswer
 
 
 Decision: TypeAlias = Run | Ask | Refuse | Reuse
-AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], PersonAnswer]
+AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], HumanAnswer]
 """Asks a person about a call: its tool, its arguments, and why it is not known whether it ran before."""
 FindBreach: TypeAlias = Callable[[str], str | None]
 """Takes the name of a tool. Returns in words for the model why it must not be called now, or None."""
@@ -140,7 +140,7 @@ class ToolGate:
         """Decides about a call of which it is not known whether it had its effect before."""
         return refuse_doubtful(reason) if self.ask is None else Ask(reason)
 
-    def ask_person(self, call: PlannedCall, doubt: str) -> PersonAnswer:
+    def ask_person(self, call: PlannedCall, doubt: str) -> HumanAnswer:
         """Asks a person about a call, after ``decide`` has returned ``Ask``.
 
         Raises:
@@ -158,7 +158,7 @@ class ToolGate:
         return Ask()
 
 
-def refuse_denied(answer: PersonAnswer, *, is_repeated: bool = False) -> Refuse:
+def refuse_denied(answer: HumanAnswer, *, is_repeated: bool = False) -> Refuse:
     """Returns the decision about a call that a person has denied, now or earlier in the step."""
     denied = "The same call was denied before in this step" if is_repeated else "The call was denied"
     reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."

@@ -23,7 +23,7 @@ from agents.calls.tool_gate import (
     refuse_denied,
 )
 from agents.calls.tool_run import InvalidCalls, ToolRun, Tools, read_decision
-from agents.contracts import PersonAnswer
+from agents.contracts import HumanAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def answer_calls(
 def _read_decision(replies: Sequence[BaseMessage]) -> Run | Refuse | StatedResult:
     # Runs of earlier versions kept no answer of a person who approved.
     answer = replies[0].additional_kwargs.get(TOOL_ANSWER) if replies else None
-    return Run() if answer is None else read_decision(cast("PersonAnswer", answer))
+    return Run() if answer is None else read_decision(cast("HumanAnswer", answer))
 
 
 def _split_calls(calls: Sequence[PlannedCall], gate: ToolGate) -> tuple[list[PlannedCall], list[PlannedCall]]:

@@ -30,7 +30,7 @@ from agents.calls.tool_gate import (
     ToolGate,
     refuse_denied,
 )
-from agents.contracts import PersonAnswer
+from agents.contracts import HumanAnswer
 from agents.errors import CallHaltedError
 
 Tools = Mapping[str, BaseTool]
@@ -107,7 +107,7 @@ class ToolRun:
         )
 
 
-def read_decision(answer: PersonAnswer) -> Run | Refuse | StatedResult:
+def read_decision(answer: HumanAnswer) -> Run | Refuse | StatedResult:
     """Returns the decision of a person's answer about a call.
 
     Raises:

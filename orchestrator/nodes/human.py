@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agents.calls.journal import hash_call
+from agents.contracts import HumanAnswer
 from agents.errors import CallHaltedError
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.evidence import Evidence
@@ -25,7 +26,6 @@ from orchestrator.state.current_step import current_records, current_step, lates
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
-from orchestrator.state.supervision_records import HumanAnswer
 from orchestrator.supervision.human import (
     build_tool_question,
     read_answer,

@@ -7,6 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal
 
+from agents.contracts import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
 from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.attempts import Outcome, read_attempts
@@ -16,7 +17,7 @@ from orchestrator.retry.refused_step import find_best_record, read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.records import DecisionRecord, GateDecision, Json, RecordStatus, StepRecord
+from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
 from orchestrator.supervision.limits import SupervisionPolicy
 

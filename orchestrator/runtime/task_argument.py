@@ -19,7 +19,8 @@ def bind_execution(executor: object, name: str = "execute_step") -> AgentMethod[
 
     An executor whose method has no argument ``task`` gets it as a header of its context. One without
     ``schema`` gets the JSON Schema of its output at the end of the step. One without ``sampling`` keeps the
-    model, the temperature and the seed of its own.
+    model, the temperature and the seed of its own. ``name`` is the method: "execute_step", "correct_step" or
+    "commit_step".
     """
     method = bind_method(executor, name)
 
@@ -73,17 +74,6 @@ def bind_synthesis(executor: object) -> AgentMethod[object]:
         return await method(request, context, schema=schema, sampling=sampling)
 
     return write_answer
-
-
-def bind_commitment(executor: object) -> AgentMethod[object]:
-    """Returns an awaitable ``commit_step`` that also takes ``task``, which may go into its context."""
-    method = bind_method(executor, "commit_step")
-
-    async def commit(step: str, context: str, task: str) -> object:
-        context = context if "task" in method.takes else add_header(context, task)
-        return await method(step, context=context, task=task)
-
-    return commit
 
 
 def add_header(context: str, task: str) -> str:

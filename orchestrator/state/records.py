@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from orchestrator.state.supervision_records import AnswerWord, HumanAnswer, SupervisionRecord
+from agents.contracts import AnswerWord, GateDecision, HumanAnswer
+from orchestrator.state.supervision_records import SupervisionRecord
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ PlainContract: TypeAlias = Mapping[str, Json]
 
 
 RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
-
-GateDecision = Literal["forbidden", "denied", "reused", "unknown", "stated"]
-"""Why a tool did not run.
-
-It is forbidden, a person denied the call, the same call has an answer, it is not known whether the same call
-had its effect before, or a person who knows it stated the result of that call.
-"""
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""

@@ -6,6 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from agents.contracts import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a public name of this package
+
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
 
@@ -15,13 +17,6 @@ CommitKind = Literal["first", "retry", "reorient"]
 Confidence = Literal["high", "medium", "low"]
 
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
-
-AnswerWord = Literal["approve", "correct", "deny", "halt"]
-"""The answer of a person.
-
-At a tool call, "halt" ends the run, as "deny" does after an execution, and "correct" states the result of a
-call that may have had its effect.
-"""
 
 
 class Commitment(TypedDict):
@@ -81,18 +76,6 @@ class SupervisorVerdict(TypedDict):
     correction: str
     question: str
     reason: str
-
-
-class HumanAnswer(TypedDict):
-    """The answer of a person. ``text`` is the correction of "correct", or the reason of the others.
-
-    The text of "approve" is only recorded.
-    """
-
-    answer: AnswerWord
-    text: str
-    answered_by: str
-    answered_at: str
 
 
 class SupervisionRecord(TypedDict):

@@ -9,11 +9,12 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from agents.contracts import AnswerWord, HumanAnswer
 from evaluation.sensitive.quoting import quote_text, shorten
 from orchestrator.state.claims import DEADLINE
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
-from orchestrator.state.supervision_records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
+from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
 from orchestrator.supervision.limits import SupervisionPolicy
 
 _ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")

@@ -15,7 +15,7 @@ from agents.contracts import Unreadable
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.task_argument import bind_commitment
+from orchestrator.runtime.task_argument import bind_execution
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.supervision_records import (
     CommitKind,
@@ -109,10 +109,10 @@ def _find_model(agent: object) -> Model | None:
 
 def _choose_commit(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Commit | None:
     if hasattr(executor, "commit_step"):
-        method = bind_commitment(executor)
+        method = bind_execution(executor, "commit_step")
 
         async def ask(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
-            return read_mapping(CommitmentReply, await method(step, context, task))
+            return read_mapping(CommitmentReply, await method(step, context=context, task=task))
 
     elif model is not None:
         ask = CommitAgent(model).acommit

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from agents.contracts import HumanAnswer
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.records import RecordStatus, StepRecord, ToolCallRecord
-from orchestrator.state.supervision_records import HumanAnswer, SupervisorVerdict
+from orchestrator.state.supervision_records import SupervisorVerdict
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),
