@@ -38,7 +38,6 @@ from orchestrator.runtime.nested_graphs import describe_execution
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord
-from orchestrator.state.usage import add_usage
 
 _NO_OPTIONS: Final = EvaluationOptions()
 _NO_TOOLS: Final = ToolEffects()
@@ -102,8 +101,7 @@ class Evaluator:
         for demand in demands[1:]:
             if evaluated.report["status"] not in ACCEPTING:
                 break
-            usage = add_usage(state["usage"], evaluated.usage)
-            last = await self.evaluate({**state, "usage": usage}, record, demand, run)
+            last = await self.evaluate(state, record, demand, run)
             evaluated = last.add_calls(evaluated)
         return demand, evaluated
 
@@ -115,7 +113,7 @@ class Evaluator:
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        judging = JudgingCalls(self.judges, record, run, state["usage"], describe_task(state))
+        judging = JudgingCalls(self.judges, record, run, describe_task(state))
         own = add_own_checks(demand.contract, state, record)
         checked = refuse_unsourced(own, state, record, self.grounding, [*self.tools.tools])
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])

@@ -93,7 +93,6 @@ class JudgingCalls:
     judges: Judges
     record: StepRecord
     run: RunContext
-    spent: Usage
     task: str
     place: RunnableConfig = field(default_factory=read_config)
     result: Evaluated = field(default_factory=Evaluated)
@@ -171,7 +170,6 @@ class JudgingCalls:
             method,
             *args,
             run=self.run,
-            spent_before=add_usage(self.spent, self.result.usage),
             step_index=self.record["step_index"],
             config=build_outer_config(self.place),
         )

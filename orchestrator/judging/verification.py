@@ -21,7 +21,7 @@ from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import StepRecord, VerificationRecord, VerifierName
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.usage import NO_USAGE, add_usage
 
 SAMPLES: Final = 5
 TEMPERATURE: Final = 0.7
@@ -99,7 +99,7 @@ class Verifier:
         return identify_verifier(self.name, self.executor, self.monitor)
 
     async def verify(
-        self, record: StepRecord, task: str, accepted: bool, run: RunContext, spent: Usage
+        self, record: StepRecord, task: str, accepted: bool, run: RunContext
     ) -> tuple[Verification, Evaluated]:
         """Verifies the output of an execution.
 
@@ -110,7 +110,7 @@ class Verifier:
         figures = await asyncio.to_thread(self._find_figures)
         if self.name == "judge":
             return Verification("judge", int(accepted), 1, figures), Evaluated()
-        answers, calls = await self._sample(record, task, run, spent)
+        answers, calls = await self._sample(record, task, run)
         agreeing = count_agreeing(task, record["result"], answers)
         return Verification("agreement", agreeing, SAMPLES, figures), calls
 
@@ -118,9 +118,7 @@ class Verifier:
         name = self.identity
         return None if name is None else find_figures(name)
 
-    async def _sample(
-        self, record: StepRecord, task: str, run: RunContext, spent: Usage
-    ) -> tuple[list[str], Evaluated]:
+    async def _sample(self, record: StepRecord, task: str, run: RunContext) -> tuple[list[str], Evaluated]:
         answers: list[str] = []
         usage, retries = NO_USAGE, 0
         for seed in range(1, SAMPLES + 1):
@@ -129,7 +127,6 @@ class Verifier:
                 partial(self.execute, sampling=sampling),
                 task,
                 run=run,
-                spent_before=add_usage(spent, usage),
                 step_index=record["step_index"],
             )
             usage = add_usage(usage, called.spent.usage)

@@ -44,12 +44,14 @@ class Node(Protocol):
         ...
 
 
-def get_context(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
+def get_context(runtime: Runtime[RunContext], settings: Settings, state: OrchestratorState) -> RunContext:
     """Returns the context of the run."""
     # LangGraph's server and other hosts invoke the graph without a context, or with a dict of their own.
     # Bounds on the time of the run and of a step do not hold there, because each node gets a new clock.
     context: object = runtime.context
-    return context if isinstance(context, RunContext) else settings.new_context("")
+    run = context if isinstance(context, RunContext) else settings.new_context("")
+    run.count_usage(state["usage"])
+    return run
 
 
 def without_unchanged(node: Node) -> Node:
@@ -141,7 +143,7 @@ async def call_supervision(  # noqa: PLR0917
             A bound of the run ends it in any case.
     """
     index = record["step_index"]
-    called = await call_agent(method, run=run, spent_before=state["usage"], step_index=index)
+    called = await call_agent(method, run=run, step_index=index)
     record = with_judge_usage(record, called.spent.usage)
     if isinstance(called, Returned):
         update = apply(record, called.value)

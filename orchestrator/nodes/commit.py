@@ -37,14 +37,13 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             return {}
         if (failure := find_contract_failure(contracts, state)) is not None:
             return failure
-        run, index = get_context(runtime, settings), current_index(state)
+        run, index = get_context(runtime, settings, state), current_index(state)
         run.start_step(index)
         called = await call_agent(
             partial(
                 commit, *_build_request(state, settings), describe_task(state), index, find_commit_kind(state)
             ),
             run=run,
-            spent_before=state["usage"],
             step_index=index,
         )
         totals = with_totals(state, called.spent)

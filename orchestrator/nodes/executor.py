@@ -87,7 +87,7 @@ def executor_node(
     """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         index, step = current_step(state)
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
@@ -149,9 +149,7 @@ async def _compress_context(
     if compress is None or not state["context"]:
         return {}
     index, _ = current_step(state)
-    called = await call_agent(
-        compress, state["context"], state["task"], run=run, spent_before=state["usage"], step_index=index
-    )
+    called = await call_agent(compress, state["context"], state["task"], run=run, step_index=index)
     totals = with_totals(state, called.spent)
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"
@@ -243,7 +241,6 @@ async def _call_executor(  # noqa: PLR0917
             ),
             *args,
             run=run,
-            spent_before=state["usage"],
             step_index=current_index(state),
             observer=observer,
             config=extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place),

@@ -81,7 +81,7 @@ def answer_node(settings: Settings) -> Node:
     """Returns the node that applies an answer; if the answer cannot be read, it asks again."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         question = cast("Question", state["question"])
         answer = read_answer(state["underway"]["answer"], question, run.now())
         taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}

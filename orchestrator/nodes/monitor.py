@@ -43,7 +43,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
     """Returns the node that runs the evaluation."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         record = latest_record(state)
         try:
             demands = contracts.list_executed(state, record["result"])
@@ -147,9 +147,8 @@ async def _verify(
     """Returns the evidence with the word of the verifier if nothing else decides, and the calls for it."""
     if evidence.is_checked or not evidence.accepted:
         return evidence, evaluated
-    spent = add_usage(state["usage"], evaluated.usage)
     record, is_accepted = latest_record(state), evidence.judge is True
-    verification, calls = await verifier.verify(record, state["task"], is_accepted, run, spent)
+    verification, calls = await verifier.verify(record, state["task"], is_accepted, run)
     verified = replace(evaluated.add_calls(calls), error=evaluated.error or calls.error)
     return replace(evidence, verification=verification), verified
 

@@ -25,7 +25,7 @@ def stop_with_siblings(node: Node, settings: Settings) -> Node:
     """Wraps a node of a parallel step so that it does nothing once a sibling was halted or denied."""
 
     async def guard(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         if run.stopped is not None:
             return {"status": "failed", "failure": run.stopped, "question": None}
         update = await node(state, runtime)
@@ -39,8 +39,7 @@ def branch_node(step: StepGraph, settings: Settings) -> Node:
     """Returns the node that runs the graph of one step and passes its events on as they happen."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
-        run.start_parallel_step(state["current_step_index"], state["usage"])
+        run = get_context(runtime, settings, state)
         # Each branch counts its own usage from zero, so that the join can add all of them.
         end = await run_step_graph(step, {**state, "usage": NO_USAGE}, run, runtime.stream_writer)
         return {"branches": [read_branch_end(end)]}
@@ -67,8 +66,7 @@ def join_node(settings: Settings) -> Node:
     """Returns the node that merges the results of parallel steps."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
-        run.end_parallel_steps()
+        run = get_context(runtime, settings, state)
         update = stop_if_over_budget(join_branches(state, state["branches"]), run)
         # The reducer of "branches" adds; the next parallel steps must not join these again.
         return cast("StateUpdate", {**update, "branches": Overwrite([])})

@@ -49,12 +49,12 @@ def planner_node(
     stated = Contracts(None) if contracts is None else contracts
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
         is_replan = state.get("status") == "executing" and _is_replan(state)
         # A new run starts from a blank state: the thread may hold the state of an earlier one.
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
+        run = get_context(runtime, settings, before)
         observer = CallObserver(runtime.stream_writer, run.thread_id, "planner")
-        call = partial(call_agent, generate_plan, run=run, spent_before=before["usage"], observer=observer)
+        call = partial(call_agent, generate_plan, run=run, observer=observer)
         update = await _make_plan(call, before, modes, settings, run, derivation, stated)
         for event in _build_events(run.thread_id, before, update):
             runtime.stream_writer(event)
@@ -127,9 +127,9 @@ async def _derive_contracts(
         return {"declared": extend_derived(state["declared"], [None] * len(steps))}
     try:
         derivation = await (
-            contracts.derive_steps(steps, _find_output_contract(state), run, state["usage"])
+            contracts.derive_steps(steps, _find_output_contract(state), run)
             if _is_replan(state)
-            else contracts.derive_plan(state["task"], steps, run, state["usage"])
+            else contracts.derive_plan(state["task"], steps, run)
         )
     except ContractFunctionError as error:
         return build_failure("contract_error", str(error), error=error)

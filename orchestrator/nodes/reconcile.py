@@ -22,7 +22,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
     """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         mode = supervision_mode(state, settings.default_mode)
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}

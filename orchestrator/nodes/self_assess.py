@@ -33,7 +33,7 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
         commitment = None if supervision is None else supervision["commitment"]
         if assess is None or commitment is None:
             return {}
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
 
         def recover(called: Raised) -> SelfAssessment:
             problem = Unreadable("", called.message)

@@ -28,7 +28,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
     """Returns the node that asks the supervisor."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         record = latest_record(state)
         try:
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract, settings)

@@ -29,7 +29,7 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
     """Returns the node that runs the graph of one step, whose executor writes the answer."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings)
+        run = get_context(runtime, settings, state)
         begin = begin_synthesis(state)
         # A form says nothing of an answer: only a result whose content code checks may stand for it.
         if contracts.output.states_content and supervision_mode(begin, settings.default_mode) == "none":
@@ -46,7 +46,7 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
 
     async def node_with_conclusion(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         update = await node(state, runtime)
-        if weakened := get_context(runtime, settings).take_weakened():
+        if weakened := get_context(runtime, settings, state).take_weakened():
             update = {**update, "warnings": [*update.get("warnings", []), *weakened]}
         if update.get("status") != "success":
             return update

@@ -118,7 +118,7 @@ class Runner:
         try:
             async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
-                run.restore_branches(start.branches)
+                run.restore_usage(start.state, start.branches)
                 run.weakened = start.weakened
                 run.began = start.began or self.launcher.settings.now().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:

@@ -92,7 +92,6 @@ async def call_agent(
     method: AgentMethod[T],
     *args: str,
     run: RunContext,
-    spent_before: Usage,
     step_index: int | None = None,
     observer: CallObserver | None = None,
     config: RunnableConfig | None = None,
@@ -106,7 +105,6 @@ async def call_agent(
         method: An awaitable method of ``bind_method``.
         args: Arguments of the method.
         run: Context of the run.
-        spent_before: Usage of the run before this call.
         step_index: Index of the step that the call belongs to, for its timeout.
         observer: Emits the call's pieces of text and tool calls as events.
         config: The config that the agent inherits. Default: the config of the running node.
@@ -114,7 +112,7 @@ async def call_agent(
     Raises:
         asyncio.CancelledError: The run was interrupted.
     """
-    recorder = run.build_recorder(spent_before, step_index, observer)
+    recorder, spent_before = run.build_recorder(observer), run.spent
     bound = run.find_time_bound(step_index)
     with use_recorder(recorder):
         context = copy_context_with(without_durability(read_config() if config is None else config))
@@ -122,7 +120,7 @@ async def call_agent(
     task = asyncio.create_task(calling, context=context)
     in_time = await _finish_in_time(task, run, bound)
     error = _find_error(task, run) if in_time else None
-    usage = recorder.sum_usage()
+    usage = run.end_recorder(recorder)
     # An agent that retries by itself shows its retries as failed model calls only.
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
     calls, models = recorder.list_tool_calls(), recorder.list_models()

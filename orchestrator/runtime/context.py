@@ -51,6 +51,7 @@ class RunContext:
         now: Returns the current time in UTC.
         began: When the run began, in UTC; stored with the run.
         weakened: Safeguards that are weaker since the run was resumed; the next node warns of them.
+        spent: Usage of the calls that have ended.
     """
 
     thread_id: str
@@ -65,12 +66,11 @@ class RunContext:
     now: Callable[[], datetime] = utc_now
     began: str = ""
     weakened: tuple[str, ...] = ()
+    spent: Usage = field(default_factory=lambda: NO_USAGE)
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
-    _parallel_recorders: dict[int, list[UsageRecorder]] = field(default_factory=dict)
-    _restored_usage: dict[int, Usage] = field(default_factory=dict)
-    _usage_before_branches: Usage = field(default_factory=lambda: NO_USAGE)
+    _recorders: list[UsageRecorder] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cancellation: asyncio.Future[None] | None = None
 
@@ -83,60 +83,52 @@ class RunContext:
         """Starts the clock of a step, unless it runs already."""
         self._step_starts.setdefault(step_index, time.monotonic())
 
-    def start_parallel_step(self, step_index: int, spent_before: Usage) -> None:
-        """Lets the other parallel steps count the usage of this step at once.
-
-        Args:
-            step_index: Index of the step. The usage in its own state starts at zero.
-            spent_before: Usage of the run before the parallel steps.
-        """
-        self._usage_before_branches = spent_before
-        self._parallel_recorders.setdefault(step_index, [])
-
-    def restore_branches(self, branches: Iterable[OrchestratorState]) -> None:
-        """Restores the usage and the failures of parallel steps that started before the run was resumed."""
+    def restore_usage(self, state: OrchestratorState, branches: Iterable[OrchestratorState]) -> None:
+        """Restores the usage of a resumed run, and the usage and failures of its parallel steps."""
+        self.spent = state["usage"]
         for branch in branches:
-            self._restored_usage[branch["underway"]["branch"] or 0] = branch["usage"]
+            # A branch counts its own usage from zero.
+            self.spent = add_usage(self.spent, branch["usage"])
             self.note_failure(branch["failure"])
+
+    def count_usage(self, usage: Usage) -> None:
+        """Counts the usage in a state, if the run does not know of it: another context has begun the run."""
+        if usage["model_calls"] > self.spent["model_calls"]:
+            self.spent = usage
 
     def note_failure(self, failure: Failure | None) -> None:
         """Stops new steps after a halt or a denial. After another failure, parallel steps may finish."""
         if failure is not None and failure["kind"] in ("halted", "denied"):
             self.stopped = failure
 
-    def end_parallel_steps(self) -> None:
-        """Forgets the usage of the parallel steps, which the state contains from now on."""
-        self._usage_before_branches = NO_USAGE
-        self._parallel_recorders.clear()
-        self._restored_usage.clear()
-
     def find_time_bound(self, step_index: int | None) -> TimeBound:
         """Finds the nearest time limit of a call that starts now."""
         return min(self._list_time_bounds(step_index), key=lambda bound: bound.seconds)
 
-    def build_recorder(
-        self, spent_before: Usage, step_index: int | None, observer: CallObserver | None = None
-    ) -> UsageRecorder:
+    def build_recorder(self, observer: CallObserver | None = None) -> UsageRecorder:
         """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
-        def check_budget(spent: Usage, running: int) -> None:
-            for step, usage in self._restored_usage.items():
-                spent = spent if step == step_index else add_usage(spent, usage)
-            # The state of a parallel step does not contain the usage of the others.
-            for step, recorders in list(self._parallel_recorders.items()):
-                for recorder in recorders if step != step_index else ():
-                    other, other_running = recorder.sum_ended_calls()
-                    spent, running = add_usage(spent, other), running + other_running
-            before = add_usage(self._usage_before_branches, spent_before)
-            refusal = self.budget.find_call_refusal(add_usage(before, spent), running)
-            if refusal is not None:
+        def check_budget() -> None:
+            spent, running = self.spent, 0
+            for other in self._recorders:
+                ended, number = other.sum_ended_calls()
+                spent, running = add_usage(spent, ended), running + number
+            if (refusal := self.budget.find_call_refusal(spent, running)) is not None:
                 raise BudgetExceededError(refusal)
 
         # One lock for all recorders of the run: parallel calls must not pass the same gate at once.
         recorder = UsageRecorder(check_budget, self.budget.prices, self._lock, observer)
-        if step_index in self._parallel_recorders:
-            self._parallel_recorders[step_index].append(recorder)
+        with self._lock:
+            self._recorders.append(recorder)
         return recorder
+
+    def end_recorder(self, recorder: UsageRecorder) -> Usage:
+        """Counts a call that has ended, and returns its usage."""
+        usage = recorder.sum_usage()
+        with self._lock:
+            self._recorders.remove(recorder)
+            self.spent = add_usage(self.spent, usage)
+        return usage
 
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""

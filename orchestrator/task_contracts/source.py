@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Final, cast
 
 from evaluation import TaskCase, task_checks
@@ -18,7 +17,6 @@ from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
-from orchestrator.state.usage import Usage, add_usage
 from orchestrator.task_contracts.writers import (
     ContractWriter,
     RuleWriter,
@@ -68,9 +66,7 @@ class TaskContracts:
     tools: ToolNames = _UNKNOWN_TOOLS
     derives_steps: bool = True
 
-    async def derive_plan(
-        self, task: str, steps: Sequence[str], run: RunContext, spent_before: Usage
-    ) -> Derivation:
+    async def derive_plan(self, task: str, steps: Sequence[str], run: RunContext) -> Derivation:
         """Derives the contracts of the final output and of the steps.
 
         The only step of a plan has none of its own: it is the task, in the words of the planner.
@@ -82,7 +78,7 @@ class TaskContracts:
         if stated is not None:
             return Derivation(stated, [None] * len(steps))
         texts = (task, *(steps if len(steps) > 1 and self.derives_steps else ()))
-        derived = await self._derive(texts, run, spent_before)
+        derived = await self._derive(texts, run)
         output, *own = derived.steps or [None]
         output = _add_unchecked(output, [] if self.case is None else self.case.unchecked)
         kept = [
@@ -93,7 +89,7 @@ class TaskContracts:
         return replace(derived, output=output, steps=kept or [None] * len(steps))
 
     async def derive_steps(
-        self, steps: Sequence[str], output: DerivedContract | None, run: RunContext, spent_before: Usage
+        self, steps: Sequence[str], output: DerivedContract | None, run: RunContext
     ) -> Derivation:
         """Derives the contracts of the steps of a re-plan, whose output keeps its own.
 
@@ -102,16 +98,15 @@ class TaskContracts:
         is_stated = self.case is not None and self.case.contract != FROM_TASK
         if is_stated or not self.derives_steps:
             return Derivation(None, [None] * len(steps))
-        derived = await self._derive(steps, run, spent_before)
+        derived = await self._derive(steps, run)
         return replace(derived, steps=_drop_all_repeated(derived.steps, output))
 
-    async def _derive(self, texts: Sequence[str], run: RunContext, spent_before: Usage) -> Derivation:
+    async def _derive(self, texts: Sequence[str], run: RunContext) -> Derivation:
         write = bind_method(self.writer or _RULES, "write_checks")
         contracts: list[DerivedContract] = []
         spent: list[Spent] = []
         for text in texts:
-            usage = reduce(add_usage, (each.usage for each in spent), spent_before)
-            called = await call_agent(write, text, run=run, spent_before=usage)
+            called = await call_agent(write, text, run=run)
             spent.append(called.spent)
             if isinstance(called, Raised):
                 return Derivation(None, [], spent, called)

@@ -36,8 +36,8 @@ from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
-Gate = Callable[[Usage, int], None]
-"""Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
+Gate = Callable[[], None]
+"""Raises BudgetExceededError to refuse the next call."""
 
 
 class RecordedCalls(TypedDict):
@@ -167,7 +167,7 @@ class UsageRecorder(BaseCallbackHandler):
         # The lock covers the gate as well: calls that start together must count each other.
         with self._lock:
             try:
-                self._gate(*self.sum_ended_calls())
+                self._gate()
             except BudgetExceededError as error:
                 self.refused = error
                 raise
