@@ -104,7 +104,12 @@ def open_sqlite(
             if make:
                 _create_tables(saver)
             saver.is_setup = True  # without it, reading a store would create tables and change its mode
-        yield saver
+        try:
+            yield saver
+        finally:
+            # A thread that a run left behind may write: SQLite crashes if its connection is closed meanwhile.
+            with saver.lock:
+                connection.close()
 
 
 def _create_file(file: Path, *, with_folder: bool) -> None:
