@@ -19,11 +19,18 @@ from orchestrator.judging.plain_contracts import (
     find_unknown_check,
     has_checks,
     includes,
+    list_checks,
     list_criteria,
 )
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import current_step, read_planned_contract
-from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
+from orchestrator.state.derived import (
+    find_derived_output,
+    has_derived_output,
+    is_last_step,
+    is_only_step,
+    list_derived,
+)
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, StepRecord
@@ -110,10 +117,8 @@ class Contracts:
 
     def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
         """Return the further requirements on the run: what the task states, the caller's checks."""
-        output = state["declared"].get("derived")
-        derived = [] if output is None or output["output"] is None else [output["output"]["contract"]]
         own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
-        return [contract for contract in (*derived, *own) if contract]
+        return [contract for contract in (*_list_task_contracts(state), *own) if contract]
 
     def _find_own(self, state: OrchestratorState) -> PlainContract | None:
         """Return the contract of the step itself, from the caller or the planner."""
@@ -188,7 +193,7 @@ class Contracts:
     def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
         """Return the checks of the current output that were derived from words of the task or the step."""
         contracts = [] if self.has_case else list_derived(state, is_output=self.is_output(state))
-        return [check for each in contracts for check in _list_checks(each["contract"])]
+        return [check for each in contracts for check in list_checks(each["contract"])]
 
     def _states_output_checks(self, state: OrchestratorState) -> bool:
         """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""
@@ -236,22 +241,16 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
         return None
     # Only a caller can say that a contract states all that matters.
     rest = {name: value for name, value in contract.items() if name != "complete"}
-    checks = _list_checks(contract)
+    checks = list_checks(contract)
     # A model must not have code of an installed package imported, nor a tool called without its gate.
     read = map(mapping, checks)
     kept: list[Json] = [_limit_check(check) for check in read if check.get("check") != PROBE]
     return {**rest, "checks": kept} if checks else rest
 
 
-def _list_checks(contract: PlainContract) -> list[Json]:
-    checks = contract.get("checks")
-    return checks if isinstance(checks, list) else []
-
-
 def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
     """Return the contract that was derived from the task, without the contracts of its steps."""
-    derived = state["declared"].get("derived")
-    output = None if derived is None else derived["output"]
+    output = find_derived_output(state)
     return [] if output is None else [output["contract"]]
 
 

@@ -10,6 +10,7 @@ from evaluation import JudgeTrust
 from evaluation.checks.base import Covers
 from evaluation.metrics.response.scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.verification import Verification
 from orchestrator.state.evaluation_report import (
     Report,
@@ -117,8 +118,7 @@ def _list_checks(
     report: Report, contract: PlainContract, derived: Sequence[Json]
 ) -> Iterator[tuple[str, Covers]]:
     """Yields the checks that passed; those that were derived from words cover the form at most."""
-    checks = contract.get("checks")
-    stated = checks if isinstance(checks, list) else []
+    stated = list_checks(contract)
     # The report begins with the outcomes of the field ``checks``, in its order.
     for place, record in enumerate(checks_of(report)):
         is_derived = place < len(stated) and stated[place] in derived

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Self, TypeAlias, cast
 
@@ -76,14 +76,8 @@ class EvaluationOptions:
 
     def list_plugins(self) -> PluginOptions:
         """Returns the plug-ins of the evaluation graph, by name."""
-        plugins = PluginOptions(
-            embedder=self.embedder,
-            argument_functions=self.argument_functions,
-            prices=self.prices,
-            recognizers=self.recognizers,
-            named_checks=self.named_checks,
-        )
-        return plugins if self.clock is None else PluginOptions(**plugins, clock=self.clock)
+        plugins = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "baseline"}
+        return cast("PluginOptions", {name: value for name, value in plugins.items() if value is not None})
 
     async def find_baseline(self, task: str, step: str) -> Baseline | None:
         """Returns the baseline of a step. A function runs in a thread, because it may read a store.

@@ -85,10 +85,15 @@ def has_checks(contract: PlainContract) -> bool:
     return required or expects_calls or any(contract.get(name) for name in _CHECK_FIELDS)
 
 
+def list_checks(contract: PlainContract) -> list[Json]:
+    """Return the field ``checks`` of a contract; a contract from a store may have any value there."""
+    checks = contract.get("checks")
+    return checks if isinstance(checks, list) else []
+
+
 def asks_for_calls(contract: PlainContract) -> bool:
     """Return whether a contract says which tools have to be called."""
-    checks = contract.get("checks")
-    named = [mapping(check).get("check") for check in (checks if isinstance(checks, list) else [])]
+    named = [mapping(check).get("check") for check in list_checks(contract)]
     expected = contract.get("expected_trajectory")
     return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
 

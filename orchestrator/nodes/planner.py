@@ -23,7 +23,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.settings import Settings, check_task
-from orchestrator.state.derived import extend_derived
+from orchestrator.state.derived import extend_derived, find_derived_output
 from orchestrator.state.graph_state import (
     DerivedContracts,
     OrchestratorState,
@@ -31,7 +31,6 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.records import DerivedContract
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.state.usage import NO_USAGE
 from orchestrator.supervision.modes import Modes
@@ -114,11 +113,6 @@ def _is_replan(state: OrchestratorState) -> bool:
     return state["underway"]["replan"] is not None
 
 
-def _find_output_contract(state: OrchestratorState) -> DerivedContract | None:
-    derived = state["declared"].get("derived")
-    return None if derived is None else derived["output"]
-
-
 async def _derive_contracts(
     contracts: TaskContracts | None, state: OrchestratorState, steps: Sequence[str], run: RunContext
 ) -> StateUpdate:
@@ -127,7 +121,7 @@ async def _derive_contracts(
         return {"declared": extend_derived(state["declared"], [None] * len(steps))}
     try:
         derivation = await (
-            contracts.derive_steps(steps, _find_output_contract(state), run)
+            contracts.derive_steps(steps, find_derived_output(state), run)
             if _is_replan(state)
             else contracts.derive_plan(state["task"], steps, run)
         )

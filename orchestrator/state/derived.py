@@ -9,6 +9,12 @@ from orchestrator.state.graph_state import Declared, DerivedContracts, Orchestra
 from orchestrator.state.records import DerivedContract
 
 
+def find_derived_output(state: OrchestratorState) -> DerivedContract | None:
+    """Returns what was derived from the task for the final output; None if nothing was."""
+    derived = state["declared"].get("derived")
+    return None if derived is None else derived["output"]
+
+
 def list_derived(state: OrchestratorState, *, is_output: bool) -> list[DerivedContract]:
     """Returns what was derived for the current output: from the task if it is final, and from its step."""
     derived = state["declared"].get("derived")
@@ -40,8 +46,8 @@ def select_derived(declared: Declared, steps: Sequence[int]) -> Declared:
 
 def has_derived_output(state: OrchestratorState) -> bool:
     """Returns whether a contract of the final output was derived that asks for something."""
-    derived = state["declared"].get("derived")
-    return derived is not None and derived["output"] is not None and bool(derived["output"]["contract"])
+    output = find_derived_output(state)
+    return output is not None and bool(output["contract"])
 
 
 def is_only_step(state: OrchestratorState) -> bool:

@@ -11,6 +11,7 @@ from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
@@ -99,7 +100,7 @@ class TaskContracts:
         if is_stated or not self.derives_steps:
             return Derivation(None, [None] * len(steps))
         derived = await self._derive(steps, run)
-        return replace(derived, steps=_drop_all_repeated(derived.steps, output))
+        return replace(derived, steps=[_drop_repeated(step, output) for step in derived.steps])
 
     async def _derive(self, texts: Sequence[str], run: RunContext) -> Derivation:
         write = bind_method(self.writer or _RULES, "write_checks")
@@ -133,18 +134,12 @@ def read_task_contracts(
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)
 
 
-def _drop_all_repeated(
-    steps: Sequence[DerivedContract | None], output: DerivedContract | None
-) -> list[DerivedContract | None]:
-    return [_drop_repeated(step, output) for step in steps]
-
-
 def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None) -> DerivedContract | None:
     """Returns the contract of a step without the checks that the final output has anyway."""
     if step is None or output is None:
         return step
-    repeated = [_without_quote(check) for check in _list_checks(output)]
-    checks = [check for check in _list_checks(step) if _without_quote(check) not in repeated]
+    repeated = [_without_quote(check) for check in list_checks(output["contract"])]
+    checks = [check for check in list_checks(step["contract"]) if _without_quote(check) not in repeated]
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
     contract: dict[str, Json] = {"checks": checks} if checks else {}
     return DerivedContract(contract=contract, unchecked=unchecked, warnings=step["warnings"])
@@ -156,11 +151,6 @@ def _add_unchecked(derived: DerivedContract | None, phrases: Sequence[str]) -> D
         return None
     new = [phrase for phrase in phrases if phrase not in derived["unchecked"]]
     return {**derived, "unchecked": [*derived["unchecked"], *new]}
-
-
-def _list_checks(derived: DerivedContract) -> list[Json]:
-    checks = derived["contract"].get("checks")
-    return checks if isinstance(checks, list) else []
 
 
 def _without_quote(check: Json) -> Json:

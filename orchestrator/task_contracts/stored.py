@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation import TaskCase
 from orchestrator.judging.tools.names import ToolNames
+from orchestrator.state.derived import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.records import DerivedContract
 from orchestrator.task_contracts.source import read_case
@@ -31,14 +32,9 @@ def find_contract_problem(state: OrchestratorState, case: TaskCase | None, tools
     if case is None or state["status"] == "planning":
         return None
     stated = read_case(case, state["task"], tools)
-    if stated is None or _read_demands(stated) == _read_demands(_read_stored(state)):
+    if stated is None or _read_demands(stated) == _read_demands(find_derived_output(state)):
         return None
     return "it has another contract than contract=; leave that out, or fork the run to check it by that one"
-
-
-def _read_stored(state: OrchestratorState) -> DerivedContract | None:
-    derived = state["declared"].get("derived")
-    return None if derived is None else derived["output"]
 
 
 def _read_demands(contract: DerivedContract | None) -> object:

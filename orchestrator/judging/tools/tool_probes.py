@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool, ToolException
 
 from evaluation.checks.kinds.probes import ProbeCheck
 from evaluation.checks.registry import read_contract_checks
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import PlainContract
 
@@ -18,8 +19,7 @@ _ID: Final = "probe"
 
 def list_probes(contract: PlainContract) -> list[ProbeCheck]:
     """Lists the checks of a contract that ask a tool."""
-    checks = contract.get("checks")
-    stated = read_contract_checks(checks) if isinstance(checks, list) else []
+    stated = read_contract_checks(list_checks(contract))
     return [check for check in stated if isinstance(check, ProbeCheck)]
 
 
