@@ -31,6 +31,7 @@ from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.models import Meter
 from benchmarks.effect.prompts import Prompt
 from evaluation.statistics.intervals import proportion
+from evaluation.statistics.paired import paired_difference
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.settings import PlanningMode
@@ -153,6 +154,21 @@ def describe(name: str, questions: Sequence[Question], given: Sequence[Given]) -
     )
 
 
+def compare(questions: Sequence[Question], first: Sequence[Given], second: Sequence[Given], name: str) -> str:
+    """Formats the paired differences of two arms: of right contents, and of right contents and forms."""
+    sides = [[*zip(questions, given, strict=True)] for given in (first, second)]
+    content = [[float(each.has_content(given.text)) for each, given in side] for side in sides]
+    both = [
+        [float(each.has_content(given.text) and each.has_form(given.text)) for each, given in side]
+        for side in sides
+    ]
+    texts = [
+        f"{kind} {difference.mean:+.2f} ({difference.interval.low:+.2f} to {difference.interval.high:+.2f})"
+        for kind, difference in (("content", paired_difference(*content)), ("both", paired_difference(*both)))
+    ]
+    return f"{name}: {', '.join(texts)}"
+
+
 def main() -> None:
     """Runs the arms and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -163,8 +179,13 @@ def main() -> None:
     model, questions = load_model(options.model), read_questions(held_out=options.held_out)
     print("| arm | content right | content and form right | claims | checked or judged | calls | seconds |")
     print("|---|---|---|---|---|---|---|")
+    measured: dict[str, list[Given]] = {}
     for name in options.arm or ARMS:
-        print(describe(name, questions, measure(ARMS[name], model, questions)), flush=True)
+        measured[name] = measure(ARMS[name], model, questions)
+        print(describe(name, questions, measured[name]), flush=True)
+    first, *others = measured
+    for name in others:
+        print(compare(questions, measured[first], measured[name], f"{name} minus {first}"))
 
 
 if __name__ == "__main__":
