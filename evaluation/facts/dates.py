@@ -33,6 +33,11 @@ _MONTH: Final = (
     "jan(?:uary|uar)?|jän(?:ner)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mrz|apr(?:il)?|may|mai|june?|juni|july?|juli"
     "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
+_ENGLISH_MONTH: Final = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+"""Only in English the day follows the month: "März 2" is a count in March."""
 _WEEKDAYS: Final = {
     name: number
     for number, names in enumerate(
@@ -55,7 +60,8 @@ _NUMERIC_DATE: Final = re.compile(
 _NAMED_DATE: Final = re.compile(
     rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{_MONTH})\b\.?"
     r"(?:[, -]{1,2}(?P<y3>\d{4})\b)?"
-    rf"|\b(?P<m4>{_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,? (?P<y4>\d{{4}})\b)?"
+    rf"|\b(?P<m4>{_ENGLISH_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)"
+    r"(?:,? (?P<y4>\d{4})\b)?"
     rf"|\b(?P<m5>{_MONTH})\b\.?,? (?P<y5>\d{{4}})\b",
     re.IGNORECASE,
 )

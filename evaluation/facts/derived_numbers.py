@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import Final
 
 from evaluation.facts.dates import Clock, Day
+from evaluation.facts.tables import list_columns, read_table
 from evaluation.texts.json_texts import parse_json
 
 _MOST_OPERANDS: Final = 40
@@ -57,16 +58,23 @@ def list_spans(values: Iterable[object]) -> Iterator[Decimal]:
 
 
 def list_groups(text: str) -> list[list[Decimal]]:
-    """Lists the numbers of each list in a JSON text, and of each field of a list of objects."""
+    """Lists the numbers of each list in a JSON text, of each field of a list of objects, of each column."""
     lists = [each for value in parse_json(text)[:1] for each in _walk(value) if isinstance(each, list)]
-    return [numbers for each in lists for numbers in _list_fields(each) if numbers]
+    fields = [numbers for each in lists for numbers in _list_fields(each) if numbers]
+    return [*fields, *list_columns(read_table(text))]
 
 
 def list_lengths(text: str) -> list[Decimal]:
     """Lists the lengths of the lists in a JSON text; of any other text, the number of its lines."""
     values = parse_json(text)[:1]
     lists = [each for value in values for each in _walk(value) if isinstance(each, list)]
-    return [Decimal(len(each)) for each in lists] if values else [Decimal(len(text.splitlines()))]
+    if values:
+        return [Decimal(len(each)) for each in lists]
+    # The first row may be the head of a table.
+    return [
+        Decimal(len(text.splitlines())),
+        *([Decimal(len(rows) - 1)] if (rows := read_table(text)) else []),
+    ]
 
 
 def _list_fields(items: list[object]) -> Iterator[list[Decimal]]:

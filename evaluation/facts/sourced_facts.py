@@ -12,6 +12,7 @@ from evaluation.facts.dates import Day
 from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths, list_spans
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
+from evaluation.facts.tables import separate_cells
 from evaluation.facts.units import agree_units
 from evaluation.texts.normal import normalize_text
 from evaluation.texts.words import split_words
@@ -104,7 +105,8 @@ class _Known:
 
 
 def _read_sources(sources: Sequence[Source]) -> _Known:
-    facts = [(fact, source.tool) for source in sources for fact in read_facts(source.text).facts]
+    read = [(read_facts(separate_cells(source.text)), source.tool) for source in sources]
+    facts = [(fact, tool) for found, tool in read for fact in found.facts]
     numbers = [value for fact, _ in facts for value in fact.value.readings if isinstance(value, Decimal)]
     readings = [value for fact, _ in facts for value in fact.value.readings]
     years = [Decimal(day.year) for day in readings if isinstance(day, Day) and day.year is not None]
@@ -112,7 +114,7 @@ def _read_sources(sources: Sequence[Source]) -> _Known:
     parts = [Decimal(digits) for name in names for digits in _NUMBER.findall(name)]
     groups = [group for source in sources for group in list_groups(source.text)]
     lengths = [length for source in sources if source.tool for length in list_lengths(source.text)]
-    derived = [*derive_numbers(numbers, groups), *list_spans(readings)]
+    derived = [*derive_numbers([*numbers, *lengths], groups), *list_spans(readings)]
     joined = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
     return _Known(facts, [*numbers, *years, *parts, *lengths], derived, joined)
 

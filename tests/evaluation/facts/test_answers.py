@@ -1,7 +1,8 @@
 """Measures the search for facts without a source on answers over invented tool worlds.
 
 ``answers.jsonl`` was written without knowledge of the rules. The world "stock" was not looked at while the
-rules were written; of "shop", "train" and "weather" the errors were read.
+rules were written; of the others the errors were read. Before that, 67 of 78 wrong facts were found in the
+six later worlds, and 14 of 90 right answers were refused, most of them because of tables in text.
 """
 
 import json
@@ -35,10 +36,17 @@ def count(worlds, *, right):
     return sum(map(refuses, chosen)), len(chosen)
 
 
-@pytest.mark.parametrize("worlds", [["stock"], ["shop", "train", "weather"]], ids=["held out", "looked at"])
-def test_wrong_facts_are_found_and_right_answers_are_left_alone(worlds):
+LATER = ["clinic", "library", "energy", "sports", "hotel", "factory"]
+
+
+@pytest.mark.parametrize(
+    ("worlds", "most_refused"),
+    [(["stock"], 0.03), (["shop", "train", "weather"], 0.03), (LATER, 0.05)],
+    ids=["held out", "looked at", "later"],
+)
+def test_wrong_facts_are_found_and_right_answers_are_left_alone(worlds, most_refused):
     found, wrong = count(worlds, right=False)
     refused, right = count(worlds, right=True)
 
     assert found >= 0.8 * wrong
-    assert refused <= 0.03 * right
+    assert refused <= most_refused * right
