@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "show": "Show the plan, the executions and the result of a run.",
     "delete": "Delete a run.",
     "prune": "Delete runs that have ended.",
+    "evaluate": "Evaluate recorded runs of any framework.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",
 }

@@ -1,0 +1,1 @@
+"""Reads recorded runs from files of any known format."""

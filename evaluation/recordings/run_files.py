@@ -1,0 +1,139 @@
+"""Reads the recorded runs of a file by its content: one JSON document, or JSON Lines as a stream."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from evaluation.errors import ContractError
+from evaluation.inputs.intake import UnreadableCase
+from evaluation.recordings.atif import AtifFormat
+from evaluation.recordings.conversations import (
+    ConversationFormat,
+    HistoryFormat,
+    ResponseFormat,
+    are_messages,
+)
+from evaluation.recordings.otel_spans import SpanFormat
+from evaluation.recordings.own_formats import CaseFormat, StateFormat
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat
+from evaluation.recordings.tau_bench import TauBenchFormat
+from evaluation.validation.strict_json import parse_json
+
+ReadRun: TypeAlias = RecordedRun | UnreadableCase
+ENTRY_POINTS: Final = "plan_execute_monitor.formats"
+"""The group of entry points whose objects are further formats."""
+FORMATS: Final[Sequence[RunFormat]] = (
+    CaseFormat(),
+    StateFormat(),
+    AtifFormat(),
+    SpanFormat(),
+    TauBenchFormat(),
+    ResponseFormat(),
+    HistoryFormat(),
+    ConversationFormat(),
+)
+"""The formats; the first that recognises a value reads it."""
+_log: Final = logging.getLogger(__name__)
+
+
+def read_runs(path: str | Path) -> Iterator[ReadRun]:
+    """Yield the recorded runs of a file, in its order.
+
+    Args:
+        path: A file in UTF-8: JSON Lines with a run in each line, read while the runs are taken; a JSON
+            document with a run or a list of runs; or the messages of one conversation, as a list or one in
+            each line. The format of each value is found by its fields.
+
+    Returns:
+        The runs; one without a name is named after its place: ``runs.jsonl:7`` is the seventh line. What
+        cannot be read is an ``UnreadableCase`` with the reason, and the others are read.
+
+    Raises:
+        OSError: The file cannot be read; raised when the first run is taken.
+    """
+    file = Path(path)
+    with file.open("rb") as stream:
+        yield from _read_stream(stream, file.name)
+
+
+def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
+    numbered = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+    first, second = next(numbered, None), next(numbered, None)
+    if first is None:
+        yield UnreadableCase(name, "the file is empty")
+        return
+    value = _parse(first[1], name)
+    if second is None or isinstance(value, UnreadableCase):
+        lines = [first[1], *([] if second is None else [second[1]]), *(line for _, line in numbered)]
+        yield from _read_document(b"".join(lines), name)
+        return
+    rest = chain([first, second], numbered)
+    if are_messages([value]):
+        values = (_parse(line, f"{name}:{number}") for number, line in rest)
+        yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
+        return
+    for number, line in rest:
+        where = f"{name}:{number}"
+        yield from _read_value(_parse(line, where), where)
+
+
+def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
+    value = _parse(data, name)
+    if not isinstance(value, list) or _find_format(value) is not None:
+        yield from _read_value(value, name)
+        return
+    for index, item in enumerate(value):
+        yield from _read_value(item, f"{name}[{index}]")
+
+
+def _read_value(value: object, where: str) -> Iterator[ReadRun]:
+    """Yields the runs of a value; the problem if it is in no known format."""
+    if isinstance(value, UnreadableCase):
+        yield value
+        return
+    found = _find_format(value)
+    if found is None:
+        keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else f"a {type(value).__name__}"
+        looked = "; ".join(each.name for each in list_formats())
+        yield UnreadableCase(where, f"no known format has these fields: {keys}; known are: {looked}")
+        return
+    try:
+        runs = [*found.read(value)]  # type: ignore[arg-type] # a list of messages is read, too
+    except ContractError as error:
+        yield UnreadableCase(where, f"it looks like a {found.name} and cannot be read: {error}")
+        return
+    for number, run in enumerate(runs, 1):
+        place = where if len(runs) == 1 else f"{where}#{number}"
+        name = run.case.get("case_id") or place
+        yield RecordedRun({**run.case, "case_id": name}, tuple(f"{place}: {text}" for text in run.warnings))
+    if not runs:
+        yield UnreadableCase(where, f"this {found.name} has no run of an agent")
+
+
+def _find_format(value: object) -> RunFormat | None:
+    return next((each for each in list_formats() if each.recognises(value)), None)
+
+
+@cache
+def list_formats() -> tuple[RunFormat, ...]:
+    """Lists the formats, those of installed packages first."""
+    loaded: list[RunFormat] = []
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            loaded.append(point.load())
+        except Exception:  # noqa: BLE001 - the package is another's
+            _log.exception("the format %s of an installed package cannot be loaded", point.name)
+    return (*loaded, *FORMATS)
+
+
+def _parse(data: bytes, where: str) -> object:
+    try:
+        return parse_json(data)
+    except ValueError as error:
+        return UnreadableCase(where, str(error))

@@ -1,0 +1,99 @@
+"""Writes the results of many runs for other programs: CSV, JUnit XML, and Markdown for a pull request."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.etree.ElementTree import Element, ElementTree, SubElement
+
+from evaluation.results.findings import EvaluationStatus
+from evaluation.texts.normal import remove_unseen
+
+_MOST_ROWS: Final = 50
+"""Most runs in a Markdown table, which has to fit a comment."""
+_MARKDOWN_SIGNS: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>()#+-.!|~"} | {"\n": " "})
+_SUITE: Final = "evaluation"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of one run.
+
+    Attributes:
+        name: The name of the run.
+        status: The status of its report.
+        basis: What a passing status rests on: checked, judged or unverified.
+        reasons: What to look at, the most severe first.
+        is_accepted: Whether the run passes the gate.
+    """
+
+    name: str
+    status: EvaluationStatus
+    basis: str
+    reasons: tuple[str, ...]
+    is_accepted: bool
+
+
+def write_csv(path: str | Path, results: Sequence[RunResult]) -> None:
+    """Writes one row for each run. Raises OSError if the file cannot be written."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["run", "status", "basis", "accepted", "reasons"])
+        writer.writerows(
+            [_guard(each.name), each.status, each.basis, each.is_accepted, _guard("; ".join(each.reasons))]
+            for each in results
+        )
+
+
+def _guard(text: str) -> str:
+    # A spreadsheet executes a cell that begins with one of these signs.
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def write_junit(path: str | Path, results: Sequence[RunResult]) -> None:
+    """Writes a JUnit report: a test for each run. Raises OSError if the file cannot be written."""
+    failed = [each for each in results if not each.is_accepted]
+    counts = {"tests": str(len(results)), "failures": str(len(failed))}
+    suite = Element("testsuite", {"name": _SUITE, **counts})
+    for each in results:
+        case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(each.name)})
+        if not each.is_accepted:
+            reasons = [_to_xml(reason) for reason in each.reasons]
+            message = reasons[0] if reasons else each.status
+            SubElement(case, "failure", {"message": message, "type": each.status}).text = "\n".join(reasons)
+    ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _to_xml(text: str) -> str:
+    # XML 1.0 has no control characters and no half surrogates.
+    return remove_unseen(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def write_markdown(path: str | Path, results: Sequence[RunResult]) -> None:
+    """Writes a summary, and a table of the runs that fail the gate; raises OSError as the others do."""
+    Path(path).write_text(format_markdown(results), encoding="utf-8")
+
+
+def format_markdown(results: Sequence[RunResult]) -> str:
+    """Formats a summary, and a table of the runs that fail the gate."""
+    failed = [each for each in results if not each.is_accepted]
+    counts = ", ".join(
+        f"{count} {status}" for status, count in Counter(each.status for each in results).items()
+    )
+    lines = [f"**{len(results) - len(failed)} of {len(results)} runs accepted** ({counts})"]
+    if failed:
+        lines += ["", "| run | status | look at |", "|---|---|---|"]
+        lines += [_format_row(each) for each in failed[:_MOST_ROWS]]
+    if len(failed) > _MOST_ROWS:
+        lines += ["", f"And {len(failed) - _MOST_ROWS} more."]
+    return "\n".join(lines) + "\n"
+
+
+def _format_row(result: RunResult) -> str:
+    reason = result.reasons[0] if result.reasons else ""
+    cells = [result.name, result.status, reason]
+    return f"| {' | '.join(cell.translate(_MARKDOWN_SIGNS) for cell in cells)} |"

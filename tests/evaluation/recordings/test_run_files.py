@@ -1,0 +1,212 @@
+"""Recorded runs are read by what is in a file, and nothing is lost in silence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import MessagesState, StateGraph
+
+from evaluation import evaluate
+from evaluation.inputs.intake import UnreadableCase
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import read_runs
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner, steps
+
+DATA = Path(__file__).parent / "data"
+QUESTION, ANSWER = "What does Moby Dick cost?", "Moby Dick costs 99 euros."
+OPENAI = [
+    {"role": "user", "content": QUESTION},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "1",
+                "type": "function",
+                "function": {"name": "price_of", "arguments": '{"title": "Moby Dick"}'},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "12.5"},
+    {"role": "assistant", "content": ANSWER},
+]
+LANGCHAIN = [
+    HumanMessage(QUESTION),
+    AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}]),
+    ToolMessage("12.5", tool_call_id="1"),
+    AIMessage(ANSWER),
+]
+
+
+def history():
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", lambda _: {"messages": LANGCHAIN[1:]})
+    graph.set_entry_point("agent")
+    config = {"configurable": {"thread_id": "t"}}
+    compiled = graph.compile(InMemorySaver())
+    compiled.invoke({"messages": LANGCHAIN[:1]}, config)
+    return [
+        {"values": {"messages": messages_to_dict(each.values.get("messages", []))}, "next": list(each.next)}
+        for each in compiled.get_state_history(config)
+    ]
+
+
+def attribute(key, value):
+    return {
+        "key": key,
+        "value": {"stringValue": value} if isinstance(value, str) else {"intValue": str(value)},
+    }
+
+
+def span(start, **attributes):
+    listed = [attribute(f"gen_ai.{key.replace('__', '.')}", value) for key, value in attributes.items()]
+    return {
+        "traceId": "t1",
+        "startTimeUnixNano": str(start),
+        "endTimeUnixNano": str(start + 5_000_000),
+        "attributes": listed,
+    }
+
+
+def say(role, text):
+    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
+
+
+TRACE = {
+    "resourceSpans": [
+        {
+            "scopeSpans": [
+                {
+                    "spans": [
+                        span(2, operation__name="execute_tool", tool__name="price_of",
+                             tool__call__arguments='{"title": "Moby Dick"}', tool__call__result="12.5"),
+                        span(1, operation__name="chat", input__messages=say("user", QUESTION),
+                             usage__input_tokens=10, usage__output_tokens=5),
+                        span(3, operation__name="chat", output__messages=say("assistant", ANSWER)),
+                    ]
+                }
+            ]
+        }
+    ]
+}  # fmt: skip
+RESPONSE = {
+    "object": "response",
+    "id": "r",
+    "input": QUESTION,
+    "output": [
+        {"type": "function_call", "call_id": "1", "name": "price_of", "arguments": '{"title": "Moby Dick"}'},
+        {"type": "function_call_output", "call_id": "1", "output": "12.5"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": ANSWER}]},
+    ],
+}
+FORMATS = {
+    "messages": OPENAI,
+    "object with messages": {"id": "c", "messages": OPENAI},
+    "LangChain dump": messages_to_dict(LANGCHAIN),
+    "LangGraph history": history(),
+    "OpenAI response": RESPONSE,
+    "tau-bench": {"task_id": 1, "trial": 0, "reward": 0.0, "traj": OPENAI},
+    "OpenTelemetry": TRACE,
+    "ATIF": json.loads((DATA / "atif-1.8.json").read_text()),
+}
+
+
+def write(folder, *values, lines=False):
+    file = folder / "runs.data"
+    file.write_text("\n".join(map(json.dumps, values)) if lines else json.dumps(values[0]))
+    return file
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("lines", [False, True], ids=["document", "line of many"])
+def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(name, lines, tmp_path):
+    value = FORMATS[name]
+    first, *others = read_runs(write(tmp_path, value, *([value] if lines else []), lines=lines))
+
+    assert len(others) == lines
+    run = first.case["agent_run"]
+    assert (run["input"], [call["name"] for call in run["tool_calls"]]) == (QUESTION, ["price_of"])
+    args = run["tool_calls"][0]["args"]
+    assert (json.loads(args) if isinstance(args, str) else args) == {"title": "Moby Dick"}
+    report = evaluate({**first.case, "checks": [{"check": "sourced_facts"}]})
+    assert (report.status, '"99" stands in no result: price_of says 12.5' in report.summary) == (
+        "failed",
+        True,
+    )
+
+
+def test_a_state_of_ours_and_a_case_are_read_as_they_are(tmp_path):
+    state = LangGraphOrchestrator(FakePlanner(steps(1)), FakeExecutor(), FakeMonitor()).run("the task")
+    case = {"case_id": "mine", "agent_run": {"input": "x", "final_output": "y"}, "reference_output": "y"}
+
+    runs = list(read_runs(write(tmp_path, state, case, lines=True)))
+
+    assert [run.case["case_id"] for run in runs] == ["runs.data:1", "mine"]
+    assert runs[0].case["agent_run"]["input"] == "the task"
+    assert runs[1].case == case
+
+
+def test_messages_in_lines_are_one_conversation(tmp_path):
+    [run] = read_runs(write(tmp_path, *OPENAI, lines=True))
+
+    assert len(run.case["agent_run"]["messages"]) == len(OPENAI)
+
+
+def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    good = json.dumps({"messages": OPENAI})
+    file.write_text("\n".join([good, "{broken", '{"foo": 1}', '{"schema_version": "ATIF-v2.0"}', "", good]))
+
+    runs = list(read_runs(file))
+
+    assert [type(run) for run in runs] == [RecordedRun, *[UnreadableCase] * 3, RecordedRun]
+    assert [run.where for run in runs[1:4]] == ["runs.jsonl:2", "runs.jsonl:3", "runs.jsonl:4"]
+    assert "no known format has these fields: foo; known are: case with agent_run" in runs[2].problem
+    assert "ATIF-v2.0 is not known; give ATIF-v1.0 to ATIF-v1.8" in runs[3].problem
+    assert runs[4].case["case_id"] == "runs.jsonl:6"
+
+
+@pytest.mark.parametrize(
+    ("value", "warning"),
+    [
+        (FORMATS["ATIF"], "runs.data: step 2: extra is not read"),
+        ({"messages": OPENAI, "score": 1}, "runs.data: the conversation: score is not read"),
+        (
+            {"resourceSpans": [{"scopeSpans": [{"spans": [span(1, operation__name="execute_tool")]}]}]},
+            "runs.data: 1 of 1 tool spans have no gen_ai.tool.call.arguments",
+        ),
+        (
+            [{"values": {"messages": OPENAI}, "next": ["agent"]}],
+            "runs.data: the thread has not ended: next is ['agent']",
+        ),
+    ],
+    ids=["ATIF", "conversation", "trace", "history"],
+)
+def test_what_is_not_read_is_a_warning(value, warning, tmp_path):
+    [run] = read_runs(write(tmp_path, value))
+
+    assert warning in run.warnings
+
+
+def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(tmp_path):
+    parent = FORMATS["ATIF"]
+    copied = [{**step, "is_copied_context": True} for step in parent["steps"]]
+    child = {**parent, "trajectory_id": "child", "steps": copied}
+
+    runs = list(read_runs(write(tmp_path, {**parent, "subagent_trajectories": [child]})))
+
+    assert [run.case["case_id"] for run in runs] == ["s1", "child"]
+    assert runs[1].case["agent_run"]["tool_calls"] == []
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "[]", "3"])
+def test_a_file_without_runs_says_so(content, tmp_path):
+    file = tmp_path / "empty.json"
+    file.write_text(content)
+
+    assert all(isinstance(run, UnreadableCase) for run in read_runs(file))

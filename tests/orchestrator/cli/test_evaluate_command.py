@@ -1,0 +1,167 @@
+"""`orchestrator evaluate` judges recorded runs of any framework, and gates a release on them."""
+
+import csv
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+SOURCED, UNSOURCED = "It costs 12.5 euros.", "It costs 99 euros."
+
+
+def conversation(answer):
+    call = {"id": "1", "type": "function", "function": {"name": "price_of", "arguments": "{}"}}
+    return {
+        "messages": [
+            {"role": "user", "content": "What does it cost?"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "12.5"},
+            {"role": "assistant", "content": answer},
+        ]
+    }
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Write a file of conversations that end with these answers."""
+
+    def write(*answers):
+        file = tmp_path / "runs.jsonl"
+        file.write_text("".join(f"{json.dumps(conversation(answer))}\n" for answer in answers))
+        return str(file)
+
+    return write
+
+
+def test_without_a_contract_a_fact_without_a_source_is_found(cli, runs):
+    asked = cli("evaluate", runs(SOURCED, UNSOURCED))
+
+    assert asked.exit_code == 1
+    assert asked.stdout.startswith(
+        "failed  runs.jsonl:2  State only facts that stand in the task or in results"
+    )
+    assert "1 of 2 runs accepted (1 passed, 1 failed)" in asked.stderr
+    assert "what the accepted ones rest on: 1 unverified" in asked.stderr
+    assert "look at first:\n  1 run: State only facts" in asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("contract", "options", "status"),
+    [
+        ("required_content: [{number: 12.5}]", [], 0),
+        ("contract:\n  required_content: [{number: 12.5}]", ["--require", "checked"], 0),
+        ("required_content: [{number: 12}]", [], 1),
+        ("checks: [{check: word_count, max: 5}]", [], 0),
+        ("checks: [{check: word_count, max: 5}]", ["--require", "checked"], 1),
+        ("checks: [{check: word_count, max: 2, severity: warning}]", [], 0),
+        ("checks: [{check: word_count, max: 2, severity: warning}]", ["--fail-on", "warning"], 1),
+    ],
+)
+def test_a_contract_holds_for_every_run_and_decides_the_exit_status(  # noqa: PLR0917
+    cli, runs, tmp_path, contract, options, status
+):
+    file = tmp_path / "contract.yaml"
+    file.write_text(contract)
+
+    assert cli("evaluate", runs(SOURCED), "--contract", str(file), *options).exit_code == status
+
+
+def test_results_are_written_for_other_programs(cli, runs, tmp_path):
+    files = {name: tmp_path / name for name in ("results.csv", "results.xml", "results.md")}
+    outputs = zip(("--csv", "--junit", "--markdown"), map(str, files.values()), strict=True)
+
+    cli("evaluate", runs(SOURCED, UNSOURCED), *(word for pair in outputs for word in pair))
+
+    rows = list(csv.DictReader(files["results.csv"].read_text().splitlines()))
+    assert [(row["run"], row["status"], row["accepted"]) for row in rows] == [
+        ("runs.jsonl:1", "passed", "True"),
+        ("runs.jsonl:2", "failed", "False"),
+    ]
+    suite = ET.parse(files["results.xml"]).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert (
+        files["results.md"].read_text().startswith("**1 of 2 runs accepted** (1 passed, 1 failed)\n\n| run |")
+    )
+
+
+def test_json_is_a_line_for_each_run(cli, runs):
+    lines = cli("evaluate", runs(SOURCED, UNSOURCED), "--json").stdout.splitlines()
+
+    assert [(each["run"], each["status"], each["accepted"]) for each in map(json.loads, lines)] == [
+        ("runs.jsonl:1", "passed", True),
+        ("runs.jsonl:2", "failed", False),
+    ]
+
+
+def test_two_processes_give_the_results_of_one_in_their_order(cli, runs):
+    file = runs(*(SOURCED if number % 3 else UNSOURCED for number in range(200)))
+    one, two = (cli("evaluate", file, "--json", "--processes", number).stdout for number in ("1", "2"))
+
+    assert one == two
+    assert one.count("\n") == 200
+
+
+def test_a_stored_run_is_evaluated_by_its_name(cli, served, db):
+    served(steps=["It costs 12.5 euros."])
+    cli("run", "What does it cost?", "--model", "openai:m", "--db", str(db), "--thread", "one")
+
+    asked = cli("evaluate", "--thread", "one", "--db", str(db))
+
+    assert (asked.exit_code, "1 of 1 run accepted" in asked.stderr) == (0, True)
+
+
+def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, runs, tmp_path):
+    file = tmp_path / "runs.jsonl"
+    file.write_text(f"{json.dumps(conversation(SOURCED))}\nbroken\n{json.dumps(conversation(SOURCED))}\n")
+
+    asked = cli("evaluate", str(file))
+
+    assert asked.exit_code == 2
+    assert "2 of 2 runs accepted" in asked.stderr
+    assert "not read: runs.jsonl:2: this is not JSON" in asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give FILE... or --thread ID"),
+        (["absent.json"], "absent.json is no file; give files of recorded runs"),
+        (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be read (No such file"),
+        (
+            ["RUNS", "--contract", "WRONG"],
+            "required_contents: no field has this name; write 'required_content'",
+        ),
+        (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' cannot be written (No such file or directory)"),
+        (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
+        (["--thread", "nobody"], "no run is stored yet"),
+    ],
+)
+def test_bad_input_is_one_sentence(cli, runs, tmp_path, arguments, message):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("required_contents: []")
+    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong)}
+
+    asked = cli("evaluate", *(given.get(word, word) for word in arguments))
+
+    assert asked.exit_code == 2
+    assert message in asked.stderr
+
+
+def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_path):
+    case = {"case_id": "=1|<b>", "agent_run": {"input": "x", "final_output": "y"}, "reference_output": "z"}
+    (tmp_path / "case.json").write_text(json.dumps(case))
+    table, text = tmp_path / "r.csv", tmp_path / "r.md"
+
+    cli(
+        "evaluate",
+        str(tmp_path / "case.json"),
+        "--csv",
+        str(table),
+        "--markdown",
+        str(text),
+        "--fail-on",
+        "needs_review",
+    )
+
+    assert table.read_text().splitlines()[1].startswith("'=1|<b>,")
+    assert "| =1\\|\\<b\\> |" in text.read_text()
