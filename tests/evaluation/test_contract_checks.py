@@ -4,7 +4,6 @@ import pytest
 
 from evaluation import EvaluationContract, evaluate
 from evaluation.checks.kinds.counts import WordCount
-from evaluation.errors import ContractError
 from tests.evaluation.checks.cases import CASES, UNKNOWN
 
 ADDRESS = "anna.smith@example.org"
@@ -167,11 +166,6 @@ def test_the_bad_checks_of_a_case_are_named_by_their_paths():
             "checks[6]: give an object, not a text",
         ],
     )
-
-
-def test_the_bad_checks_of_a_contract_are_named_by_their_paths():
-    with pytest.raises(ContractError, match=r"checks\[0\]\.min: give a number of at least 0, not -1"):
-        EvaluationContract(checks=[{"check": "word_count", "min": -1}])
 
 
 @pytest.mark.parametrize("how", [{"exclude_unset": True}, {"exclude_defaults": True}, {}])

@@ -15,24 +15,9 @@ DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "share
 PROMPTS = DATA / "ifeval" / "prompts-300.jsonl"
 SHOWN = 200
 """The prompts after these are held out, to measure what derives checks from them."""
-_ABBREVIATIONS = {
-    "dr",
-    "mr",
-    "mrs",
-    "ms",
-    "prof",
-    "st",
-    "jr",
-    "sr",
-    "inc",
-    "vs",
-    "etc",
-    "e.g",
-    "i.e",
-    "u.s",
-    "p.m",
-    "a.m",
-}
+_ABBREVIATIONS = frozenset(
+    ["dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "inc", "vs", "etc", "e.g", "i.e", "u.s", "p.m", "a.m"]
+)
 _ANSWERS = ["My answer is yes.", "My answer is no.", "My answer is maybe."]
 
 

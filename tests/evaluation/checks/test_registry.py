@@ -71,14 +71,9 @@ def test_an_unusable_entry_point_has_a_problem(install, value, problem):
     assert problem in find_check(NamedCheck(name="greets"), [])
 
 
-def test_a_misspelt_name_has_a_similar_one_of_the_callers_checks(install):
-    assert 'did you mean "has_greeting"?' in find_check(NamedCheck(name="has_greetings"), [has_greeting])
-
-
-def test_an_unknown_name_has_a_problem_with_a_similar_one(install):
-    assert 'did you mean "has_greeting"?' in find_check(
-        NamedCheck(name="has_greting", entry_points=False), [has_greeting]
-    )
+@pytest.mark.parametrize("named", [{"name": "has_greetings"}, {"name": "has_greting", "entry_points": False}])
+def test_a_misspelt_name_has_a_similar_one_of_the_callers_checks(install, named):
+    assert 'did you mean "has_greeting"?' in find_check(NamedCheck(**named), [has_greeting])
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ REFUSED = {
     ),
     "a negative latency": ({"agent_run": {**RUN, "latency_ms": -1}}, "agent_run.latency_ms: "),
     "a latency as text": ({"agent_run": {**RUN, "latency_ms": "12"}}, "agent_run.latency_ms: "),
-    "a flag for a count": ({"agent_run": {**RUN, "retries": True}}, "agent_run.retries: "),
     "not a number": ({"agent_run": {**RUN, "latency_ms": float("nan")}}, "agent_run.latency_ms: nan"),
     "infinity": (
         {"agent_run": RUN, "thresholds": {"latency_ms": float("inf")}},
@@ -82,33 +81,13 @@ REFUSED = {
         {"agent_run": {**RUN, "tool_calls": nested(10_000)}},
         "agent_run.tool_calls[0][0]",
     ),
-    "a hundred levels": (
-        {"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH)}}},
-        "agent_run.metadata.x[0]",
-    ),
-    "a threshold of nothing": (
-        {"agent_run": RUN, "thresholds": {"latency_ms": {}}},
-        "thresholds.latency_ms: a threshold needs 'min', 'max' or both",
-    ),
-    "named arguments without their names": (
-        {"agent_run": RUN, "trajectory": {"arguments": {"match": "named"}}},
-        "match 'named' needs 'names'",
-    ),
     "a custom rule without its function": (
         {"agent_run": RUN, "trajectory": {"arguments": {"match": "custom"}}},
         "match 'custom' needs 'function'",
     ),
-    "an expected action that is none": (
-        {"agent_run": RUN, "expected_trajectory": [{"args": {}}]},
-        "one of 'name', 'any_of' and 'in_any_order'",
-    ),
     "an expected action that is two": (
         {"agent_run": RUN, "expected_trajectory": [{"name": "a", "any_of": ["b"]}]},
         "one of 'name', 'any_of' and 'in_any_order'",
-    ),
-    "a scale of one score": (
-        {"agent_run": RUN, "rubric": {"criteria": ["tone"], "scale": {"min": 3, "max": 3}}},
-        "a scale needs min < max, not 3 and 3",
     ),
     "two values for one quantity": (
         {"agent_run": {**RUN, "latency_ms": 5}, "run_metadata": {"latency_ms": 6}},

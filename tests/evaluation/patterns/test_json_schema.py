@@ -212,9 +212,5 @@ def test_a_text_too_long_for_a_large_pattern_has_no_answer():
     assert matches_schema(schema, "ab" * 1_000) is False
 
 
-def test_a_value_with_half_a_surrogate_pair_has_no_answer():
-    assert matches_schema({"type": "string"}, "\ud800") is None
-
-
 def test_the_place_of_a_problem_in_a_deep_value_is_not_searched_for():
     assert find_schema_problem(TREE, nest(30, "text")) == "the JSON Schema is not fulfilled"

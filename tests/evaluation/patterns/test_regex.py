@@ -74,11 +74,6 @@ def test_a_text_too_long_for_a_large_pattern_has_no_answer():
     assert matches_pattern("[ab]*a[ab]{900}c", "ab" * (MAX_STEPS // 900)) is None
 
 
-def test_a_refusal_says_what_the_engine_does_not_take():
-    with pytest.raises(ContractError, match=r"\(invalid perl operator: \(\?=\)"):
-        check_pattern("(?=a)")
-
-
 def test_a_quotation_is_bounded_and_on_one_line():
     assert quote_text("a\nb") == r'"a\nb"'
     assert len(quote_text("x" * 1000)) == 62

@@ -76,24 +76,13 @@ def test_judges_have_files_of_their_own(folder):
     assert find_trust("../../another judge") is None
 
 
-def test_figures_of_another_set_are_no_measurement():
-    change(save_trust(perfect()), set_version="0" * 12)
-
-    assert find_trust(JUDGE) is None
-
-
-def test_the_file_of_another_judge_under_this_name_is_no_measurement():
-    change(save_trust(perfect()), judge="another judge")
-
-    assert find_trust(JUDGE) is None
-
-
 COUNTS = {"accepted": 0, "refused": 10, "needs_review": 0}
 GOOD = {
+    **dict.fromkeys(["subtle", "plain", "injected"], COUNTS),
     "right": {**COUNTS, "accepted": 10, "refused": 0},
-    "subtle": COUNTS,
-    "plain": COUNTS,
-    "injected": COUNTS,
+}
+    **dict.fromkeys(("right", "subtle", "plain", "injected"), COUNTS),
+    "right": {**COUNTS, "accepted": 10, "refused": 0},
 }
 
 
@@ -108,6 +97,8 @@ GOOD = {
         {"counts": {**GOOD, "subtle": {**COUNTS, "refused": 1e999}}},
         {"counts": {kind: counts for kind, counts in GOOD.items() if kind != "injected"}},
         {"counts": {**GOOD, "trusted": COUNTS}},
+        {"set_version": "0" * 12},
+        {"judge": "another judge"},
         {"trusted": True},
         {"format": 2},
         {"format": True},
