@@ -88,7 +88,7 @@ def test_checks_of_severity_info_alone_pass_nothing_undecided():
 def test_a_passed_check_is_a_check_of_the_contract():
     report = evaluate_text("one", {"check": "word_count", "exactly": 1})
 
-    assert (report.status, report.summary) == ("passed", "passed: 1 checks, none failed")
+    assert (report.status, report.summary) == ("passed", "passed: 1 check, none failed")
 
 
 def test_a_run_without_an_output_cannot_be_decided():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, redact
 from evaluation.runner import evaluate
-from evaluation.sensitive.spans import MAX_VALUES, Span
+from evaluation.sensitive import json_values, scanner
+from evaluation.sensitive.spans import Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 from tests.sampling import sample_rows
@@ -298,13 +299,21 @@ def test_an_excerpt_of_half_a_surrogate_pair_is_given():
     assert build_excerpt("a\ud800")["length"] == 4
 
 
-MANY = "".join(f"u{place}@example.org " for place in range(MAX_VALUES + 1))
+BOUND = 500
+"""Of the values that are searched for, so that these tests take less time than with the real one."""
+MANY = "".join(f"u{place}@example.org " for place in range(BOUND + 1))
 FOREIGN = "Fremdwort"
 """Stands in a run beside more sensitive values than are searched for."""
 
 
-@pytest.fixture(scope="module")
-def withheld():
+@pytest.fixture
+def few_values(monkeypatch):
+    monkeypatch.setattr(json_values, "MAX_VALUES", BOUND)
+    monkeypatch.setattr(scanner, "MAX_VALUES", BOUND)
+
+
+@pytest.fixture
+def withheld(few_values):
     """The report on a run that holds too much, everything in it found wanting."""
     case = case_full_of(FOREIGN)
     return evaluate({**case, "agent_run": {**case["agent_run"], "final_output": f"{MANY} {FOREIGN}"}})
@@ -322,27 +331,30 @@ def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld)
     report = withheld.model_dump(mode="json")
     measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
 
-    assert report["metrics"]["response"]["words"] > MAX_VALUES
+    assert report["metrics"]["response"]["words"] > BOUND
     assert [alert["metric"] for alert in report["alerts"] if alert["kind"] == "operational"]
     for name in ("response", "operational", "trajectory"):
         own = {key for key in measured["metrics"][name] if FOREIGN not in key}
         assert own - report["metrics"][name].keys() == set()
 
 
+@pytest.mark.usefixtures("few_values")
 def test_a_run_that_was_not_searched_to_its_end_never_passes():
-    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * MAX_VALUES}})
+    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * BOUND}})
 
     assert report.status == "needs_review"
     assert [one["kind"] for one in report.audit_findings] == ["metric_error"]
 
 
+@pytest.mark.usefixtures("few_values")
 def test_a_credential_found_before_the_bound_fails_the_run():
-    text = "".join(f"password=s{place}x " for place in range(MAX_VALUES + 1))
-    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * MAX_VALUES}})
+    text = "".join(f"password=s{place}x " for place in range(BOUND + 1))
+    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * BOUND}})
 
     assert report.status == "failed"
 
 
+@pytest.mark.usefixtures("few_values")
 def test_a_contract_that_holds_too_much_is_withheld_as_well():
     case = {"agent_run": {"final_output": FOREIGN}, "required_content": [{"text": f"{FOREIGN} {MANY}"}]}
     report = evaluate(case)
@@ -351,6 +363,7 @@ def test_a_contract_that_holds_too_much_is_withheld_as_well():
     assert UNSEARCHED in report.errors
 
 
+@pytest.mark.usefixtures("few_values")
 def test_a_text_of_a_run_that_was_not_searched_to_its_end_is_not_told():
     assert Redactor.of([MANY]).clean_text("anything") == "[withheld]"
 

@@ -119,5 +119,5 @@ def test_p_values_of_many_tests_are_adjusted(p_values, correction, adjusted):
 )
 def test_without_a_library_the_error_names_what_to_install(monkeypatch, module, compute):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'plan-execute-monitor\[statistics\]'"):
+    with pytest.raises(MissingExtraError, match="run: pip install scipy statsmodels krippendorff"):
         compute()

@@ -81,9 +81,6 @@ GOOD = {
     **dict.fromkeys(["subtle", "plain", "injected"], COUNTS),
     "right": {**COUNTS, "accepted": 10, "refused": 0},
 }
-    **dict.fromkeys(("right", "subtle", "plain", "injected"), COUNTS),
-    "right": {**COUNTS, "accepted": 10, "refused": 0},
-}
 
 
 @pytest.mark.parametrize(
