@@ -213,7 +213,7 @@ def test_a_run_that_is_no_object_is_named():
 
 def test_without_scipy_the_error_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(MissingExtraError, match="statistics"):
+    with pytest.raises(MissingExtraError, match="scipy"):
         compare(SLOW, FAST)
 
 
