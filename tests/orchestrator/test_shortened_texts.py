@@ -109,6 +109,14 @@ def _upper(node: ast.Slice) -> str:
 def test_no_module_cuts_a_text_by_itself(path: Path) -> None:
     cuts = [ast.unparse(node) for node in list_cuts(ast.parse(path.read_text(encoding="utf-8")))]
     # Bytes of a cipher, numbers of items, and the user's own words on the user's own terminal.
-    allowed = {":_NONCE_BYTES", ":TRIGGER_LIMIT", ":_NAMED", ":_LISTED", ":_SHOWN_CHARACTERS", ":MOST_REASONS", ":_MOST_SHOWN"}
+    allowed = {
+        ":_NONCE_BYTES",
+        ":TRIGGER_LIMIT",
+        ":_NAMED",
+        ":_LISTED",
+        ":_SHOWN_CHARACTERS",
+        ":MOST_REASONS",
+        ":_MOST_SHOWN",
+    }
 
     assert not {*cuts} - allowed
