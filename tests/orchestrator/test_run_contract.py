@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from itertools import product
 
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -72,11 +74,29 @@ class Caller:
         return output
 
 
+class Killed(KeyboardInterrupt):
+    """Ends the process of a run, for all that the run sees."""
+
+
+def kill_at(executor, number):
+    """Makes the executor end the process in the execution of this number; the next process goes on."""
+    execute, executions = executor.execute_step, []
+
+    async def execute_or_end(step_description, context=""):
+        executions.append(step_description)
+        if len(executions) == number:
+            raise Killed
+        return execute(step_description, context)
+
+    executor.execute_step = execute_or_end
+    return executor
+
+
 class Writer(Caller):
     """Writes the final answer, too."""
 
     def synthesize(self, task, context=""):
-        return self.execute_step("answer", context)
+        return Caller.execute_step(self, "answer", context)
 
 
 def orchestrate(executor, plan=("one", "two"), *plans, **options):
@@ -309,8 +329,8 @@ def draw_run(seed):
     contract = chance.choice(CONTRACTS)
     policy = RetryPolicy(max_retries=chance.randint(0, 2), max_replans=chance.randint(0, 1))
     own = chance.choice([None, None, contract_of(required_content=[{"text": "good"}])])
-    state = orchestrate(
-        kind(script),
+    orchestrator = orchestrate(
+        kill_at(kind(script), chance.choice([None, None, 1, 2, 3])),
         plan,
         ["again"],
         contract=contract_of(**contract),
@@ -318,8 +338,12 @@ def draw_run(seed):
         checks=[search_before_refund] if "checks" in contract else [],
         synthesis=None if kind is Writer else False,
         retry_policy=policy,
-    ).run("x")
-    return state, contract
+        checkpointer=InMemorySaver(),
+    )
+    try:
+        return orchestrator.run("x", "thread"), contract, False
+    except Killed:
+        return orchestrator.resume("thread"), contract, True
 
 
 def judge_recorded(state, contract, output):
@@ -336,7 +360,7 @@ def judge_recorded(state, contract, output):
 def test_the_verdict_of_a_live_run_is_that_of_its_record():
     seen = []
     for seed in range(300):
-        state, contract = draw_run(seed)
+        state, contract, is_resumed = draw_run(seed)
         last = [*state["results"], *state["synthesis"]][-1]
         recorded = judge_recorded(state, contract, last["result"])
         is_output = bool(state["synthesis"]) or last["step_index"] == len(state["plan"]) - 1
@@ -344,13 +368,13 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record():
             assert (seed, last["report"]["status"]) == (seed, recorded)
         elif is_output and state["failure"]["kind"] != "attempts_exhausted":
             assert (seed, recorded) != (seed, "passed")
-        seen.append((state["status"], recorded, len(state["results"]) > len(state["plan"])))
+        seen.append((state["status"], recorded, len(state["results"]) > len(state["plan"]), is_resumed))
 
-    # Both verdicts, with and without a refused attempt.
-    assert {(status, retried) for status, _, retried in seen} >= {
-        (status, retried) for status in ("success", "failed") for retried in (True, False)
-    }
-    assert {recorded for _, recorded, _ in seen} >= {"passed", "failed", "needs_review"}
+    # Both verdicts, with and without a refused attempt, resumed or not.
+    assert {(status, *how) for status, _, *how in seen} >= set(
+        product(("success", "failed"), (True, False), (True, False))
+    )
+    assert {recorded for _, recorded, *_ in seen} >= {"passed", "failed", "needs_review"}
 
 
 # ------------------------------------------------------------------------------------------------- bad input
