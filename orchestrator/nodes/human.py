@@ -21,12 +21,12 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.nested_graphs import read_task_id
 from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.settings import Settings
-from orchestrator.state.claims import DEADLINE
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 from orchestrator.supervision.human import (
+    DEADLINE,
     build_tool_question,
     read_answer,
     with_answer,

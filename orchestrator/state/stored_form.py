@@ -12,7 +12,6 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import BrokenRunError, OrchestratorError
-from orchestrator.state.claims import check_claims
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_one_line, format_repr
 
@@ -112,6 +111,4 @@ def _check_step_index(state: OrchestratorState) -> OrchestratorState:
 
 @cache
 def _state_adapter() -> TypeAdapter[OrchestratorState]:
-    return TypeAdapter(
-        Annotated[OrchestratorState, AfterValidator(_check_step_index), AfterValidator(check_claims)]
-    )
+    return TypeAdapter(Annotated[OrchestratorState, AfterValidator(_check_step_index)])

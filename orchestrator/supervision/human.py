@@ -11,7 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from agents.contracts import AnswerWord, HumanAnswer
 from evaluation.sensitive.quoting import quote_text, shorten
-from orchestrator.state.claims import DEADLINE
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
@@ -40,6 +39,8 @@ _WORDS: Final[Mapping[str, str]] = {
 _DOUBT: Final = "The same call was made before, and it is not known whether it had its effect: "
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
+DEADLINE: Final = "deadline"
+"""``answered_by`` of an answer that a deadline gave."""
 
 
 def build_question(
