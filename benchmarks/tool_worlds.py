@@ -2,10 +2,11 @@
 
     uv run python -m benchmarks.tool_worlds
 
-No model that fits the machine calls tools, so the model is drawn: at each attempt it looks up and acts as it
-should, or states another number, acts on another order, or says that it is done without a call. The tools
-fail, too: every third write has no effect although it answers "ok", and every fourth call raises. The contract
-states the content: a number, or a probe that reads the effect back. Right is what holds in the world at the end.
+No model that fits the machine calls tools, so the model is drawn: at each attempt it looks up and acts as
+it should, or states another number, acts on another order, or says that it is done without a call. The
+tools fail, too: every third write has no effect although it answers "ok", and every fourth call raises. The
+contract states the content: a number, or a probe that reads the effect back. Right is what holds in the
+world at the end.
 """
 
 from __future__ import annotations

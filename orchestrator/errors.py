@@ -5,7 +5,7 @@ OrchestratorError
 ├── BudgetExceededError     raised into a model call that the budget does not allow
 ├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
 ├── RetryStrategyError      a custom retry strategy raised or returned no request; ends the run
-├── ResumeError             a run cannot be resumed (also a ValueError); nothing has changed
+├── ResumeError             a run cannot be resumed or forked (also a ValueError); nothing has changed
 ├── StoreError              a store, or a thread in it, cannot be used (also a ValueError)
 │   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
 │   └── BrokenRunError      a stored run cannot be read; the other runs of the store can

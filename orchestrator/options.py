@@ -102,7 +102,7 @@ class OrchestratorOptions(TypedDict, total=False):
     """Returns the time."""
     checkpointer: BaseCheckpointSaver[str] | Store | None
     """A store of ``orchestrator.persistence.open_store`` or any LangGraph saver. It keeps every run, for
-    ``resume``."""
+    ``resume`` and ``fork``."""
     hooks: Sequence[Hook]
     """Functions that are called with every event. An error that one raises is logged."""
 

@@ -186,7 +186,7 @@ def check_config(config: object) -> RunnableConfig:
         )
     configurable = config.get("configurable") or {}
     if names := sorted({"checkpoint_id", "checkpoint_ns"} & set(configurable)):
-        raise ConfigurationError(f"config['configurable'] names {names[0]}; use `graph` to go back in a run")
+        raise ConfigurationError(f"config['configurable'] names {names[0]}; use fork to go back in a run")
     return cast("RunnableConfig", {**config, "configurable": dict(configurable)})
 
 

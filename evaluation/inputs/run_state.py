@@ -81,7 +81,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     """Convert a run of the orchestrator to an ``agent_run``.
 
     Args:
-        state: What ``run`` or ``resume`` returned, the state of a stored run, the values of the
+        state: What ``run``, ``resume`` or ``fork`` returned, the state of a stored run, the values of the
             graph, or the JSON object that ``orchestrator show THREAD --json`` prints.
 
     Returns:

@@ -17,6 +17,7 @@ PROJECT: Final = "plan-execute-monitor"
 COMMANDS: Final = {
     "run": "Plan a task, execute it step by step and judge every step.",
     "resume": "Resume a run after a crash, or answer its question.",
+    "fork": "Copy a run up to a step, and continue the copy.",
     "checks": "Print how a success of a task is checked.",
     "runs": "List the stored runs, newest first.",
     "show": "Show the plan, the executions and the result of a run.",

@@ -1,14 +1,14 @@
-"""Checks the arguments of a new or resumed run, and reads from its thread how it starts."""
+"""Checks the arguments of a new, resumed or forked run, and reads from its thread how it starts."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Overwrite, StateSnapshot
 
 from evaluation import TaskCase
@@ -16,22 +16,21 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
 from orchestrator.runs.arguments import new_thread, read_thread
+from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.index import describe_open_run
 from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_weakened, list_weakened
 from orchestrator.runs.summary import ENDED
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_replace, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
-from orchestrator.task_contracts.stored import find_contract_problem
+from orchestrator.task_contracts.stored import find_contract_problem, replace_contract
 
 _UNKNOWN_TOOLS: Final = ToolNames()
-Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
 
@@ -147,6 +146,27 @@ class Launcher:
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)
+
+    def launch_fork(
+        self, thread_id: str, step: int, new_thread_id: str | None, config: RunnableConfig | None
+    ) -> Launch:
+        """Checks the arguments of a forked run.
+
+        Raises:
+            ConfigurationError: There is no checkpointer, or an argument is not accepted.
+        """
+        self._check_resumable(thread_id)
+        check_step(step)
+        passed = check_config(config)
+        resume = self.launch_resume(read_thread(new_thread_id, passed) or new_thread(), None, passed)
+
+        async def prepare() -> Start:
+            new = self.build_config(resume.thread_id, self.settings.now().isoformat())
+            change = partial(replace_contract, case=self.case, tools=self.tools)
+            await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
+            return await resume.prepare()
+
+        return replace(resume, prepare=prepare)
 
     async def end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
         """Ends a stored run that has not ended as cancelled, and withdraws its questions.

@@ -208,3 +208,57 @@ class RunMethods:
         """Like ``stream_resumed``, without blocking the event loop."""
         launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
         return self._runner.read_events(launch, tokens=tokens)
+
+    def fork(
+        self,
+        thread_id: str,
+        step: int,
+        new_thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+    ) -> OrchestratorState:
+        """Fork a run: copy its state from before ``step`` to a new thread and continue there.
+
+        The new run uses the agents and settings of this orchestrator.
+
+        Args:
+            thread_id: The run to fork, ended or not; it does not change.
+            step: Index of the step, from 0 as in the state; the command line counts from 1. Steps that ran in
+                parallel with it start again together.
+            new_thread_id: Name of the new run. Default: a new name, which only hooks receive.
+            config: LangChain's config, as in ``run``.
+
+        Returns:
+            The state as ``run`` returns it. Its usage includes the steps before ``step``.
+
+        Raises:
+            ResumeError: There is no such run, it never reached that step, or the new thread is in use.
+            BrokenRunError: The thread holds a state that cannot be read.
+            ConfigurationError: There is no checkpointer, or an argument is not accepted.
+        """
+        return self._wait(self._launcher.launch_fork(thread_id, step, new_thread_id, config))
+
+    async def afork(
+        self,
+        thread_id: str,
+        step: int,
+        new_thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+    ) -> OrchestratorState:
+        """Like ``fork``, without blocking the event loop."""
+        return await self._runner.wait_for_end(
+            self._launcher.launch_fork(thread_id, step, new_thread_id, config)
+        )
+
+    def astream_forked(
+        self,
+        thread_id: str,
+        step: int,
+        new_thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        tokens: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Fork a run as ``fork`` does and yield its events, as ``astream`` does."""
+        return self._runner.read_events(
+            self._launcher.launch_fork(thread_id, step, new_thread_id, config), tokens=tokens
+        )

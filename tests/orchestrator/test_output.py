@@ -250,6 +250,17 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
     assert (state["status"], state["output"]) == ("success", "the task answered")
 
 
+def test_a_fork_can_write_the_answer_again(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        orchestrate(SynthesizingExecutor(), checkpointer=store.saver).run("the task", "t")
+        executor = SynthesizingExecutor(written=("another",))
+        state = orchestrate(executor, checkpointer=store.saver).fork("t", 2, "new")
+        again = orchestrate(SynthesizingExecutor(), checkpointer=store.saver).fork("t", 1, "newer")
+
+    assert (state["output"], executor.calls, len(state["results"])) == ("another", [], 2)
+    assert (again["output"], len(again["results"])) == ("the task answered", 2)
+
+
 def test_our_executor_writes_the_answer_from_fenced_results_without_tools():
     def answer(messages):
         text = messages[-1].text

@@ -491,6 +491,17 @@ def test_the_best_of_refused_attempts_is_unverified():
     assert (state["status"], state["basis"]) == ("success", "unverified")
 
 
+def test_a_fork_keeps_the_contract(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        orchestrate(FakeExecutor("apple"), checkpointer=store.saver).run("Name it in at most 2 words", "t")
+        executor = FakeExecutor("a red apple", "plum")
+        state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).fork(
+            "t", 0
+        )
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+
+
 def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
     plan = [{"step": "one", "needs": []}, {"step": "two in at most 2 words", "needs": []}]
 

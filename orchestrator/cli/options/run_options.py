@@ -1,4 +1,4 @@
-"""The options of a run, which ``run`` and ``resume`` share: the fields of ``RunOptions``."""
+"""The options of a run, which ``run``, ``resume`` and ``fork`` share: the fields of ``RunOptions``."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Ver
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
+OF_A_NEW_RUN: Final = ("checks", "checks_model", "without_checks")
+"""The options that only a new run has: they derive its contract."""
 OF_A_PLAN: Final = (
-    "checks",
-    "checks_model",
-    "without_checks",
-    "planning",
-    "grounding",
-    "verifier",
-    "supervise",
-    "approve_tools",
-    "once_tools",
-    "max_retries",
-    "retry_policy",
-    "synthesis",
+    *OF_A_NEW_RUN,
+    *(
+        "planning",
+        "grounding",
+        "verifier",
+        "supervise",
+        "approve_tools",
+        "once_tools",
+        "max_retries",
+        "retry_policy",
+        "synthesis",
+    ),
 )
 """The options that cannot change while a step is under way."""
 

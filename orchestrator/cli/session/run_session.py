@@ -53,7 +53,7 @@ class RunSession:
     display: Display
 
     def run(self, open_stream: OpenStream, case: TaskCase | None = None) -> None:
-        """Starts or resumes the run, asks its questions, prints its state and exits.
+        """Starts, resumes or forks the run, asks its questions, prints its state and exits.
 
         Args:
             open_stream: Starts the stream of its events.
@@ -79,7 +79,7 @@ class RunSession:
         with show_progress(console, verbose=self.display.verbose) as progress:
 
             def show(event: Event) -> None:
-                # With the first event, because a resume can be refused before it.
+                # With the first event, because a fork can be refused before it.
                 if self.store is not None and isinstance(event, RunStarted | RunResumed):
                     where = f"thread {one_line(self.thread_id)}, stored in {one_line(self.store.where)}"
                     console.print(Text(where))
@@ -128,7 +128,7 @@ def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: S
 
     Args:
         orchestrator: Executes the run.
-        open_stream: Starts or resumes the run.
+        open_stream: Starts, resumes or forks the run.
         show: Called with each event.
     """
     with stop_on_signal(orchestrator.interrupt) as is_stopped:

@@ -52,6 +52,10 @@ TABLE = {
     "run x --model nonsense": "the model specification 'nonsense' names no model; give \"local\"",
     "run x --model gguf:/nowhere.gguf": "cannot be read",
     "resume t --max-retries 3": "No such option: --max-retries",
+    "fork t --step 1 --no-checks": "No such option: --no-checks",
+    "fork t --step 0": "Invalid value for '--step'",
+    "fork t": "Missing option '--step'",
+    "fork t --step 1 --thread ' '": "--thread is ' '; give a text",
     "rum": "No such command 'rum'; see `orchestrator --help`",
     "doctor --limit 3": "--limit needs --judge SPEC; add it, or leave --limit out",
     "doctor --judge openai:m --limit 0": "Invalid value for '--limit'",
@@ -95,7 +99,7 @@ def test_bad_input_is_one_sentence_and_spends_nothing(cli, served, folder, words
     assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("show",), ("show", "t", "--last"), ("resume",)])
+@pytest.mark.parametrize("words", [("show",), ("show", "t", "--last"), ("resume",), ("fork", "--step", "1")])
 def test_a_run_is_named_once(cli, db, words):
     cli("run", "x", "--model", "nonsense", "--db", str(db))
 

@@ -269,7 +269,9 @@ def test_the_tool_calls_of_an_execution_are_shown_with_their_arguments_and_error
     assert len(lines[first + 2]) < 150
 
 
-@pytest.mark.parametrize("words", [("resume", "t", "--approve"), ("run", "task", "--thread", "t")])
+@pytest.mark.parametrize(
+    "words", [("resume", "t", "--approve"), ("fork", "t", "--step", "1"), ("run", "task", "--thread", "t")]
+)
 def test_a_run_of_python_is_continued_in_python(in_python, words):
     refused = in_python(*words, supervision="human")
 

@@ -98,7 +98,9 @@ def test_a_signal_before_the_start_is_one_line_and_exit_status_130(
     assert ended == (130, "", [f"orchestrator: {sentence}"])
 
 
-@pytest.mark.parametrize("module", ["app", *(f"commands.{name}_command" for name in ("run", "resume"))])
+@pytest.mark.parametrize(
+    "module", ["app", *(f"commands.{name}_command" for name in ("run", "resume", "fork"))]
+)
 def test_the_help_needs_no_slow_import(module):
     script = (
         f"import sys, orchestrator.cli.{module};"

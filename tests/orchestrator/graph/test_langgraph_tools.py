@@ -141,7 +141,7 @@ def test_a_trace_says_which_execution_a_model_call_belongs_to():
     assert calls == [(0, 1), (0, 2)]
 
 
-@pytest.mark.parametrize("start", ["run", "stream", "resume"])
+@pytest.mark.parametrize("start", ["run", "stream", "resume", "fork"])
 def test_the_config_of_the_caller_reaches_the_model_calls(start):
     orchestrator = build(build_approving_agent(), ["one", "two"], checkpointer=InMemorySaver())
     recorder = Recorder()
@@ -151,12 +151,19 @@ def test_the_config_of_the_caller_reaches_the_model_calls(start):
             "x", "t", config
         )
     else:
-        orchestrator.run("x", "thread", {"recursion_limit": 3})
-        orchestrator.resume("thread", config=config)
+        continue_run(orchestrator, start, config)
 
     assert "model" in {name for name, _ in recorder.runs.values()}
     assert all("nightly" in tags for tags in recorder.tags)
     assert all(metadata["team"] == "a" for metadata in recorder.metadata)
+
+
+def continue_run(orchestrator: LangGraphOrchestrator, start: str, config: RunnableConfig) -> None:
+    orchestrator.run("x", "thread", {"recursion_limit": 3})
+    if start == "resume":
+        orchestrator.resume("thread", config=config)
+    else:
+        orchestrator.fork("thread", 0, config=config)
 
 
 class ReadingExecutor(FakeExecutor):
@@ -190,7 +197,7 @@ def test_the_config_may_name_the_thread():
     ("thread", "config", "problem"),
     [
         (None, "quick", "config is 'quick'; give a dict"),
-        (None, {"configurable": {"checkpoint_id": "1"}}, "names checkpoint_id; use `graph`"),
+        (None, {"configurable": {"checkpoint_id": "1"}}, "names checkpoint_id; use fork"),
         ("a", {"configurable": {"thread_id": "b"}}, "thread_id is 'a' and the config names 'b'"),
         (None, {"configurable": {"thread_id": 7}}, "thread_id is 7"),
     ],

@@ -51,3 +51,11 @@ async def test_a_question_is_answered_later(opened):
             ends.append((await asking(store).aresume("thread", APPROVE))["status"])
 
     assert (waiting["question"]["step"], ends) == ("one", ["executing", "success"])
+
+
+async def test_a_run_is_forked(opened):
+    async with opened() as store:
+        await build(store).arun("x", "thread")
+        other = await build(store).afork("thread", 1, "other")
+
+    assert [record["step"] for record in other["results"]] == ["one", "two"]

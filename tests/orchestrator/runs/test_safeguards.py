@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, TaskCase, check
+from evaluation import EvaluationContract, check
 from orchestrator import Budget, LangGraphOrchestrator, ResumeError, SupervisionPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -137,12 +137,3 @@ async def test_the_other_forms_of_resume_refuse_it_too():
     accepted = [event async for event in weaker.astream_resumed("run", APPROVED, accept_changes=True)]
 
     assert accepted[-1].state["warnings"]
-
-
-def test_a_run_goes_on_with_no_other_contract_than_that_of_its_task():
-    saver = begin(contract="from_task")
-    case = TaskCase(task="Send a letter", contract=WORDS)
-
-    with pytest.raises(ResumeError, match="it has another contract than contract=; leave that out, or start"):
-        build(saver, contract=case).resume("run", APPROVED)
-    assert build(saver, contract="from_task").resume("run", APPROVED)["question"] is None

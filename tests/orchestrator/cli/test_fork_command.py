@@ -1,0 +1,79 @@
+"""`orchestrator fork`."""
+
+import json
+
+import pytest
+
+from tests.fakes.chat_server import plan
+
+
+@pytest.fixture
+def begun(cli, served, db):
+    """A run "t" of two steps."""
+    served(plans=[plan("first step", "second step")], steps=["one", "two"])
+    cli("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+
+
+@pytest.fixture
+def fork(cli, db):
+    """Fork the run "t": `fork("--step", "2")`."""
+    return lambda *options, thread="t": cli("fork", thread, "--db", str(db), *options)
+
+
+def test_a_fork_goes_on_with_another_model_from_before_the_step(begun, fork, served):
+    other = served(steps=["otherwise"])
+    ended = fork("--step", "2", "--model", "openai:other", "--thread", "new")
+
+    assert (ended.exit_code, ended.stdout) == (0, "otherwise\n")
+    assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"] * 2)
+
+
+def test_a_fork_may_write_the_final_answer_again(begun, fork, served):
+    other = served(steps=["another answer"])
+    ended = fork("--step", "3", "--thread", "new")
+
+    assert ended.stdout == "another answer\n"
+    assert other.asked == ["step", "verdict"]
+
+
+def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
+    served(steps=["otherwise"])
+    said = fork("--step", "2", "--thread", "new").stderr
+    listed = cli("runs", "--json", "--db", str(db)).stdout
+
+    assert said.startswith(f"thread new, stored in {db}\n")
+    assert [run["thread_id"] for run in json.loads(listed)] == ["new", "t"]
+    assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
+
+
+def test_a_fork_that_is_refused_is_not_said_to_be_kept(begun, fork, served):
+    served()
+
+    assert "stored in" not in fork("--step", "4", "--thread", "new").stderr
+
+
+def test_a_fork_may_ask(begun, fork, served, cli, db):
+    served(steps=["otherwise"])
+    ended = fork("--step", "2", "--thread", "new", "--supervise", "human")
+
+    assert ended.exit_code == 3
+    assert ended.stderr.endswith(
+        f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
+    )
+    assert cli("resume", "new", "--db", str(db), "--approve").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--step", "4"], "thread 't' never reached step 4"),
+        (["--step", "1", "--thread", "t"], "thread 't' is in use; give another name"),
+    ],
+)
+def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, options, sentence):
+    before = db.read_bytes()
+    ended = fork(*options)
+
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert sentence in ended.stderr.splitlines()[-1]
+    assert db.read_bytes() == before

@@ -1,0 +1,170 @@
+"""A run that goes on otherwise from before one of its steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import EvaluationContract, TaskCase
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner, steps
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
+
+
+@pytest.fixture
+def opened(backend):
+    with backend.open() as store:
+        yield store
+
+
+def other(opened, *answers, **options):
+    """Another orchestrator on the store, and its executor."""
+    executor = FakeExecutor(*answers)
+    return build(opened, ["never planned"], executor, **options), executor
+
+
+def results(state):
+    return [record["result"] for record in state["results"]]
+
+
+def test_a_fork_of_a_fork_from_before_it_began_is_refused(opened):
+    build(opened, steps(3)).run("x", "thread")
+    build(opened).fork("thread", 2, "new")
+
+    with pytest.raises(ResumeError, match=r"'new' was forked at step 3; fork the run that it came from"):
+        build(opened).fork("new", 0)
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, step):
+    first = build(opened, steps(3)).run("x", "thread")
+    forked, executor = other(opened, "a", "b", "c")
+    state = forked.fork("thread", step, "new")
+
+    assert results(state) == [*results(first)[:step], *["a", "b", "c"][: 3 - step]]
+    assert (state["status"], state["task"], state["plan"]) == ("success", "x", first["plan"])
+    assert [call.step for call in executor.calls] == first["plan"][step:]
+    assert opened.history.show("new").state == state
+
+
+def test_the_run_that_is_forked_stays_as_it_is(opened):
+    build(opened, steps(3)).run("x", "thread")
+    before = opened.history.show("thread")
+    other(opened)[0].fork("thread", 1, "new")
+
+    assert opened.history.show("thread") == before
+    assert [run.thread_id for run in opened.history.runs()] == ["new", "thread"]
+
+
+def test_a_forks_summary_has_its_plan_and_its_own_times(opened):
+    build(opened, steps(3)).run("x", "thread")
+    other(opened)[0].fork("thread", 1, "new")
+    fork, run = opened.history.runs()
+
+    assert (fork.steps_done, fork.steps_planned) == (3, 3)
+    assert fork.started >= run.updated
+
+
+def test_a_run_that_waits_can_be_forked(opened):
+    asking(opened).run("x", "thread")
+    asking(opened).resume("thread", APPROVE)
+    state = other(opened, supervision="none")[0].fork("thread", 1, "new")
+
+    assert state["status"] == "success"
+    assert asking(opened).resume("thread", APPROVE)["status"] == "success"
+
+
+async def test_a_run_that_was_cut_off_can_be_forked(opened):
+    await cut_off(opened, "step 2")
+    state = await other(opened)[0].afork("thread", 1, "new")
+
+    assert results(state) == ["step 1 done", "step 2 done", "step 3 done"]
+
+
+def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
+    build(opened, ["a", "b"]).run("first", "thread")
+    build(opened, ["c", "d"]).run("second", "thread", replace=True)
+    state = other(opened)[0].fork("thread", 1, "new")
+
+    assert (state["task"], results(state)) == ("second", ["c done", "d done"])
+
+
+@pytest.mark.parametrize(("step", "kept"), [(0, 0), (1, 0), (2, 2)])
+def test_steps_that_ran_side_by_side_begin_again_together(opened, step, kept):
+    build(opened, SIDE_BY_SIDE).run("x", "thread")
+    forked, executor = other(opened)
+    state = forked.fork("thread", step, "new")
+
+    assert (state["status"], results(state)) == ("success", ["one done", "two done", "end done"])
+    assert len(executor.calls) == 3 - kept
+
+
+NO_FORKS = [
+    (
+        ("thread", 3),
+        ResumeError,
+        r"'thread' never reached step 4 \(index 3 in Python\); give a step from 1 to 2 \(",
+    ),
+    (("thread", 2), ResumeError, r"never reached step 3 \(index 2 in Python\)"),
+    (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
+    (("no plan", 0), ResumeError, "it has no plan"),
+    (("thread", 0, "no plan"), ResumeError, "thread 'no plan' is in use; give another name"),
+    (("thread", -1), ConfigurationError, "step is -1; give the index of a step, from 0"),
+    (("thread", True), ConfigurationError, "step is True"),
+    (("thread", "1"), ConfigurationError, "step is '1'"),
+    (("thread", 0, " "), ConfigurationError, "thread_id is ' '"),
+]
+
+
+def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, subtests):
+    build(opened, monitor=FakeMonitor(accept(), *[refuse()] * 3)).run("x", "thread")
+    plan = FakePlanner(ValueError("no"))
+    LangGraphOrchestrator(plan, FakeExecutor(), FakeMonitor(), checkpointer=opened.saver).run("y", "no plan")
+    before = opened.history.runs()
+    for arguments, error, sentence in NO_FORKS:
+        with subtests.test(arguments=arguments), pytest.raises(error, match=sentence):
+            other(opened)[0].fork(*arguments)
+
+    assert opened.history.runs() == before
+
+
+@pytest.mark.parametrize(
+    ("plan", "executor", "choices"),
+    [
+        (steps(2), FakeExecutor, r"give a step from 1 to 2 \(an index from 0 to 1 in Python\)$"),
+        (SIDE_BY_SIDE, FakeExecutor, r"give a step from 1 to 3 \(.*\)$"),
+    ],
+)
+def test_the_steps_that_a_fork_may_begin_with_are_steps_of_the_run(opened, plan, executor, choices):
+    build(opened, plan, executor()).run("x", "thread")
+
+    with pytest.raises(ResumeError, match=rf"never reached step 10 \(index 9 in Python\); {choices}"):
+        other(opened)[0].fork("thread", 9)
+
+
+TASK = "Name a fruit. Use at most 2 words."
+LONG = TaskCase(
+    task=TASK, contract=EvaluationContract(checks=[{"check": "word_count", "min": 3}], complete=True)
+)
+
+
+@pytest.mark.parametrize("begun", [{"contract": "from_task"}, {}])
+def test_a_fork_is_checked_by_the_contract_that_it_states(opened, begun):
+    build(opened, ["name it"], FakeExecutor("Apple"), **begun).run(TASK, "thread")
+    refused, _ = other(opened, "Apple", contract=LONG, max_retries=0)
+    accepted, _ = other(opened, "a red apple", contract=LONG)
+
+    assert refused.fork("thread", 0, "new")["failure"]["kind"] == "attempts_exhausted"
+    assert accepted.fork("thread", 0, "newer")["basis"] == "checked"
+
+
+def test_a_run_goes_on_with_no_other_contract_than_its_own(opened):
+    options = {"supervision": "human", "contract": "from_task"}
+    build(opened, ["name it"], FakeExecutor("Apple"), **options).run(TASK, "thread")
+    stated, _ = other(opened, **{**options, "contract": LONG})
+    derived, _ = other(opened, **options)
+
+    with pytest.raises(ResumeError, match="it has another contract than contract=; leave that out, or fork"):
+        stated.resume("thread", APPROVE)
+    assert derived.resume("thread", APPROVE)["status"] == "success"
