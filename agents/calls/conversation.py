@@ -12,8 +12,12 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
-from agents.calls.server_errors import convert_errors
-from agents.calls.structured_output import accepts_schema, is_schema_refusal, remember_schema_refusal
+from agents.calls.server_errors import (
+    accepts_schema,
+    convert_errors,
+    is_schema_refusal,
+    remember_schema_refusal,
+)
 from agents.contracts import JsonSchema
 from agents.models.ollama import require_complete
 from agents.models.sampling import Sampling, apply_sampling, remove_refused

@@ -1,22 +1,39 @@
-"""The journal of a conversation with tools: a resumed run takes its results and does not repeat its calls."""
+"""Reads the config of the graph that calls an agent, and the journal in it.
+
+A resumed run takes the results of its calls from the journal, and does not repeat them.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 
-from agents.calls.caller_config import read_values
 from agents.calls.conversation import Request
 from agents.sync import run_in_threads
 
 CALL_JOURNAL: Final = "call_journal"
 """Name of the journal in ``config["configurable"]``."""
+
+
+def read_config() -> RunnableConfig:
+    """Returns the config of the running node, chain or tool; an empty one outside of these."""
+    try:
+        return get_config()
+    except RuntimeError:
+        return RunnableConfig()
+
+
+def read_values() -> Mapping[str, object]:
+    """Returns the values in ``configurable`` of the running node, chain or tool."""
+    return read_config().get("configurable", {})
 
 
 @runtime_checkable

@@ -1,20 +1,21 @@
-"""Converts the errors of a model's server: one sentence with its address, without keys and web pages."""
+"""Converts the errors of a model's server to ours, and recognises servers that accept no JSON schema."""
 
 from __future__ import annotations
 
+import logging
 import re
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from json import JSONDecodeError
 from typing import Final
 
 import httpx
 from langchain_core.exceptions import ContextOverflowError, ModelError
+from langchain_core.language_models import BaseChatModel
 
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
-from agents.key_masking import mask_keys, read_secrets
-from agents.models.address import find_address, hide_credentials
+from agents.models.address import find_address, hide_credentials, mask_keys, read_secrets
 from agents.models.ollama import explain_error
 from agents.models.transport_retry import (
     find_status,
@@ -24,18 +25,27 @@ from agents.models.transport_retry import (
     iter_causes,
 )
 
-_HTML: Final = re.compile(r"<(?:!doctype\s+html|html|head|body|h1)\b", re.IGNORECASE)
+_log: Final = logging.getLogger(__name__)
 _LONGEST: Final = 300
 _OVERFLOW: Final = re.compile(r"exceeds? the (?:available )?context (?:size|length)", re.IGNORECASE)
-_SIZE: Final = re.compile(r"\((\d+) tokens\)")
 ADVICE: Final = "shorten the task or its sources, or raise the context (--context-size, num_ctx)"
 """What to do about a prompt that is too long."""
-_WAIT: Final = "raise --call-timeout (in Python call_timeout, or the timeout of the model that you built)"
+_REFUSING: Final = frozenset(
+    {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}
+)
+_FILTERED: Final = re.compile(
+    r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
+)
+
+# By id, since models have no hash. Weak references, so that a model can be freed.
+_refused: dict[int, weakref.ref[BaseChatModel]] = {}
 
 
 @contextmanager
 def convert_errors(model: object) -> Iterator[None]:
     """Raises an error of the model's server as an error of this package. Any other passes unchanged.
+
+    The message is one sentence with the address of the server, without keys.
 
     Raises:
         ModelUnavailableError: The server does not answer, keeps failing, or is not a model's server.
@@ -47,7 +57,7 @@ def convert_errors(model: object) -> Iterator[None]:
         kind = _choose_kind(error)
         if kind is None:
             raise
-        raise kind(_explain(model, error) or _describe(model, error)) from error
+        raise kind(_describe(model, error)) from error
 
 
 def is_overflow(error: BaseException) -> bool:
@@ -73,58 +83,43 @@ def _choose_kind(error: Exception) -> type[AgentError] | None:
     return ModelRefusedError if refused else ModelUnavailableError
 
 
-def _explain(model: object, error: Exception) -> str | None:
-    """Returns a sentence with what to do about an error that has one; None for any other."""
-    if is_overflow(error):
-        sizes = [f" of {size} tokens" for size in _SIZE.findall(str(error))]
-        prompt, context = [*sizes, "", ""][:2]
-        return f"the prompt{prompt} does not fit the model's context{context}; {ADVICE}"
-    for cause in iter_causes(error):
-        if isinstance(cause, httpx.ReadTimeout) and (seconds := _read_timeout(cause)) is not None:
-            place = _name_place(model, error)
-            return f"the model's server{place} gave no answer in {seconds:g} s: {_WAIT}"
-    return explain_error(model, error)
-
-
-def _read_timeout(error: httpx.ReadTimeout) -> float | None:
-    try:
-        seconds: float | None = error.request.extensions["timeout"]["read"]
-    except (RuntimeError, KeyError):  # httpx raises RuntimeError if there is no request
-        return None
-    return seconds
-
-
 def _describe(model: object, error: Exception) -> str:
-    place = _name_place(model, error)
-    return f"the model's server{place} failed ({type(error).__name__}): {_read_detail(model, error)}"
+    address = find_address(model)
+    place = "" if address is None else f" at {hide_credentials(address)}"
+    text = " ".join(mask_keys(str(error), read_secrets(model)).split())[:_LONGEST]
+    if is_overflow(error):
+        return f"the prompt does not fit the model's context ({text}); {ADVICE}"
+    if any(isinstance(cause, httpx.ReadTimeout) for cause in iter_causes(error)):
+        return f"the model's server{place} gave no answer in time: raise call_timeout (--call-timeout)"
+    return explain_error(model, error) or (
+        f"the model's server{place} failed ({type(error).__name__}): {text or type(error).__name__}"
+    )
 
 
-def _name_place(model: object, error: Exception) -> str:
-    address = find_address(model) or _requested_url(error)
-    return "" if address is None else f" at {hide_credentials(address)}"
+def is_schema_refusal(error: BaseException) -> bool:
+    """Checks whether a server may have refused a request because of its schema.
+
+    Its words do not tell, since every server has its own. Only the same request without the schema can.
+    """
+    return find_status(error) in _REFUSING and not is_content_filtered(error) and not is_overflow(error)
 
 
-def _read_detail(model: object, error: Exception) -> str:
-    text = " ".join(mask_keys(str(error), read_secrets(model)).split())
-    page = _HTML.search(text)
-    if page is None and not _is_page_decoded(error):
-        return text[:_LONGEST] or type(error).__name__
-    before, status = text[: page.start()][:_LONGEST] if page else "", find_status(error)
-    known = status is None or str(status) in before
-    return f"{before}an HTML page{'' if known else f' with the HTTP status {status}'}"
+def is_content_filtered(error: BaseException) -> bool:
+    """Checks whether the provider's content filter blocked the request."""
+    text = f"{getattr(error, 'code', '')} {error}"
+    return http_status(error) in _REFUSING and _FILTERED.search(text) is not None
 
 
-def _is_page_decoded(error: Exception) -> bool:
-    """Checks whether a client tried to read an HTML page as JSON."""
-    documents = (cause.doc for cause in iter_causes(error) if isinstance(cause, JSONDecodeError))
-    # Only at the beginning: the model's own text may be HTML.
-    return any(_HTML.match(document.lstrip()) for document in documents)
+def accepts_schema(model: BaseChatModel) -> bool:
+    """Checks whether the model's server has not refused a schema yet."""
+    known = _refused.get(id(model))
+    return known is None or known() is not model
 
 
-def _requested_url(error: Exception) -> str | None:
-    for cause in iter_causes(error):
-        try:
-            return str(cause.request.url)  # type: ignore[attr-defined] # the errors of every HTTP client
-        except (AttributeError, RuntimeError):  # httpx raises RuntimeError if it is not set
-            continue
-    return None
+def remember_schema_refusal(model: object) -> None:
+    """Remembers that the model's server accepts no schema, as long as the model exists."""
+    if not isinstance(model, BaseChatModel):
+        return
+    key = id(model)
+    _refused[key] = weakref.ref(model, lambda _: _refused.pop(key, None))
+    _log.warning("the server of %s accepts no JSON schema; it is asked without one", type(model).__name__)

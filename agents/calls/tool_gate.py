@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from agents.calls.caller_config import read_values
+from agents.calls.journal import read_values
 from agents.calls.planned_call import PlannedCall
 from agents.contracts import GateDecision, HumanAnswer
 

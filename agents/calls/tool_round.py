@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, Too
 from agents.calls.conversation import Conversation, Request
 from agents.calls.journal import JournaledRequests, hash_call
 from agents.calls.planned_call import PlannedCall
-from agents.calls.stand_in_tools import answer_call
+from agents.calls.tool_answers import answer_call
 from agents.calls.tool_gate import (
     TOOL_ANSWER,
     Ask,

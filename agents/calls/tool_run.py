@@ -12,12 +12,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from agents.calls.caller_config import read_values
 from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
-from agents.calls.journal import hash_call
+from agents.calls.journal import hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
-from agents.calls.stand_in_tools import answer_call, refuse_invalid, refuse_unknown
-from agents.calls.tool_answers import build_error, read_answer
+from agents.calls.tool_answers import answer_call, build_error, read_answer, refuse_invalid, refuse_unknown
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,

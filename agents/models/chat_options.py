@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -55,7 +54,7 @@ def build_chat_model(
     try:
         return model_class(**{**settings, **decided})
     except ValidationError as error:
-        raise _explain(error, model_class) from None
+        raise explain_settings(error, model_class.__name__) from None
 
 
 def read_field_names(model_class: type[BaseModel]) -> dict[str, str]:
@@ -76,18 +75,16 @@ def _check_option(
     name: str, names: Mapping[str, str], decided: Mapping[str, object], model_class: type[BaseModel]
 ) -> str:
     if name not in names:
-        close = get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"give settings of {model_class.__name__}"
-        raise ModelSpecError(f"option {name!r} is not a setting of {model_class.__name__}; {hint}")
+        raise ModelSpecError(f"option {name!r} is not a setting of {model_class.__name__}; leave it out")
     if names[name] in decided:
         raise ModelSpecError(f"option {name!r} is decided by the model specification; leave it out")
     return names[name]
 
 
-def _explain(error: ValidationError, model_class: type[BaseModel]) -> AgentError:
-    # Without the values: one of them may be a key.
+def explain_settings(error: ValidationError, kind: str) -> AgentError:
+    """Returns the error of settings that a class of models refuses, without values: one may be a key."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     name, reason = ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
     if not name:  # about the settings together, such as a key that is in none of them
-        return ModelSetupError(f"{model_class.__name__} cannot be built: {reason}")
+        return ModelSetupError(f"{kind} cannot be built: {reason}")
     return ModelSpecError(f"option {name!r} is not accepted: {reason}")

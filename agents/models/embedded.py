@@ -17,11 +17,10 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from agents.errors import ModelSetupError, ModelSpecError
+from agents.errors import ModelSetupError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
-from agents.models.llama_process import Settings
 from agents.models.weights import Weights, locate_weights
 
 if TYPE_CHECKING:
@@ -72,10 +71,7 @@ def embedded_endpoint(weights: Weights | None = None, n_ctx: int | None = None) 
     with _lock:
         running = _running.get(file.path)
         # In a forked child, poll says that its parent's server has ended, so the child starts its own.
-        if running is not None and running[0].poll() is not None:
-            _stop(running[0])  # closes its pipes; a process that has ended is not killed
-            running = None
-        if running is None:
+        if running is None or running[0].poll() is not None:
             running = _running[file.path] = _start(file, n_ctx or DEFAULT_N_CTX)
     endpoint = running[1]
     if n_ctx not in (None, endpoint.n_ctx):
@@ -102,8 +98,8 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
     from langchain_openai import ChatOpenAI  # noqa: PLC0415 - slow to import
     from openai import DefaultAsyncHttpxClient, DefaultHttpxClient  # noqa: PLC0415
 
-    settings = dict(options)
-    endpoint = embedded_endpoint(weights, _check_n_ctx(settings.pop("n_ctx", None)))
+    settings: dict[str, Any] = dict(options)
+    endpoint = embedded_endpoint(weights, settings.pop("n_ctx", None))
     return build_chat_model(
         ChatOpenAI,
         fixed={
@@ -143,12 +139,6 @@ def close_servers() -> None:
             _stop(_running.popitem()[1][0])
 
 
-def _check_n_ctx(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-        return value
-    raise ModelSpecError(f"option 'n_ctx' is {value!r}; give a whole number of tokens of at least 1")
-
-
 def require_runtime(package: str = "xllamacpp") -> None:
     """Checks that llama.cpp's package is installed, without importing it.
 
@@ -163,32 +153,28 @@ def require_runtime(package: str = "xllamacpp") -> None:
 
 
 def _start(weights: Weights, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
-    settings: Settings = {
+    api_key = secrets.token_urlsafe(32)
+    settings = {
         "path": str(weights.path),
         "alias": weights.path.stem,
         "n_ctx": n_ctx,
-        "n_threads": _thread_count(),
-        "api_key": secrets.token_urlsafe(32),
+        # llama.cpp's threads wait for each other in a busy loop. With a thread on every core, one other busy
+        # process slows two cores from 100 tokens/s to under 10.
+        "n_threads": max(1, (os.cpu_count() or 1) // 2),
+        "api_key": api_key,
     }
-    process = _spawn()
+    process, address = _spawn(), ""
     try:
         address = _read_address(process, settings)
-    except BaseException:  # such as Ctrl-C while it loads: no one else would stop the process
-        _stop(process)
-        raise
+    finally:  # also after Ctrl-C while it loads: no one else would stop the process
+        if not address:
+            _stop(process)
     if not address:
-        _stop(process)
         raise ModelSetupError(
             f"llama.cpp cannot load {settings['path']!r} with n_ctx {n_ctx}; the file is damaged or of an "
             "unknown architecture, or there is too little memory: get the file again, or give a smaller one"
         )
-    return process, Endpoint(f"{address}/v1", settings["api_key"], settings["alias"], n_ctx)
-
-
-def _thread_count() -> int:
-    # llama.cpp's threads wait for each other in a busy loop. With a thread on every core, one other busy
-    # process slows two cores from 100 tokens/s to under 10.
-    return max(1, (os.cpu_count() or 1) // 2)
+    return process, Endpoint(f"{address}/v1", api_key, weights.path.stem, n_ctx)
 
 
 def _spawn() -> subprocess.Popen[str]:
@@ -203,7 +189,7 @@ def _spawn() -> subprocess.Popen[str]:
     )
 
 
-def _read_address(process: subprocess.Popen[str], settings: Settings) -> str:
+def _read_address(process: subprocess.Popen[str], settings: Mapping[str, object]) -> str:
     """Sends the settings and waits for the address. Returns an empty text if the process ends instead."""
     if process.stdin is None or process.stdout is None:
         return ""

@@ -14,32 +14,18 @@ import json
 import os
 import signal
 import sys
-from typing import TextIO, TypedDict
-
-
-class Settings(TypedDict):
-    """The settings of the server.
-
-    Attributes:
-        path: The weights file.
-        alias: The model's name in replies.
-        n_ctx: The size of the context in tokens.
-        n_threads: Number of threads.
-        api_key: The key that every request needs.
-    """
-
-    path: str
-    alias: str
-    n_ctx: int
-    n_threads: int
-    api_key: str
-
+from typing import TextIO
 
 _PROMPT_CACHE_MIB = 256
 
 
 def serve(incoming: TextIO, outgoing: TextIO) -> object:
     """Serves until ``incoming`` ends.
+
+    Args:
+        incoming: A line with ``path`` (of the weights), ``alias`` (the name of the model in replies),
+            ``n_ctx`` (the size of the context in tokens), ``n_threads`` and ``api_key`` (for every request).
+        outgoing: Gets one line, the address.
 
     Returns:
         The server. It runs until it is freed, and freeing it waits for a reply that is being written.
@@ -49,7 +35,7 @@ def serve(incoming: TextIO, outgoing: TextIO) -> object:
     """
     import xllamacpp  # noqa: PLC0415 - an extra, and 100 MB of native code
 
-    settings: Settings = json.loads(incoming.readline())
+    settings = json.loads(incoming.readline())
     params = xllamacpp.CommonParams()
     params.model.path = settings["path"]
     params.model_alias = {settings["alias"]}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import httpx
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
-from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableBinding
 
 from agents.models.chat_options import build_chat_model
@@ -21,14 +18,9 @@ from agents.models.transport_retry import http_status, iter_causes
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama
 
-_log: Final = logging.getLogger(__name__)
-
 DEFAULT_NUM_CTX: Final = 8192
 NUM_CTX: Final = "num_ctx"
 """The key of the context's size in the metadata of a model."""
-_NEARLY_FULL: Final = 0.8
-_LIKELY: Final = 0.75
-"""The part of an estimate that a whole prompt has at least."""
 # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
 _KEEP_NONE: Final = httpx.Limits(max_keepalive_connections=0)
 _DEFAULT_PORT: Final = 11434
@@ -41,8 +33,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     """Builds a chat model of an Ollama server; its host comes from ``OLLAMA_HOST``.
 
     The server is told to refuse a prompt that is longer than ``num_ctx``, and to end a reply at the end of
-    the context; a server before 0.12.6 cuts both. A reply whose prompt fills the context is logged as a
-    WARNING.
+    the context; a server before 0.12.6 cuts both.
 
     Args:
         name: The model's name, with or without a tag.
@@ -61,24 +52,14 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
             "num_ctx": DEFAULT_NUM_CTX,
             "temperature": 0.0,
             "client_kwargs": {"timeout": 300.0, "limits": _KEEP_NONE},
-            "sync_client_kwargs": _add_hook(options, _forbid_cuts),
-            "async_client_kwargs": _add_hook(options, _aforbid_cuts),
+            "sync_client_kwargs": {"event_hooks": {"request": [_forbid_cuts]}},
+            "async_client_kwargs": {"event_hooks": {"request": [_aforbid_cuts]}},
         },
         options=options,
     )
-    callbacks, num_ctx = model.callbacks or [], model.num_ctx or DEFAULT_NUM_CTX
-    handlers = callbacks if isinstance(callbacks, list) else callbacks.handlers
-    model.callbacks = [*handlers, ContextGuard(name, num_ctx)]
     # Callbacks are given it with each call.
-    model.metadata = {**(model.metadata or {}), NUM_CTX: num_ctx}
+    model.metadata = {**(model.metadata or {}), NUM_CTX: model.num_ctx or DEFAULT_NUM_CTX}
     return model
-
-
-def _add_hook(options: Mapping[str, object], hook: Callable[..., object]) -> dict[str, object]:
-    """Returns the settings of a client whose requests pass the caller's hooks and then this one."""
-    client = options.get("client_kwargs")
-    hooks = client.get("event_hooks", {}) if isinstance(client, Mapping) else {}
-    return {"event_hooks": {**hooks, "request": [*hooks.get("request", ()), hook]}}
 
 
 def _forbid_cuts(request: httpx.Request) -> None:
@@ -92,50 +73,6 @@ def _forbid_cuts(request: httpx.Request) -> None:
 
 async def _aforbid_cuts(request: httpx.Request) -> None:
     _forbid_cuts(request)
-
-
-def is_cut(prompt_tokens: int | None, num_ctx: int, estimate: float = 0.0) -> bool:
-    """Checks whether the server answered from a part of the prompt.
-
-    The part fills the context, or half of it in newer servers (0.32, 0.33): only an estimate of the whole
-    tells that. An estimate that is a third too high, or a fifth too low, gives the same answer.
-
-    Args:
-        prompt_tokens: The tokens that the server counted; None if it told none.
-        num_ctx: The size of the context in tokens.
-        estimate: The tokens of the whole prompt; 0 if they are not estimated.
-    """
-    if prompt_tokens is not None and prompt_tokens >= num_ctx:
-        return True
-    counted = num_ctx if prompt_tokens is None else prompt_tokens
-    return estimate > _NEARLY_FULL * num_ctx and _LIKELY * estimate > counted
-
-
-class ContextGuard(BaseCallbackHandler):
-    """Logs a WARNING if a prompt fills the context.
-
-    Attributes:
-        model: The model's name, for the message.
-        num_ctx: The size of the context in tokens.
-    """
-
-    def __init__(self, model: str, num_ctx: int) -> None:
-        """Watches the replies of one model."""
-        self.model = model
-        self.num_ctx = num_ctx
-
-    def on_llm_end(self, response: LLMResult, **_: object) -> None:
-        """Compares the reported number of prompt tokens, if there is one, with the context."""
-        message = getattr(response.generations[0][0], "message", None)
-        usage = getattr(message, "usage_metadata", None)
-        if usage and is_cut(usage["input_tokens"], self.num_ctx):
-            _log.warning(
-                "the prompt fills the context of %s (%d of num_ctx %d tokens), "
-                "so the server may have cut it; shorten the prompt, or raise num_ctx",
-                self.model,
-                usage["input_tokens"],
-                self.num_ctx,
-            )
 
 
 def explain_error(llm: object | None, error: BaseException) -> str | None:

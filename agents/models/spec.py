@@ -6,20 +6,18 @@ Imports a model's libraries on first use.
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSpecError
 from agents.models.embedded import build_embedded
+from agents.models.hosted import build_openai, build_provider_model
 from agents.models.ollama import build_ollama
-from agents.models.openai import build_openai
-from agents.models.providers import PROVIDERS, build_provider_model
 from agents.models.weights import check_weights
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_KINDS: Final = ("local", "ollama", "gguf", "openai", *PROVIDERS)
+_OWN_KINDS: Final = ("local", "gguf", "openai")
 _OLLAMA_SETTINGS: Final = ("num_ctx", "keep_alive", "reasoning", "num_predict", "temperature", "seed")
 """The settings that may follow the name of an Ollama model: no secrets, since stores keep a specification."""
 _LONGEST_TIMEOUT: Final = 10**9
@@ -35,7 +33,7 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
     - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``,
       with ``OPENAI_API_KEY``.
     - ``anthropic:NAME``, ``google_genai:NAME``, ...: a model of any provider that LangChain's
-      ``init_chat_model`` knows, with the provider's package and key.
+      ``init_chat_model`` knows, with the packages ``langchain`` and the provider's, and its key.
 
     Args:
         spec: The model specification.
@@ -55,15 +53,18 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
         case "local" if not separator:
             return build_embedded(None, options)
         case "gguf" if name:
-            return build_embedded(check_weights(name, named_by="the specification"), options)
+            return build_embedded(check_weights(name), options)
         case "ollama" if name.partition(",")[0]:
             name, *settings = name.split(",")
             return build_ollama(name, {**options, **dict(_read_setting(spec, text) for text in settings)})
         case "openai" if name:
             return build_openai(name, options)
-    if kind in PROVIDERS and name:
-        return build_provider_model(kind, name, options)
-    raise ModelSpecError(_describe_mistake(spec, kind, name))
+        case str() if name and kind not in ("", "local", "ollama"):
+            return build_provider_model(kind, name, options)
+    raise ModelSpecError(
+        f'the model specification {spec!r} names no model; give "local", "ollama:NAME", "gguf:PATH", '
+        '"openai:NAME", or PROVIDER:NAME with a provider of LangChain\'s init_chat_model'
+    )
 
 
 def timeout_option(spec: str, seconds: object) -> dict[str, object]:
@@ -72,9 +73,11 @@ def timeout_option(spec: str, seconds: object) -> dict[str, object]:
     It is empty if there is no such time, and for a hosted provider, whose class may not have the option.
     """
     kind = spec.partition(":")[0].strip()
-    if kind in PROVIDERS or not isinstance(seconds, int | float) or not 0 < seconds < _LONGEST_TIMEOUT:
+    if not isinstance(seconds, int | float) or not 0 < seconds < _LONGEST_TIMEOUT:
         return {}
-    return {"client_kwargs": {"timeout": seconds}} if kind == "ollama" else {"timeout": seconds}
+    if kind == "ollama":
+        return {"client_kwargs": {"timeout": seconds}}
+    return {"timeout": seconds} if kind in _OWN_KINDS else {}
 
 
 def _read_setting(spec: str, text: str) -> tuple[str, object]:
@@ -88,15 +91,3 @@ def _read_setting(spec: str, text: str) -> tuple[str, object]:
         return name, json.loads(value.lower())
     except ValueError:  # a duration such as 30m, or a level such as low
         return name, value
-
-
-def _describe_mistake(spec: object, kind: str, name: str) -> str:
-    close = get_close_matches(kind.lower(), _KINDS, n=1)
-    # A name alone, such as "gemma", may be close to a provider by chance.
-    meant = close[0] if close and kind not in _KINDS and (name or close == ["local"]) else None
-    hint = f" (did you mean {':'.join(filter(None, (meant, name)))!r}?)" if meant else ""
-    return (
-        f"the model specification {spec!r} names no model{hint}; give "
-        '"local", "ollama:NAME", "gguf:PATH", "openai:NAME", '
-        f"or NAME after another provider and a colon: {', '.join(PROVIDERS)}"
-    )

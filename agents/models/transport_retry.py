@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import httpx
 from langchain_core.exceptions import ModelError
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
@@ -21,6 +20,7 @@ from agents.parsing.loose_json import find_containers
 _log = logging.getLogger(__name__)
 
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
+_Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 _LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError, httpx.DecodingError)
 # By name, since each HTTP client has its own classes.
 _MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCertVerificationError"})
@@ -91,20 +91,7 @@ def find_status(error: BaseException) -> int | None:
     return next((status for status in statuses if status is not None), None)
 
 
-def retry_after_seconds(error: BaseException) -> float | None:
-    """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
-    # Ollama's client drops the response from its own error, but not from the context.
-    responses = (getattr(each, "response", None) for each in (error, error.__context__))
-    headers = (getattr(response, "headers", None) or {} for response in responses)
-    value = next(filter(None, (each.get("retry-after") for each in headers)), "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < math.inf else None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class TransportRetry:
     """Retries of a call after transient errors, after random waits whose upper bound doubles.
 
@@ -112,53 +99,47 @@ class TransportRetry:
         max_attempts: Maximum number of calls, including the first; 1 never retries.
         initial_seconds: Upper bound of the first wait; it doubles with each retry.
         max_seconds: Upper bound of any wait, also if the server asks for a longer one.
+
+    Raises:
+        ValidationError: A bound is not accepted.
     """
 
-    max_attempts: int = 4
-    initial_seconds: float = 0.5
-    max_seconds: float = 30.0
-
-    def __post_init__(self) -> None:
-        """Checks the bounds.
-
-        Raises:
-            ValueError: ``max_attempts`` is no whole number from 1, or a time no finite number from 0.
-        """
-        # By type: Python takes True for 1.
-        if type(self.max_attempts) is not int or self.max_attempts < 1:
-            raise ValueError(f"max_attempts is {self.max_attempts!r}; give a whole number of at least 1")
-        for name in ("initial_seconds", "max_seconds"):
-            seconds = getattr(self, name)
-            if type(seconds) not in (int, float) or not 0 <= seconds < math.inf:
-                raise ValueError(f"{name} is {seconds!r}; give finite seconds of at least 0")
+    max_attempts: Annotated[int, Field(strict=True, ge=1)] = 4
+    initial_seconds: _Seconds = 0.5
+    max_seconds: _Seconds = 30.0
 
     def sync(self) -> Retrying:
         """Builds a tenacity controller for blocking calls. It raises the last error unchanged."""
-        return Retrying(
-            retry=retry_if_exception(is_transient),
-            stop=stop_after_attempt(self.max_attempts),
-            wait=self._wait_seconds,
-            before_sleep=_log_retry,
-            reraise=True,
-        )
+        return Retrying(**self._options(is_transient))
 
     def asynchronous(self, retry_on: Callable[[BaseException], bool] = is_transient) -> AsyncRetrying:
         """Builds the same controller for awaited calls. ``retry_on`` selects the errors to retry."""
-        return AsyncRetrying(
-            retry=retry_if_exception(retry_on),
-            stop=stop_after_attempt(self.max_attempts),
-            wait=self._wait_seconds,
-            before_sleep=_log_retry,
-            reraise=True,
-            sleep=asyncio.sleep,
-        )
+        return AsyncRetrying(**self._options(retry_on))
+
+    def _options(self, retry_on: Callable[[BaseException], bool]) -> dict[str, Any]:
+        return {
+            "retry": retry_if_exception(retry_on),
+            "stop": stop_after_attempt(self.max_attempts),
+            "wait": self._wait_seconds,
+            "before_sleep": _log_retry,
+            "reraise": True,
+        }
 
     def _wait_seconds(self, state: RetryCallState) -> float:
         """Returns the server's ``Retry-After``, or else a random wait."""
         error = state.outcome.exception() if state.outcome else None
-        requested = retry_after_seconds(error) if error else None
         backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
+        requested = _read_retry_after(error)
         return min(self.max_seconds, backoff(state) if requested is None else requested)
+
+
+def _read_retry_after(error: BaseException | None) -> float | None:
+    """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
+    # Ollama's client drops the response from its own error, but not from the context.
+    responses = (getattr(each, "response", None) for each in (error, getattr(error, "__context__", None)))
+    headers = (getattr(response, "headers", None) or {} for response in responses)
+    value = next(filter(None, (each.get("retry-after") for each in headers)), "")
+    return float(value) if value.isdecimal() else None
 
 
 def _log_retry(state: RetryCallState) -> None:

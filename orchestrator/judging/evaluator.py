@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from agents.calls.caller_config import read_config
+from agents.calls.journal import read_config
 from evaluation import (
     CheckContext,
     CheckOutcome,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml
@@ -29,15 +28,11 @@ def _read_transport(value: object) -> object:
     """Reads the retries of a transport from plain data."""
     if not isinstance(value, Mapping):
         return value
-    known = [each.name for each in fields(TransportRetry)]
-    for name in (name for name in value if name not in known):
-        raise ConfigurationError(
-            f"{name} is not an argument of TransportRetry; give any of {', '.join(known)}"
-        )
     try:
         return TransportRetry(**value)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigurationError(f"{first['loc'][0]} is {first['input']!r}; {first['msg']}") from None
 
 
 class RetryPolicy(SettingsModel):

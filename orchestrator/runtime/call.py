@@ -11,9 +11,9 @@ from typing import Final, Generic, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
-from agents.calls.caller_config import read_config
+from agents.calls.journal import read_config
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
-from agents.key_masking import mask_keys
+from agents.models.address import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
@@ -112,7 +112,7 @@ async def call_agent(
     Raises:
         asyncio.CancelledError: The run was interrupted.
     """
-    recorder, spent_before = run.build_recorder(observer), run.spent
+    recorder = run.build_recorder(observer)
     bound = run.find_time_bound(step_index)
     with use_recorder(recorder):
         context = copy_context_with(without_durability(read_config() if config is None else config))
@@ -140,7 +140,7 @@ async def call_agent(
         return Raised(TimeoutError(bound.reason), spent, bound.kind, transient=False)
     if recorder.refused is not None:
         return Raised(recorder.refused, spent, "budget_exceeded", transient=False)
-    if error is None and (cut := recorder.find_cut_prompt(spent_before)) is not None:
+    if error is None and (cut := recorder.find_cut_prompt()) is not None:
         error = PromptTooLongError(cut)
     if error is not None:
         kind: FailureKind | None = "needs_review" if isinstance(error, PromptTooLongError) else None

@@ -10,7 +10,7 @@ from contextvars import Context
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import set_config_context
 
-from agents.calls.caller_config import read_config, read_values
+from agents.calls.journal import read_config, read_values
 
 
 def copy_context_with(config: RunnableConfig) -> Context:

@@ -14,16 +14,14 @@ class ModelRates(TypedDict):
     """The speed and the context of a model, from the replies of a server that reports them, as Ollama does.
 
     ``output_ms`` and ``load_ms`` are the server's times for writing and for loading the model.
-    ``prompt_tokens`` and ``prompt_bytes`` (of UTF-8) are those of all prompts. ``context_used`` is the most
-    tokens of a prompt and its reply, ``context_size`` the bound; None if it is not known.
+    ``context_used`` is the most tokens of a prompt and its reply, ``context_size`` the bound; None if it is
+    not known.
     """
 
     tokens_per_second: float | None
     output_tokens: int
     output_ms: float
     load_ms: float
-    prompt_tokens: int
-    prompt_bytes: int
     context_used: int
     context_size: int | None
 
@@ -74,12 +72,11 @@ def add_usage(first: Usage, second: Usage) -> Usage:
         cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
         latency_ms=first["latency_ms"] + second["latency_ms"],
     )
-    rates = add_rates(first.get("rates", {}), second.get("rates", {}))
+    rates = _add_rates(first.get("rates", {}), second.get("rates", {}))
     return {**added, "rates": rates} if rates else added
 
 
-def add_rates(first: Mapping[str, ModelRates], second: Mapping[str, ModelRates]) -> dict[str, ModelRates]:
-    """Adds the rates of each model."""
+def _add_rates(first: Mapping[str, ModelRates], second: Mapping[str, ModelRates]) -> dict[str, ModelRates]:
     both = {name: _join(rates, second[name]) for name, rates in first.items() if name in second}
     return {**first, **second, **both}
 
@@ -92,8 +89,6 @@ def _join(first: ModelRates, second: ModelRates) -> ModelRates:
         output_tokens=tokens,
         output_ms=milliseconds,
         load_ms=first["load_ms"] + second["load_ms"],
-        prompt_tokens=first["prompt_tokens"] + second["prompt_tokens"],
-        prompt_bytes=first["prompt_bytes"] + second["prompt_bytes"],
         context_used=max(first["context_used"], second["context_used"]),
         context_size=second["context_size"] or first["context_size"],
     )

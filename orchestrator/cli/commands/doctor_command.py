@@ -120,7 +120,8 @@ def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Source:
         embedded_endpoint(weights)
     except (ModelSetupError, ImportError) as error:
         return Source([], str(error))
-    return Source(["local"], f"{weights.path} ({weights.size_bytes / 1e6:.0f} MB, from the {weights.origin})")
+    size = weights.path.stat().st_size / 1e6
+    return Source(["local"], f"{weights.path} ({size:.0f} MB, from the {weights.origin})")
 
 
 def _check_ollama() -> Source:

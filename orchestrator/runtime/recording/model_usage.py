@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final, NotRequired
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 from typing_extensions import TypedDict
 
 from agents.calls.server_errors import ADVICE
-from agents.models.ollama import is_cut
 from agents.parsing.end_reasons import find_cut_off, find_message_cut_off
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_rates, add_usage
+from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
-_PRIOR: Final = 1000
-"""The bytes of the first estimate, so that a short prompt whose template is longer decides little."""
 _END: Final = 200
 """Number of characters of a reply's end that are kept."""
 
@@ -30,8 +26,8 @@ _END: Final = 200
 class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
-    ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off. ``prompt_bytes``
-    and ``num_ctx`` are the sizes of the prompt and of the context, if the model states the latter.
+    ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off. ``num_ctx`` is the
+    size of the context, if the model states it.
     """
 
     model: str
@@ -39,7 +35,6 @@ class ModelCall(TypedDict):
     failed: bool
     end: NotRequired[str]
     cut_off: NotRequired[str]
-    prompt_bytes: NotRequired[int]
     num_ctx: NotRequired[int]
     rates: NotRequired[ModelRates]
 
@@ -66,39 +61,15 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     return {**measured, "rates": {call["model"]: call["rates"]}} if "rates" in call else measured
 
 
-def measure_prompt(
-    messages: Sequence[Sequence[BaseMessage]], tools: object, num_ctx: object
-) -> dict[str, int]:
-    """Returns the size of a prompt in bytes, and of the context in tokens; empty if the model states none."""
-    if type(num_ctx) is not int:
-        return {}
-    listed = [message for batch in messages for message in batch]
-    calls = [message.tool_calls for message in listed if isinstance(message, AIMessage)]
-    texts = [*(str(message.text) for message in listed), json.dumps([calls, tools], default=str)]
-    return {"prompt_bytes": sum(len(text.encode("utf-8", "replace")) for text in texts), "num_ctx": num_ctx}
-
-
-def find_cut_prompt(calls: Iterable[ModelCall], before: Mapping[str, ModelRates]) -> str | None:
-    """Finds a prompt that its server cut without an error; None if there is none.
-
-    A prompt's tokens are estimated from its bytes: one for four at first, then as the replies before say.
-
-    Args:
-        calls: The calls, in their order.
-        before: The rates of the run before these calls.
-    """
-    known = {**before}
+def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
+    """Finds a prompt that fills the context, so that its server may have cut it; None if there is none."""
     for call in calls:
-        rates, tokens = known.get(call["model"]), call["tokens"]
-        sent, size = (rates["prompt_tokens"], rates["prompt_bytes"]) if rates else (0, 0)
-        estimate = call.get("prompt_bytes", 0) * (sent + _PRIOR / 4) / (size + _PRIOR)
-        counted = None if tokens is None else tokens["input_tokens"]
-        if "num_ctx" in call and not call["failed"] and is_cut(counted, call["num_ctx"], estimate):
+        sent = call["tokens"]["input_tokens"] if call["tokens"] else 0
+        if "num_ctx" in call and sent >= call["num_ctx"]:
             return (
-                f"the prompt (about {estimate:.0f} tokens by length, {counted} by the server's count) does "
-                f"not fit the context of {call['model']} ({call['num_ctx']} tokens) and was cut; {ADVICE}"
+                f"the prompt ({sent} tokens) fills the context of {call['model']} ({call['num_ctx']} tokens) "
+                f"and does not fit: the server may have cut it; {ADVICE}"
             )
-        known = add_rates(known, {call["model"]: call["rates"]} if "rates" in call else {})
     return None
 
 
@@ -130,8 +101,6 @@ def _read_rates(call: ModelCall, report: Mapping[str, object]) -> ModelRates | N
         output_tokens=tokens["output_tokens"],
         output_ms=duration / 1e6,
         load_ms=load / 1e6 if type(load) is int else 0.0,
-        prompt_tokens=tokens["input_tokens"],
-        prompt_bytes=call.get("prompt_bytes", 0),
         context_used=tokens["total_tokens"],
         context_size=call.get("num_ctx"),
     )

@@ -14,7 +14,7 @@ from uuid import uuid4
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from agents.calls.caller_config import read_config
+from agents.calls.journal import read_config
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.langgraph_internals import find_checkpoint
 

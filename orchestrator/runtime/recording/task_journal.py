@@ -23,9 +23,8 @@ from langgraph.func import task
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from agents.calls.caller_config import read_config, read_values
 from agents.calls.conversation import Request
-from agents.calls.journal import CALL_JOURNAL, describe_request, join_messages
+from agents.calls.journal import CALL_JOURNAL, describe_request, join_messages, read_config, read_values
 from agents.sync import run_in_thread
 from orchestrator.errors import BrokenRunError, ResumeError
 from orchestrator.runtime.langgraph_internals import without_durability

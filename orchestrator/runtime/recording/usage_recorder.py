@@ -28,7 +28,6 @@ from orchestrator.runtime.recording.model_usage import (
     fail_call,
     find_cut_off_reply,
     find_cut_prompt,
-    measure_prompt,
     sum_calls,
 )
 from orchestrator.runtime.recording.tool_records import build_tool_record, read_tool_output
@@ -111,9 +110,9 @@ class UsageRecorder(BaseCallbackHandler):
         """Finds out why the reply that became the output was cut off; None if it was not."""
         return find_cut_off_reply(self._list_model_calls(), output)
 
-    def find_cut_prompt(self, before: Usage) -> str | None:
-        """Finds a prompt that the server cut without an error; ``before`` is the usage before these calls."""
-        return find_cut_prompt(self._list_model_calls(), before.get("rates", {}))
+    def find_cut_prompt(self) -> str | None:
+        """Finds a prompt that the server may have cut without an error."""
+        return find_cut_prompt(self._list_model_calls())
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
@@ -136,20 +135,14 @@ class UsageRecorder(BaseCallbackHandler):
     def on_chat_model_start(
         self,
         serialized: dict[str, object],
-        messages: list[list[BaseMessage]],
+        messages: list[list[BaseMessage]],  # noqa: ARG002 - named by LangChain
         *,
         run_id: UUID,
         metadata: dict[str, object] | None = None,
-        invocation_params: Mapping[str, object] | None = None,
         **_: object,
     ) -> None:
-        """Asks the gate, then records the start and the size of the prompt."""
+        """Asks the gate, then records the start."""
         self.on_llm_start(serialized, [], run_id=run_id, metadata=metadata)
-        sizes = measure_prompt(
-            messages, (invocation_params or {}).get("tools"), (metadata or {}).get(NUM_CTX)
-        )
-        with self._lock:
-            self._models[run_id] = ModelCall(**{**self._models[run_id], **sizes})  # type: ignore[typeddict-item]
 
     def on_llm_start(
         self,
@@ -162,6 +155,7 @@ class UsageRecorder(BaseCallbackHandler):
     ) -> None:
         """Does the same for a model of plain text."""
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
+        size = (metadata or {}).get(NUM_CTX)
         if self.halted is not None:
             raise self.halted
         # The lock covers the gate as well: calls that start together must count each other.
@@ -171,7 +165,8 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            self._models[run_id] = ModelCall(model=format_text(name), tokens=None, failed=False)
+            call = ModelCall(model=format_text(name), tokens=None, failed=False)
+            self._models[run_id] = call if type(size) is not int else {**call, "num_ctx": size}
             self._running.add(run_id)
         _note_start(run_id)
 

