@@ -61,9 +61,7 @@ def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
-        with pytest.raises(
-            ModelUnavailableError, match=f"at {url} gave no answer in time: raise call"
-        ):
+        with pytest.raises(ModelUnavailableError, match=f"at {url} gave no answer in time: raise call"):
             ask(llm, awaited)
 
 
