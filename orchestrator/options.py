@@ -24,8 +24,7 @@ from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
-from orchestrator.supervision.limits import SupervisionPolicy
-from orchestrator.supervision.modes import ModeFunction
+from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor
 from orchestrator.task_contracts.contract_options import StepContract
 from orchestrator.task_contracts.writers import ContractWriter

@@ -24,8 +24,7 @@ from orchestrator.runtime.settings_model import (
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
-from orchestrator.supervision.limits import SupervisionPolicy
-from orchestrator.supervision.modes import ModeFunction
+from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
 _NODES_PER_EXECUTION: Final = 8
 """Commit, executor, post, monitor, reconcile, supervise, and a question with its answer."""

@@ -107,9 +107,7 @@ def compile_graph(
     check_tool_options(
         agents.executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human
     )
-    phases = choose_phases(
-        agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
-    )
+    phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
     modes = Modes(
         settings.supervision,
         human=settings.can_ask_human,

@@ -44,7 +44,7 @@ from orchestrator.state.current_step import (
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import CallOrigin
-from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision.modes import SupervisionPolicy
 
 
 @dataclass(frozen=True, slots=True)

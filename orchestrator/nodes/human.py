@@ -31,7 +31,7 @@ from orchestrator.supervision.human import (
     read_answer,
     with_answer,
 )
-from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision.modes import SupervisionPolicy
 
 
 async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node

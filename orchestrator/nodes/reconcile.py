@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, emit_verdicts, get_context, next_state
 from orchestrator.retry.verdict_updates import ask_person, read_outcome
@@ -13,9 +12,10 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import StepRecord
-from orchestrator.state.supervision_records import Reconciliation, SupervisionRecord
+from orchestrator.state.supervision_records import Reconciliation
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
+from orchestrator.supervision.reconcile import list_facts
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
@@ -46,23 +46,8 @@ def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord
     result = Reconciliation(triggers=[], escalate=False)
     if commitment is not None and assessment is not None:
         result = reconcile(commitment, assessment, findings)
-    unread = [flag for flag in _list_unread(supervision) if flag not in result["triggers"]]
-    triggers = [*unread, *result["triggers"], *_add_findings(result["triggers"], findings)]
+    # A caller's own supervisor may ignore facts: they escalate nevertheless.
+    facts = list_facts(commitment, assessment, findings)
+    triggers = [*dict.fromkeys([*facts, *result["triggers"]])]
     updated: StepRecord = {**record, "supervision": {**supervision, "triggers": triggers}}
     return updated, bool(triggers) or result["escalate"]
-
-
-def _list_unread(supervision: SupervisionRecord) -> list[str]:
-    """Lists what the executor did not state readably, which a caller's own supervisor may ignore."""
-    commitment, assessment = supervision["commitment"], supervision["assessment"]
-    flags = {
-        "commitment_unreadable": commitment is not None and not commitment["readable"],
-        "commitment_not_met": assessment is not None and not assessment["readable"],
-    }
-    return [trigger for trigger, is_raised in flags.items() if is_raised]
-
-
-def _add_findings(triggers: list[str], findings: list[str]) -> list[str]:
-    # A caller's own supervisor may ignore the findings; a failed check must escalate nevertheless.
-    has_findings = any(trigger.startswith("evaluation:") for trigger in triggers)
-    return [] if has_findings else [f"evaluation:{shorten(finding, 300)}" for finding in findings]

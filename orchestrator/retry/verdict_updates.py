@@ -19,7 +19,7 @@ from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retri
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
-from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision.modes import SupervisionPolicy
 
 _OUTCOMES: Final[Mapping[object, Outcome]] = {
     "passed": "validated",

@@ -19,22 +19,28 @@ from orchestrator.state.supervision_records import (
 from orchestrator.supervision import prompts
 from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.replies import (
-    BROKEN,
-    NOT_ALONE,
-    AssessmentReply,
-    CommitmentReply,
-    R,
-    VerdictReply,
-    read_reply,
-)
+from orchestrator.supervision.replies import BROKEN, NOT_ALONE, R, VerdictReply, read_reply
 from orchestrator.supervision.statements import build_verdict
 
 _log: Final = logging.getLogger(__name__)
 
 
-class _PhaseAgent(BaseAgent):
+class PhaseAgent(BaseAgent):
     """An agent whose replies are read into one model."""
+
+    async def aask_for(self, model: type[R], request: str, shown: Sequence[str] = ()) -> R | Unreadable:
+        """Asks for a reply of one kind, once more if it does not stand alone.
+
+        Args:
+            model: The kind of reply.
+            request: The prompt.
+            shown: Texts of the prompt that may contain a quoted reply.
+
+        Raises:
+            ModelUnavailableError: The model's server does not answer.
+            ModelRefusedError: The model's server refuses the request.
+        """
+        return await arun_conversation(self._ask_for(model, request, shown))
 
     def _ask_for(
         self, model: type[R], request: str, shown: Sequence[str] = ()
@@ -52,55 +58,7 @@ class _PhaseAgent(BaseAgent):
         return reply
 
 
-class CommitAgent(_PhaseAgent):
-    """Asks a model, usually the executor's, for the commitment to a step."""
-
-    def __init__(self, llm: Model) -> None:
-        super().__init__(llm, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
-
-    async def acommit(self, step: str, context: str, task: str = "") -> CommitmentReply | Unreadable:
-        """Asks for a commitment to a step, before the executor starts.
-
-        Args:
-            step: Text of the step.
-            context: Results of earlier steps.
-            task: The task and the outline of the plan; empty if the step is the whole task.
-
-        Raises:
-            ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: The model's server refuses the request.
-        """
-        request = prompts.commit_request(step, context, task)
-        return await arun_conversation(self._ask_for(CommitmentReply, request))
-
-
-class AssessAgent(_PhaseAgent):
-    """Asks a model, usually the executor's, how an output differs from its commitment."""
-
-    def __init__(self, llm: Model) -> None:
-        super().__init__(llm, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
-
-    async def aassess(
-        self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
-    ) -> AssessmentReply | Unreadable:
-        """Asks for an assessment of an execution.
-
-        Args:
-            step: Text of the step.
-            commitment: The commitment that was made before the execution.
-            output: The executor's output.
-            tools_used: Names of the tools that were called, from the record of the execution.
-            task: The task and the outline of the plan; empty if the step is the whole task.
-
-        Raises:
-            ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: The model's server refuses the request.
-        """
-        request = prompts.assess_request(step, commitment, output, tools_used, task)
-        return await arun_conversation(self._ask_for(AssessmentReply, request, [output, task]))
-
-
-class ModelSupervisor(_PhaseAgent):
+class ModelSupervisor(PhaseAgent):
     """Decides with a model how to continue after a step that is not clean.
 
     Args:

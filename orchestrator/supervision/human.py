@@ -5,42 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
 from agents.contracts import AnswerWord, HumanAnswer
 from evaluation.sensitive.quoting import quote_text, shorten
-from orchestrator.state.plain_values import format_repr, read_text
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
-from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision.modes import SupervisionPolicy
+from orchestrator.supervision.reconcile import describe_trigger
 
-_ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
-"""Answers to a question about an execution, whose denial ends the run."""
-_CALL_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "deny", "halt")
-"""Answers to a question about a tool call, whose denial goes to the model."""
-_DOUBT_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny", "halt")
-"""Answers if the call may have had its effect: only then can a person know its result."""
 _ANSWER_CHARACTERS: Final = 200
-_WORDS: Final[Mapping[str, str]] = {
-    "commitment_unreadable": "the executor's commitment could not be read",
-    "commitment_not_met": "the executor did not say that its output is what it had committed to",
-    "reconciliation_unreadable": "the supervisor's comparison could not be read",
-    "reconciliation_failed": "the supervisor's comparison failed",
-    "excess_assumptions": "number of assumptions in the executor's commitment, more than max_assumptions",
-    "deviation": "the executor reports a deviation",
-    "concern": "the executor has a concern",
-    "unexpected": "the executor reports something unexpected",
-    "evaluation": "",
-    "more": "number of further problems",
-}
-"""Words for people, by the name of a trigger."""
 _DOUBT: Final = "The same call was made before, and it is not known whether it had its effect: "
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
-_FIELDS: Final = ("answer", "text", "answered_by", "question")
 DEADLINE: Final = "deadline"
 """``answered_by`` of an answer that a deadline gave."""
+_Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 
 
 def build_question(
@@ -65,7 +47,6 @@ def build_question(
         now: Current time in UTC.
     """
     may_correct = corrected < policy.max_corrections
-    wait = policy.answer_deadline_s
     question = Question(
         # A corrected step asks again: with the attempt in the id, an old answer does not count for it.
         id=f"{record['step_index']}.{record['attempt']}",
@@ -76,14 +57,19 @@ def build_question(
         text=text,
         output=record["result"],
         findings=findings,
-        accepts=[word for word in _ANSWER_WORDS if may_correct or word != "correct"],
+        accepts=["approve", "correct", "deny"] if may_correct else ["approve", "deny"],
         asked_at=now.isoformat(),
-        deadline=None if wait is None else (now + timedelta(seconds=wait)).isoformat(),
+        deadline=_find_deadline(policy, now),
         on_deadline=policy.on_deadline,
         problem=None,
     )
     calls = [_shorten_answer(call) for call in record["tool_calls"]]
     return {**question, "tool_calls": calls} if calls else question
+
+
+def _find_deadline(policy: SupervisionPolicy, asked_at: datetime) -> str | None:
+    wait = policy.answer_deadline_s
+    return None if wait is None else (asked_at + timedelta(seconds=wait)).isoformat()
 
 
 def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
@@ -111,8 +97,6 @@ def build_tool_question(  # noqa: PLR0917
         doubt: Why it is not known whether the same call had its effect before; empty if it is new.
     """
     index, text, attempt = step
-    wait = policy.answer_deadline_s
-    deadline = None if wait is None else datetime.fromisoformat(asked_at) + timedelta(seconds=wait)
     return Question(
         id=f"{index}.{attempt}.{place}",
         kind="tool",
@@ -122,9 +106,10 @@ def build_tool_question(  # noqa: PLR0917
         text=f"May the tool {call['name']} run{_AGAIN if doubt else '?'}",
         output="",
         findings=[_DOUBT + doubt] if doubt else [],
-        accepts=[*(_DOUBT_WORDS if doubt else _CALL_WORDS)],
+        # Only of a call that may have had its effect can a person know the result.
+        accepts=["approve", "correct", "deny", "halt"] if doubt else ["approve", "deny", "halt"],
         asked_at=asked_at,
-        deadline=None if deadline is None else deadline.isoformat(),
+        deadline=_find_deadline(policy, datetime.fromisoformat(asked_at)),
         on_deadline=policy.on_deadline,
         problem=None,
         tool_calls=[call],
@@ -146,25 +131,9 @@ def _question_adapter() -> TypeAdapter[Question]:
 
 
 def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[str]:
-    """Describes the problems of an execution for a person.
-
-    Args:
-        triggers: Triggers of the supervision, as they are stored.
-        findings: Findings of the evaluation, in full. The triggers repeat them cut.
-
-    Returns:
-        One sentence for each problem. A trigger of a caller's own supervisor is its own sentence.
-    """
+    """Describes the problems of an execution for a person: its triggers, and the findings in full."""
     others = [trigger for trigger in triggers if not (findings and trigger.startswith("evaluation:"))]
     return list(dict.fromkeys([*map(describe_trigger, others), *findings]))
-
-
-def describe_trigger(trigger: str) -> str:
-    """Describes a trigger of the supervision in words; a caller's own one is returned as it is."""
-    name, _, text = trigger.partition(":")
-    if name not in _WORDS:
-        return trigger
-    return ": ".join(part for part in (_WORDS[name], text) if part)
 
 
 def is_overdue(question: Question, now: datetime) -> bool:
@@ -185,9 +154,13 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     if is_overdue(question, now):
         text = f"no answer came before {question['deadline']}"
         return _build_answer(question["on_deadline"], text, DEADLINE, now)
-    word, text, person, question_id = _read_fields(raw)
+    fields = _read_fields(raw)
+    word, text, question_id = (fields.get(name, "") for name in ("answer", "text", "question"))
     if question_id not in ("", question["id"]):
-        return f"the answer is for another question; read and answer the one that waits: {_name(question)}"
+        # Not by its id, which no person has seen.
+        place = f"step {question['step_index'] + 1}, attempt {question['attempt']}"
+        waits = f"the one that waits: {place}, {quote_text(question['text'])}"
+        return f"the answer is for another question; read and answer {waits}"
     accepted = next((known for known in question["accepts"] if known == word), None)
     if accepted is None:
         return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
@@ -195,7 +168,7 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
         return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
     if not question_id and question["kind"] == "tool":
         return f'the answer names no question; give "question": {question["id"]!r} for these arguments'
-    return _build_answer(accepted, text, person or "a person", now)
+    return _build_answer(accepted, text, fields.get("answered_by") or "a person", now)
 
 
 def add_question_id(answer: object, question: Question) -> object:
@@ -218,24 +191,23 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
     )
 
 
-def _name(question: Question) -> str:
-    # Not by its id, which no person has seen.
-    return f"step {question['step_index'] + 1}, attempt {question['attempt']}, {quote_text(question['text'])}"
-
-
 def _describe_accepted(question: Question) -> str:
     accepted = ", ".join(question["accepts"])
     return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
 
 
-def _read_fields(raw: object) -> list[str]:
-    """Reads the answer, its text, the person and the question's id. All are empty if one is not text."""
-    fields = raw if isinstance(raw, Mapping) else {}
-    values = [fields.get(name) or "" for name in _FIELDS]
-    texts = [text for value in values if (text := read_text(value)) is not None]
+def _read_fields(raw: object) -> dict[str, str]:
+    """Reads the texts of an answer; none if it has another key or value."""
+    try:
+        return {name: text for name, text in _answer_adapter().validate_python(raw).items() if text}
+    except ValidationError:
+        return {}
+
+
+@cache
+def _answer_adapter() -> TypeAdapter[dict[_Field, str | None]]:
     # An unknown key could be a misspelled "text", whose correction would be lost.
-    is_readable = len(texts) == len(values) and set(fields) <= set(_FIELDS)
-    return texts if is_readable else [""] * len(_FIELDS)
+    return TypeAdapter(dict[_Field, str | None])
 
 
 def _build_answer(answer: AnswerWord, text: str, person: str, now: datetime) -> HumanAnswer:

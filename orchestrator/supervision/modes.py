@@ -1,17 +1,48 @@
-"""Decides how each step is supervised: "none", "llm" or "human"."""
+"""How steps are supervised: the mode of each step, and the limits of corrections and questions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, get_args
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from pydantic import Field
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.runtime.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.supervision_records import SupervisionMode
 
 ModeFunction: TypeAlias = Callable[[str, int], SupervisionMode]
 MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
+
+
+class SupervisionPolicy(SettingsModel):
+    """Limits how often a step is corrected, and says how a person is asked.
+
+    Attributes:
+        max_reorient_attempts: How often the supervisor may have one step redone with a correction.
+        max_corrections: How often people may have it redone; after that they can only approve or deny.
+        max_assumptions: A commitment with more assumptions than this triggers supervision; None is no bound.
+        ask: When a person decides on a step in mode "human": "always", or only "on_triggers" of RECONCILE.
+        human: Whether a person can be asked; needs a checkpointer. If nobody can be asked, a step about
+            which the supervisor wants to ask fails with the question as its reason.
+        answer_deadline_s: Seconds to wait for an answer; None is no bound.
+        on_deadline: The answer that is assumed if none came in time.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+
+    max_reorient_attempts: PositiveCount = 2
+    max_corrections: PositiveCount = 3
+    max_assumptions: Annotated[
+        int | None, Field(ge=0, description="a whole number of at least 0, or None for no bound")
+    ] = None
+    ask: Literal["always", "on_triggers"] = "always"
+    human: Flag = True
+    answer_deadline_s: Seconds = None
+    on_deadline: Literal["approve", "deny"] = "deny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +101,11 @@ class Modes:
         ]
 
     def _choose_mode(self, step: str, index: int, declared: SupervisionMode | None) -> SupervisionMode | None:
-        if declared is not None:
-            return self._check_mode(declared, f"step {index + 1}: supervision")
-        return self._call_function(self.source, step, index) if callable(self.source) else None
-
-    def _call_function(self, function: ModeFunction, step: str, index: int) -> SupervisionMode:
         place = f"step {index + 1}: supervision"
+        if declared is not None or not callable(self.source):
+            return declared and self._check_mode(declared, place)
         try:
-            mode = function(step, index)
+            mode = self.source(step, index)
         except (Exception, SystemExit) as error:
             # The function is user code, which may raise anything.
             message = f"{place} raised {type(error).__name__}: {format_text(error)}"

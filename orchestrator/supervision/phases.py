@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 from langchain_core.runnables import Runnable
@@ -18,33 +17,30 @@ from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.task_argument import bind_execution
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.supervision_records import (
-    CommitKind,
     Commitment,
     Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
-from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision import prompts
+from orchestrator.supervision.agents import ModelSupervisor, PhaseAgent
+from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.protocols import SuperviseRequest, Supervisor
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
-    ReconciliationReply,
     VerdictReply,
     read_mapping,
 )
 from orchestrator.supervision.statements import (
-    build_assessment,
-    build_commitment,
     build_reconciliation,
     build_verdict,
 )
 
-Commit = Callable[[str, str, str, int, CommitKind], Awaitable[Commitment]]
-"""Takes the step with its corrections, the context, the task, the step's index and the commitment's kind."""
-Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[SelfAssessment]]
+Commit = Callable[[str, str, str], Awaitable[CommitmentReply | Unreadable]]
+"""Takes the step with its corrections, the context and the task."""
+Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[AssessmentReply | Unreadable]]
 """Takes the step, the commitment, the output, the tools that were called and the task."""
 Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
@@ -72,13 +68,7 @@ class Phases:
         return None not in (self.commit, self.assess, self.supervise)
 
 
-def choose_phases(
-    executor: object,
-    monitor: object,
-    supervisor: object,
-    policy: SupervisionPolicy,
-    clock: Callable[[], datetime],
-) -> Phases:
+def choose_phases(executor: object, monitor: object, supervisor: object, policy: SupervisionPolicy) -> Phases:
     """Chooses who does each phase.
 
     Args:
@@ -87,15 +77,14 @@ def choose_phases(
         monitor: Its model supervises if there is no supervisor.
         supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
         policy: Bounds the number of assumptions in a commitment.
-        clock: Returns the current time in UTC, for time stamps.
 
     Raises:
         ConfigurationError: ``supervisor`` is none of these.
     """
     model = _find_model(executor)
     return Phases(
-        commit=_choose_commit(executor, model, clock),
-        assess=_choose_assess(executor, model, clock),
+        commit=_choose_commit(executor, model),
+        assess=_choose_assess(executor, model),
         reconcile=_choose_reconcile(supervisor, policy),
         supervise=_choose_supervise(supervisor, _find_model(monitor) or model),
     )
@@ -107,51 +96,42 @@ def _find_model(agent: object) -> Model | None:
     return llm if isinstance(llm, Runnable) else None
 
 
-def _choose_commit(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Commit | None:
+def _choose_commit(executor: object, model: Model | None) -> Commit | None:
     if hasattr(executor, "commit_step"):
         method = bind_execution(executor, "commit_step")
 
-        async def ask(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
+        async def commit(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
             return read_mapping(CommitmentReply, await method(step, context=context, task=task))
 
-    elif model is not None:
-        ask = CommitAgent(model).acommit
-    else:
+        return commit
+    if model is None:
         return None
-
-    async def commit(step: str, context: str, task: str, step_index: int, kind: CommitKind) -> Commitment:
-        return build_commitment(await ask(step, context, task), step_index, step, clock(), kind)
-
-    return commit
+    agent = PhaseAgent(model, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
+    return lambda *stated: agent.aask_for(CommitmentReply, prompts.commit_request(*stated))
 
 
-def _choose_assess(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Assess | None:
+def _choose_assess(executor: object, model: Model | None) -> Assess | None:
     if hasattr(executor, "assess_step"):
         method = bind_method(executor, "assess_step")
 
-        async def ask(
+        async def assess(
             step: str,
             commitment: Commitment,
             output: str,
-            tools_used: Sequence[str],  # noqa: ARG001 - as in aassess
+            tools_used: Sequence[str],  # noqa: ARG001 - an executor knows its tools
             task: str,
         ) -> AssessmentReply | Unreadable:
             # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
             reply = await method(step, copy.deepcopy(commitment), output, task=task)
             return read_mapping(AssessmentReply, reply)
 
-    elif model is not None:
-        ask = AssessAgent(model).aassess
-    else:
+        return assess
+    if model is None:
         return None
-
-    async def assess(
-        step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str
-    ) -> SelfAssessment:
-        reply = await ask(step, commitment, output, tools_used, task)
-        return build_assessment(reply, commitment["step_index"], output, tools_used, clock())
-
-    return assess
+    agent = PhaseAgent(model, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
+    return lambda step, commitment, output, tools, task: agent.aask_for(
+        AssessmentReply, prompts.assess_request(step, commitment, output, tools, task), [output, task]
+    )
 
 
 def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
@@ -166,7 +146,7 @@ def _call_reconcile(
 ) -> Reconciliation:
     try:
         value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
-        return build_reconciliation(read_mapping(ReconciliationReply, value))
+        return build_reconciliation(value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
         trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
         return Reconciliation(triggers=[trigger], escalate=True)

@@ -31,15 +31,18 @@ def reconcile(
 
     Returns:
         The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
-        ``excess_assumptions:<number>``, ``evaluation:<finding>``, then the executor's own words:
+        ``evaluation:<finding>``, ``excess_assumptions:<number>``, then the executor's own words:
         ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
         ``TRIGGER_TEXT_LIMIT`` characters. After ``TRIGGER_LIMIT`` triggers, ``more:<number>`` follows.
         Any trigger escalates.
     """
+    count = len(commitment["assumptions"])
+    is_excess = max_assumptions is not None and count > max_assumptions
     # Facts first: a long list of the executor's own words must not push them over the limit.
     triggers = [
-        *_list_flags(commitment, assessment, max_assumptions),
-        *_label_texts("evaluation", findings),
+        *list_facts(commitment, assessment, findings),
+        *([] if assessment["met_commitment"] or not assessment["readable"] else ["commitment_not_met"]),
+        *([f"excess_assumptions:{count}"] if is_excess else []),
         *_label_texts("deviation", assessment["deviations"]),
         *_label_texts("concern", assessment["concerns"]),
         *_label_texts("unexpected", assessment["unexpected"]),
@@ -49,15 +52,23 @@ def reconcile(
     return Reconciliation(triggers=triggers, escalate=bool(triggers))
 
 
-def _list_flags(commitment: Commitment, assessment: SelfAssessment, max_assumptions: int | None) -> list[str]:
-    count = len(commitment["assumptions"])
+def list_facts(
+    commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
+) -> list[str]:
+    """Lists the triggers that hold whatever a supervisor compares: unreadable statements, and findings."""
     flags = {
-        "commitment_unreadable": not commitment["readable"],
-        "commitment_not_met": not assessment["met_commitment"] or not assessment["readable"],
-        f"excess_assumptions:{count}": max_assumptions is not None and count > max_assumptions,
+        "commitment_unreadable": commitment is not None and not commitment["readable"],
+        "commitment_not_met": assessment is not None and not assessment["readable"],
     }
-    return [trigger for trigger, is_raised in flags.items() if is_raised]
+    raised = [trigger for trigger, is_raised in flags.items() if is_raised]
+    return [*raised, *_label_texts("evaluation", findings)]
 
 
 def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:
     return [f"{kind}:{shorten(text, TRIGGER_TEXT_LIMIT)}" for text in texts]
+
+
+def describe_trigger(trigger: str) -> str:
+    """Describes a trigger in words: "deviation:a title" is "deviation: a title"; a finding says it all."""
+    name, colon, text = trigger.partition(":")
+    return text if name == "evaluation" else f"{name.replace('_', ' ')}{colon} {text.strip()}".rstrip()

@@ -27,24 +27,62 @@ from agents.contracts import JsonSchema, Unreadable
 from agents.parsing.denials import find_denial
 from agents.parsing.loose_json import load_json, read_boolean
 from agents.parsing.objects import find_document, find_unmarked_thoughts, is_one_object, is_quoted
+from agents.parsing.surrogates import replace_surrogates
+from evaluation.sensitive.quoting import shorten
 from orchestrator.state.supervision_records import Confidence, VerdictWord
-from orchestrator.supervision.reply_values import (
-    Entries,
-    StatedEntries,
-    Text,
-    format_value,
-    hint_entries,
-    hint_text,
-)
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
 NOT_ALONE: Final = "it is not one JSON object alone"
 BROKEN: Final = "its JSON object is broken"
+TEXT_LIMIT: Final = 1_000
+"""Maximum number of characters of one text."""
+_NOTHING: Final = {
+    *("none", "nothing", "nil", "null", "na", "n/a", "no"),
+    *("no deviations", "no concerns", "no assumptions"),
+}
 _REFUSALS: Final = {"reorient", "ask_human", "halt"}
-_PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
-"""Words of the request that small models copy into a text."""
+
+
+def format_value(value: object) -> str:
+    """Formats a decoded value as text of at most ``TEXT_LIMIT`` characters.
+
+    Returns an empty text for null, false, and words such as "none" or "n/a".
+    """
+    if value is None or value is False or value in ([], {}):
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = replace_surrogates(text).strip()
+    word = text.strip(" .*_–—-").lower()
+    return "" if not word or word in _NOTHING else shorten(text, TEXT_LIMIT)
+
+
+def _read_entries(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [text for item in items if (text := format_value(item))]
+
+
+def _read_confidence(value: object) -> str:
+    word = format_value(value).lower()
+    return word if word in ("high", "medium", "low") else "low"
+
+
+def _read_word(value: object) -> str | None:
+    # The word itself must match: the nearest one to an unknown word could be its opposite.
+    return re.sub(r"[ -]", "_", value.strip().lower()) if isinstance(value, str) else None
+
+
+# The lengths are limited in the JSON schema only: a longer reply is cut, and not refused.
+Text = Annotated[
+    str, BeforeValidator(format_value), Field(json_schema_extra={"minLength": 3, "maxLength": 300})
+]
+Entries = Annotated[
+    list[str],
+    BeforeValidator(_read_entries),
+    Field(json_schema_extra={"items": {"type": "string", "minLength": 3, "maxLength": 120}, "maxItems": 3}),
+]
+"""Entries without the empty ones. A single value counts as a list of one entry."""
 
 
 class Reply(BaseModel):
@@ -66,23 +104,18 @@ class Reply(BaseModel):
         return cls.model_json_schema()
 
 
-def _read_confidence(value: object) -> str:
-    word = format_value(value).lower()
-    return word if word in ("high", "medium", "low") else "low"
-
-
 class CommitmentReply(Reply):
     """A commitment. It must state an interpretation. An unknown confidence counts as low."""
 
     model_config = ConfigDict(title="commitment")
 
-    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1), hint_text(160)]
-    scope_in: Annotated[Entries, hint_entries(2, 80)]
-    scope_out: Annotated[Entries, hint_entries(2, 80)]
-    approach: Annotated[Text, hint_text(160)]
-    predicted_output: Annotated[Text, hint_text(160)]
+    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1)]
+    scope_in: Entries
+    scope_out: Entries
+    approach: Text
+    predicted_output: Text
     confidence: Annotated[Confidence, BeforeValidator(_read_confidence)]
-    assumptions: Annotated[StatedEntries, hint_entries(2, 80)]
+    assumptions: Entries
 
 
 class AssessmentReply(Reply):
@@ -91,9 +124,9 @@ class AssessmentReply(Reply):
     model_config = ConfigDict(title="assessment")
 
     met: bool
-    deviations: Annotated[StatedEntries, hint_entries(3, 120)]
-    concerns: Annotated[StatedEntries, hint_entries(3, 120)]
-    unexpected: Annotated[StatedEntries, hint_entries(3, 120)]
+    deviations: Entries
+    concerns: Entries
+    unexpected: Entries
 
     @model_validator(mode="before")
     @classmethod
@@ -109,69 +142,26 @@ class AssessmentReply(Reply):
         return {**statement, "met": met}
 
 
-class ReconciliationReply(Reply):
-    """The result of a supervisor's own ``reconcile``."""
-
-    triggers: StatedEntries
-    escalate: Annotated[bool, BeforeValidator(read_boolean)]
-
-    # Before the base class fills absent fields: without its list, the comparison may not have been made.
-    @model_validator(mode="before")
-    @classmethod
-    def _require_triggers(cls, statement: Statement) -> Statement:
-        if "triggers" not in statement:
-            raise PydanticCustomError("no_triggers", "it has no list of triggers, not even an empty one")
-        return statement
-
-
-def _read_word(value: object) -> str | None:
-    # The word itself must match: the nearest one to an unknown word could be its opposite.
-    return re.sub(r"[ -]", "_", value.strip().lower()) if isinstance(value, str) else None
-
-
-def _read_detail(value: object) -> str:
-    text = format_value(value)
-    return "" if _read_word(text) in _PROMPT_WORDS else text
-
-
-def _contradicts_continue(statement: Statement) -> bool:
-    details = [_read_detail(statement.get(name)) for name in ("correction", "question")]
-    words = {_read_word(statement.get(name)) for name in ("text", "reason")}
-    # A refusal may be nested under an unknown key.
-    nested = [value for value in statement.values() if isinstance(value, dict | list) and value]
-    return (
-        any(details) or bool(nested) or not words.isdisjoint(_REFUSALS) or find_denial(statement) is not None
-    )
-
-
-Detail = Annotated[str, BeforeValidator(_read_detail)]
-
-
 class VerdictReply(Reply):
     """A verdict, with its detail as ``text`` or under the detail's own name.
 
     "reorient" needs a correction and "ask_human" a question. A "continue" must not correct, ask, or contain
-    another verdict.
+    another verdict. Unknown keys are refused: one of them may hold another verdict.
     """
 
-    model_config = ConfigDict(title="verdict")
+    model_config = ConfigDict(title="verdict", extra="forbid")
 
     verdict: Annotated[VerdictWord, BeforeValidator(_read_word)]
-    text: Annotated[Detail, hint_text(400)]
-    correction: SkipJsonSchema[Detail]
-    question: SkipJsonSchema[Detail]
-    reason: SkipJsonSchema[Detail]
-
-    # Before the fields are read, which drops unknown keys.
-    @model_validator(mode="before")
-    @classmethod
-    def _check_continue(cls, statement: Statement) -> Statement:
-        if _read_word(statement.get("verdict")) == "continue" and _contradicts_continue(statement):
-            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
-        return statement
+    text: Text
+    correction: SkipJsonSchema[Text]
+    question: SkipJsonSchema[Text]
+    reason: SkipJsonSchema[Text]
 
     @model_validator(mode="after")
-    def _require_detail(self) -> Self:
+    def _check_detail(self) -> Self:
+        others = {_read_word(self.text), _read_word(self.reason)} & _REFUSALS
+        if self.verdict == "continue" and (self.correction or self.question or others):
+            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
         # A halt needs no reason: as a question, it would wait for a person who may approve it.
         if self.verdict in ("reorient", "ask_human") and not self.detail():
             raise PydanticCustomError("no_detail", "the correction or the question is missing")
@@ -220,5 +210,3 @@ def _validate(model: type[R], statement: object, text: str) -> R | Unreadable:
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         return Unreadable(text, ": ".join([*map(str, problem["loc"]), problem["msg"]]))
-    except RecursionError:
-        return Unreadable(text, "its JSON object is nested too deep")

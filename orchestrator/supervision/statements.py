@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from agents.contracts import Unreadable
 from agents.parsing.surrogates import replace_surrogates
@@ -20,13 +23,7 @@ from orchestrator.state.supervision_records import (
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.replies import (
-    AssessmentReply,
-    CommitmentReply,
-    ReconciliationReply,
-    VerdictReply,
-)
-from orchestrator.supervision.reply_values import format_value
+from orchestrator.supervision.replies import AssessmentReply, CommitmentReply, VerdictReply, format_value
 
 UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
 """Start of the reason of a verdict whose reply cannot be read."""
@@ -40,11 +37,7 @@ _UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
 
 
 def build_commitment(
-    reply: CommitmentReply | Unreadable,
-    step_index: int,
-    instruction: str,
-    now: datetime,
-    kind: CommitKind = "first",
+    reply: CommitmentReply | Unreadable, step_index: int, instruction: str, now: datetime, kind: CommitKind
 ) -> Commitment:
     """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it.
 
@@ -55,7 +48,11 @@ def build_commitment(
         now: Current time in UTC.
         kind: The execution that it is for.
     """
-    fields = _quote_commitment(reply.raw) if isinstance(reply, Unreadable) else reply
+    fields = reply
+    if isinstance(fields, Unreadable):
+        # Not validated: an excerpt may be empty.
+        excerpt = format_value(_excerpt(fields.raw))
+        fields = _BLANK_COMMITMENT.model_copy(update={"interpretation": excerpt})
     return Commitment(
         step_index=step_index,
         kind=kind,
@@ -88,7 +85,10 @@ def build_assessment(
         tools_used: Names of the tools that were called.
         now: Current time in UTC.
     """
-    fields = _doubt_assessment(reply) if isinstance(reply, Unreadable) else reply
+    fields = reply
+    if isinstance(fields, Unreadable):
+        concern = f"the self-assessment cannot be read ({fields.reason}): {_excerpt(fields.raw)}"
+        fields = _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
     return SelfAssessment(
         step_index=step_index,
         actual_output=shorten(output, OUTPUT_LIMIT),
@@ -103,17 +103,29 @@ def build_assessment(
     )
 
 
-def build_reconciliation(reply: ReconciliationReply | Unreadable) -> Reconciliation:
-    """Builds a reconciliation. It escalates unless the reply is readable, says no, and has no trigger."""
-    if isinstance(reply, Unreadable):
-        return Reconciliation(triggers=[f"reconciliation_unreadable:{reply.reason}"], escalate=True)
-    return Reconciliation(triggers=reply.triggers, escalate=reply.escalate or bool(reply.triggers))
+def build_reconciliation(value: object) -> Reconciliation:
+    """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
+    try:
+        result = _reconciliation_adapter().validate_python(value, strict=True)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        reason = ": ".join([*map(str, problem["loc"]), problem["msg"]])
+        return Reconciliation(triggers=[f"reconciliation_unreadable:{reason}"], escalate=True)
+    return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
+
+
+@cache
+def _reconciliation_adapter() -> TypeAdapter[Reconciliation]:
+    return TypeAdapter(Reconciliation)
 
 
 def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
     """Builds a verdict. If the reply cannot be read, it asks a person, with a reason that says so."""
     if isinstance(reply, Unreadable):
-        return _ask_about_reply(reply)
+        raw = _excerpt(" ".join(reply.raw.split()))
+        reason = f"{UNREADABLE_REPLY}: {reply.reason}"
+        text = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
+        return SupervisorVerdict(verdict="ask_human", correction="", question=text, reason=reason)
     detail, word = reply.detail(), reply.verdict
     return SupervisorVerdict(
         verdict=word,
@@ -121,23 +133,6 @@ def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
         question=detail if word == "ask_human" else "",
         reason=reply.reason if word in ("reorient", "ask_human") else detail,
     )
-
-
-def _quote_commitment(raw: str) -> CommitmentReply:
-    # Not validated: an excerpt may be empty.
-    return _BLANK_COMMITMENT.model_copy(update={"interpretation": format_value(_excerpt(raw))})
-
-
-def _doubt_assessment(reply: Unreadable) -> AssessmentReply:
-    concern = f"the self-assessment cannot be read ({reply.reason}): {_excerpt(reply.raw)}"
-    return _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
-
-
-def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
-    raw = _excerpt(" ".join(reply.raw.split()))
-    reason = f"{UNREADABLE_REPLY}: {reply.reason}"
-    question = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
-    return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)
 
 
 def _excerpt(raw: str) -> str:

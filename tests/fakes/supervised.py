@@ -15,7 +15,6 @@ from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
-    ReconciliationReply,
     VerdictReply,
     read_mapping,
     read_reply,
@@ -82,12 +81,12 @@ def a_request(**changes: object) -> SuperviseRequest:
 
 def read_commitment(text: str) -> Commitment:
     """The commitment of a model's reply."""
-    return build_commitment(read_reply(CommitmentReply, text), 2, "Write a haiku", NOW)
+    return build_commitment(read_reply(CommitmentReply, text), 2, "Write a haiku", NOW, "first")
 
 
 def convert_commitment(value: object) -> Commitment:
     """The commitment of an executor's own mapping."""
-    return build_commitment(read_mapping(CommitmentReply, value), 2, "Write a haiku", NOW)
+    return build_commitment(read_mapping(CommitmentReply, value), 2, "Write a haiku", NOW, "first")
 
 
 def read_assessment(text: str, output: str = OUTPUT) -> SelfAssessment:
@@ -103,7 +102,7 @@ def convert_assessment(value: object) -> SelfAssessment:
 
 def convert_reconciliation(value: object) -> Reconciliation:
     """The reconciliation of a supervisor's own mapping."""
-    return build_reconciliation(read_mapping(ReconciliationReply, value))
+    return build_reconciliation(value)
 
 
 def read_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:

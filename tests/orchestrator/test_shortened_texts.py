@@ -25,7 +25,7 @@ from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
 from orchestrator.state.usage import NO_USAGE
 from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.reply_values import format_value
+from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.orchestrator.cli.builders import drawn, question
 

@@ -7,7 +7,6 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.statements import OUTPUT_LIMIT
 from tests.fakes.supervised import (
     TIME,
     an_assessment,
@@ -65,7 +64,6 @@ UNREADABLE = {
     "met under two names that differ": said(met_commitment=False),
     "met twice": '{"met": false, "met": true, "concerns": []}',
     "concerns twice": '{"met": true, "concerns": ["metre"], "concerns": []}',
-    "concerns without a value": said(concerns=None),
     "two that differ": f"{CLEANLY} {WHOLE}",
     "met and not met": f"{CLEANLY} {said(met=False)}",
     "prose that says otherwise": f"I did not meet it. {CLEANLY}",
@@ -89,26 +87,9 @@ def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
     assert "quoted" in read["concerns"][0]
 
 
-@pytest.mark.parametrize(
-    ("output", "kept"), [("x" * 501, "x" * (OUTPUT_LIMIT - 1) + "…"), ("x" * 500, "x" * OUTPUT_LIMIT)]
-)
-def test_the_output_is_kept_as_an_excerpt(output, kept):
-    assert read_assessment(CLEANLY, output)["actual_output"] == kept
-
-
-def test_an_unreadable_reply_is_quoted_in_part():
-    [concern] = read_assessment("it went " + "x" * 5000)["concerns"]
-    assert "it went xxx" in concern
-    assert len(concern) < 500
-
-
 @pytest.mark.parametrize("make", [dict, UserDict])
 def test_a_foreign_mapping_is_its_assessment(make):
     assert convert_assessment(make(SAID)) == PLAIN
-
-
-def test_an_assessment_that_was_read_is_read_again_as_itself():
-    assert convert_assessment(PLAIN) == PLAIN
 
 
 @pytest.mark.parametrize("value", [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()])

@@ -72,7 +72,6 @@ UNREADABLE = {
     "an interpretation that is none": said(interpretation="N/A"),
     "two that differ": f"{WHOLE} {said(approach='rhyme')}",
     "assumptions twice": '{"interpretation": "x", "assumptions": ["a", "b"], "assumptions": []}',
-    "assumptions without a value": said(assumptions=None),
 }
 
 
@@ -90,22 +89,9 @@ def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
     assert len(read["interpretation"]) == RAW_LIMIT
 
 
-def test_what_it_is_made_for_is_the_callers_word():
-    reply = said(step_index=7, kind="retry", instruction="Approve", readable=False, time="1970")
-    assert read_commitment(reply) == PLAIN
-
-
-def test_a_long_text_is_cut():
-    assert len(read_commitment(said(approach="x" * 5000))["approach"]) == 1000
-
-
 @pytest.mark.parametrize("make", [dict, UserDict])
 def test_a_foreign_mapping_is_its_commitment(make):
     assert convert_commitment(make(SAID)) == PLAIN
-
-
-def test_a_commitment_that_was_read_is_read_again_as_itself():
-    assert convert_commitment(PLAIN) == PLAIN
 
 
 @pytest.mark.parametrize("value", [None, WHOLE, [SAID], {}, {"approach": "x"}, object(), 7])

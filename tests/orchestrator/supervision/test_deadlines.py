@@ -14,7 +14,6 @@ from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
     CORRECT,
     PARALLEL_PLAN,
-    failure_kind,
     start_human,
     statuses,
 )
@@ -52,12 +51,6 @@ def test_an_approval_is_the_basis_of_the_run():
     assert orchestrator.resume("thread", APPROVE)["basis"] == "approved"
 
 
-def test_a_deadline_that_is_not_configured_denies():
-    orchestrator, _, _ = ask_and_wait(61)
-
-    assert failure_kind(orchestrator.resume("thread")) == "denied"
-
-
 @pytest.mark.parametrize("seconds", [0, 59, 60])
 def test_before_the_deadline_the_answer_counts(seconds):
     orchestrator, _, _ = ask_and_wait(seconds, ["one"])
@@ -65,25 +58,10 @@ def test_before_the_deadline_the_answer_counts(seconds):
     assert orchestrator.resume("thread", APPROVE)["status"] == "success"
 
 
-def test_before_the_deadline_a_run_without_an_answer_waits():
-    orchestrator, before, _ = ask_and_wait(0)
-
-    assert orchestrator.resume("thread") == before
-
-
 def test_without_a_deadline_a_question_waits_for_ever():
     orchestrator, before, _ = ask_and_wait(10**9, answer_deadline_s=None)
 
     assert (before["question"]["deadline"], orchestrator.resume("thread")) == (None, before)
-
-
-def test_each_question_has_a_deadline_of_its_own():
-    orchestrator, _, clock = ask_and_wait(50)
-    state = orchestrator.resume("thread", APPROVE)
-    clock.pass_by(seconds=50)
-
-    assert state["question"]["deadline"] == "2026-01-02T03:05:55+00:00"
-    assert orchestrator.resume("thread", APPROVE)["status"] == "success"
 
 
 def test_a_deadline_holds_for_steps_side_by_side():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent, MonitoringAgent
-from agents.testing import ScriptedChatModel
 from orchestrator import (
     ConfigurationError,
     LangGraphOrchestrator,
@@ -39,14 +37,6 @@ def test_in_mode_none_nothing_of_it_runs(options):
     assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
 
 
-def test_in_mode_none_no_model_call_is_added():
-    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "out"}')
-    agents = FakePlanner(["one"]), ExecutionAgent(model), MonitoringAgent(model)
-    state = LangGraphOrchestrator(*agents, supervision="none").run("x")
-
-    assert (state["usage"]["model_calls"], len(model.prompts)) == (2, 2)
-
-
 def test_a_step_has_its_own_mode():
     executor = SpeakingExecutor(said=[missed()])
     modes = {"one": "none", "two": "llm", "three": "human"}
@@ -65,32 +55,6 @@ def test_a_step_has_its_own_mode():
         "human",
     ]
     assert (len(supervisor.requests), state["question"]["step_index"]) == (1, 2)
-
-
-def test_a_function_of_modes_is_given_the_text_and_the_index_of_each_step():
-    asked = []
-    run_llm(plan=["one", "two"], supervision=lambda step, index: asked.append((step, index)) or "none")
-
-    assert asked == [("one", 0), ("two", 1)]
-
-
-def test_the_steps_of_a_new_plan_have_their_own_modes():
-    executor = SpeakingExecutor("bad", "done", said=[missed()])
-    planner = FakePlanner(["one"], ["two"])
-    supervisor = FakeSupervisor()
-    orchestrator = LangGraphOrchestrator(
-        planner,
-        executor,
-        FakeMonitor(),
-        max_retries=0,
-        contract=DONE,
-        supervision=lambda step, index: "llm" if index else "none",
-        supervisor=supervisor,
-        retry_policy=RetryPolicy(max_replans=1),
-    )
-    state = orchestrator.run("x")
-
-    assert (state["status"], executor.commitments, len(supervisor.requests)) == ("success", ["two"], 1)
 
 
 def modes_of(state):
@@ -219,8 +183,3 @@ def test_mode_human_without_a_checkpointer_is_refused():
 def test_mode_llm_without_a_model_for_it_is_refused():
     with pytest.raises(ConfigurationError, match="'llm', but no agent has a model"):
         LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision="llm")
-
-
-def test_what_is_no_supervision_policy_is_refused():
-    with pytest.raises(ConfigurationError, match="supervision_policy is 3; give a SupervisionPolicy"):
-        build_llm(supervision_policy=3)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agents.testing import ScriptedChatModel
 from orchestrator import (
@@ -58,15 +56,6 @@ def test_questions_of_steps_side_by_side_come_one_after_the_other_by_the_plan(ex
     assert sorted(call.step for call in executor.calls) == ["end", "one", "two"]
 
 
-@pytest.mark.parametrize("executor", [SpeakingExecutor, LateFirst])
-def test_an_answer_is_for_the_question_that_was_shown(executor):
-    orchestrator, state = start_human(executor(), plan=PARALLEL_PLAN)
-    shown = state["question"]["step_index"]
-    ended = orchestrator.resume("thread", DENY)
-
-    assert (failure_kind(ended), ended["failure"]["step_index"]) == ("denied", shown)
-
-
 def test_steps_side_by_side_are_corrected_each_by_itself():
     executor = SpeakingExecutor()
     orchestrator, state = start_human(executor, plan=PARALLEL_PLAN)
@@ -100,26 +89,6 @@ def test_a_denial_withdraws_the_questions_of_the_steps_beside():
         ("two", "pending_validation"),
     ]
     assert stored_state(orchestrator) == state
-
-
-decisions = st.sampled_from([APPROVE, CORRECT, DENY])
-
-
-@settings(max_examples=15)
-@given(st.lists(decisions, min_size=1, max_size=8), st.sampled_from([["one", "two", "end"], PARALLEL_PLAN]))
-def test_no_step_is_executed_after_a_denial(given_answers, plan):
-    executor = SpeakingExecutor()
-    orchestrator, state = start_human(executor, plan=plan)
-    for answer in given_answers:
-        if state["status"] != "executing":
-            break
-        before = len(executor.calls)
-        if answer is CORRECT and "correct" not in state["question"]["accepts"]:
-            continue
-        state = orchestrator.resume("thread", answer)
-        if answer is DENY:
-            assert (failure_kind(state), len(executor.calls)) == ("denied", before)
-            assert stored_state(orchestrator) == state
 
 
 class CallingExecutor(FakeExecutor):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from orchestrator.supervision.prompts import assess_request, commit_request, supervise_request
 from orchestrator.supervision.replies import AssessmentReply, CommitmentReply, VerdictReply
@@ -27,19 +25,10 @@ def test_a_commitment_is_asked_for_the_step_and_the_results_so_far():
     assert between(prompt, "results so far") == "Step 1: waves"
 
 
-def test_without_results_none_are_shown():
-    assert "results so far" not in commit_request("Write a haiku", "")
-
-
 def test_every_field_of_a_commitment_is_shown_in_an_example_made_of_the_step():
     prompt = commit_request("Write a haiku", "")
     assert all(f'"{name}":' in prompt for name in CommitmentReply.response_schema()["properties"])
     assert '"scope_in": ["Write a haiku"]' in prompt
-
-
-def test_a_long_step_is_not_repeated_in_the_example():
-    assert commit_request("x" * 201, "").count("x" * 201) == 1
-    assert commit_request("x" * 200, "").count("x" * 200) > 1
 
 
 def test_an_assessment_is_asked_for_with_the_step_the_commitment_the_tools_and_the_output():
@@ -59,44 +48,14 @@ def test_a_verdict_is_asked_for_with_all_that_is_known_of_the_step():
     assert between(prompt, "output") == "An old silent pond"
     assert "how: count syllables" in between(prompt, "what the agent said it would do")
     assert between(prompt, "what the agent says of its output") == "as planned: no\ntools used: search"
-    assert between(prompt, "what is not as planned") == (
-        "the executor did not say that its output is what it had committed to\n"
-        "the executor has a concern: metre"
-    )
+    assert between(prompt, "what is not as planned") == ("commitment not met\nconcern: metre")
     assert between(prompt, "what checks found") == "f\ng"
     assert all(
         f'"{word}"' in prompt for word in VerdictReply.response_schema()["properties"]["verdict"]["enum"]
     )
 
 
-def test_a_finding_that_is_only_among_the_triggers_is_shown_there():
-    prompt = supervise_request(a_request(triggers=["evaluation:f"], findings=[]))
-    assert between(prompt, "what is not as planned") == "f"
-    assert between(prompt, "what checks found") == "nothing"
-
-
-def test_what_was_not_stated_is_named_so():
-    prompt = supervise_request(a_request(commitment=None, assessment=None))
-    assert between(prompt, "what the agent said it would do") == "none stated"
-    assert between(prompt, "what the agent says of its output") == "none stated"
-
-
-def test_what_a_commitment_leaves_open_is_left_out():
-    prompt = assess_request("a", a_commitment(approach="", assumptions=[]), "b", [])
-    said = between(prompt, "what you said you would do")
-    assert "how:" not in said
-    assert "assumes:" not in said
-
-
 @pytest.mark.parametrize("output", [HOSTILE, supervise_request(a_request()), "{output} {0} %s", ""])
 def test_a_hostile_output_stays_between_its_lines(output):
     assert between(supervise_request(a_request(output=output)), "output") == output
     assert between(assess_request("a", a_commitment(), output, []), "your output") == output
-
-
-@given(st.text(), st.text(), st.lists(st.text(), max_size=2))
-def test_no_text_leaves_its_lines(text, other, findings):
-    prompt = supervise_request(a_request(objective=text, output=other, findings=findings))
-    assert between(prompt, "objective") == text
-    assert between(prompt, "output") == other
-    assert between(commit_request(text, other or "x"), "step") == text

@@ -48,23 +48,9 @@ def test_a_thread_that_is_not_there_cannot_be_resumed(give):
         build_human().resume("other", give)
 
 
-def test_a_run_that_ended_cannot_be_resumed():
-    orchestrator = build_human(supervision="none")
-    orchestrator.run("x", "thread")
-
-    with pytest.raises(ResumeError, match="thread 'thread' has ended as 'success'"):
-        orchestrator.resume("thread")
-
-
 def test_resume_without_a_checkpointer_is_refused():
     with pytest.raises(ConfigurationError, match="resume needs a thread_id and the checkpointer"):
         build_human(supervision="none", checkpointer=None).resume("thread")
-
-
-@pytest.mark.parametrize("thread_id", [None, "", 3], ids=repr)
-def test_resume_without_a_thread_is_refused(thread_id):
-    with pytest.raises(ConfigurationError):
-        build_human().resume(thread_id)
 
 
 def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():

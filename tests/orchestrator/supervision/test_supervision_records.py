@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent, MonitoringAgent
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import (
     Budget,
-    LangGraphOrchestrator,
     SupervisionPolicy,
 )
 from tests.fakes.hook import RecordingHook
-from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import (
     FakeSupervisor,
     SpeakingExecutor,
@@ -100,13 +97,6 @@ def test_hooks_are_told_of_a_correction():
     assert (retried.attempt, retried.feedback) == (2, "shorter")
 
 
-def test_each_execution_is_judged_once_for_hooks():
-    hook = RecordingHook()
-    run_llm(FakeSupervisor(reorient()), SpeakingExecutor(said=[missed(), met()]), hooks=[hook])
-
-    assert hook.names.count("StepJudged") == 2
-
-
 @pytest.mark.parametrize(
     "verdict", [go_on(), reorient(), ask_human(), halt(), "unreadable"], ids=lambda one: str(one)[:30]
 )
@@ -117,33 +107,3 @@ def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(verdict, h
     state = orchestrator.run("x", "thread")
 
     assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
-
-
-def test_commitment_and_assessment_are_stamped_by_the_orchestrators_clock():
-    at = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
-    state = run_llm(FakeSupervisor(), SpeakingExecutor(), clock=lambda: at)
-    supervision = state["results"][0]["supervision"]
-
-    assert (supervision["commitment"]["time"], supervision["assessment"]["time"]) == (at.isoformat(),) * 2
-
-
-def test_what_committing_and_assessing_cost_counts_once_against_the_bound_on_calls():
-    """Commit, execute, assess, judge and supervise one step: five calls."""
-    model = ScriptedChatModel(
-        [
-            json.dumps({"interpretation": "do it", "confidence": "high", "assumptions": []}),
-            "out",
-            json.dumps({"met": False, "deviations": ["shorter"], "concerns": [], "unexpected": []}),
-            json.dumps({"success": True, "feedback": "fine"}),
-            json.dumps({"verdict": "continue", "text": "good enough"}),
-        ]
-    )
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]),
-        ExecutionAgent(model),
-        MonitoringAgent(model),
-        supervision="llm",
-        budget=Budget(max_model_calls=5),
-    )
-
-    assert orchestrator.run("x")["failure"] is None

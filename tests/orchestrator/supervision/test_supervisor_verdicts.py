@@ -38,8 +38,6 @@ READABLE = {
         '{"verdict": "continue", "correction": "None", "reason": "fine"}',
         verdict("continue", reason="fine"),
     ),
-    "a continue with empty lists": ('{"verdict": "continue", "notes": [], "more": {}}', verdict("continue")),
-    "a score beside it": ('{"verdict": "continue", "score": 0.9}', verdict("continue")),
     "a fence": (f"{FENCE}json\n{GO}\n{FENCE}", verdict("continue", reason="it will do")),
     "thoughts before": (f"<think>{HALT}?</think>{GO}", verdict("continue", reason="it will do")),
     "thoughts that never began": (f"Hm, halt?</think>{GO}", verdict("continue", reason="it will do")),
@@ -78,13 +76,12 @@ UNREADABLE = {
     "a reorient without a correction": '{"verdict": "reorient", "text": ""}',
     "a reorient with only a reason": '{"verdict": "reorient", "reason": "bad metre"}',
     "a reorient whose correction is none": '{"verdict": "reorient", "text": "None."}',
-    "a reorient that corrects with its own name": '{"verdict": "reorient", "text": "reorient"}',
     "a question that asks nothing": '{"verdict": "ask_human", "text": " "}',
-    "a question that is its field's name": '{"verdict": "ask_human", "text": "question"}',
     "a continue with a correction": '{"verdict": "continue", "correction": "mend the metre"}',
     "a continue with a question": '{"verdict": "continue", "question": "French?"}',
     "a continue whose text is another verdict": '{"verdict": "continue", "text": "Halt"}',
     "a continue whose reason is another verdict": '{"verdict": "continue", "reason": "reorient"}',
+    "a score beside it": '{"verdict": "continue", "score": 0.9}',
     "another verdict within": '{"verdict": "continue", "final": {"verdict": "halt"}}',
     "a refusal within": '{"verdict": "continue", "checks": [{"passed": false}]}',
     "two verdicts": f"{GO} {HALT}",
@@ -130,21 +127,11 @@ def test_a_verdict_that_stands_in_what_was_shown_does_not_count(reply):
     assert "quoted" in read["reason"]
 
 
-def test_a_verdict_is_its_own_where_another_was_shown():
-    reply = '{"verdict": "continue", "text": "three lines, as asked"}'
-    assert read_verdict(reply, [SHOWN])["verdict"] == "continue"
-
-
 def test_a_question_about_an_unreadable_reply_holds_the_start_of_the_reply_in_one_line():
     question = read_verdict("I\n like\tit " + "x" * 1000)["question"]
     assert "I like it xxx" in question
     assert len(question) < 600
     assert "\n" not in question
-
-
-def test_a_long_text_of_a_verdict_is_cut():
-    reply = json.dumps({"verdict": "halt", "text": "x" * 5000})
-    assert len(read_verdict(reply)["reason"]) == 1000
 
 
 def test_a_value_that_is_nested_too_deeply_lets_nothing_continue():
@@ -187,13 +174,3 @@ def test_a_foreign_value_that_is_no_verdict_asks_a_person(value):
 def test_a_foreign_mapping_is_its_verdict(make):
     value = make({"verdict": "reorient", "correction": "mend it"})
     assert convert_verdict(value) == verdict("reorient", correction="mend it")
-
-
-def test_what_a_model_supervisor_returns_is_read_as_it_is():
-    read = read_verdict(HALT)
-    assert convert_verdict(read) == read
-
-
-def test_an_unreadable_verdict_stays_the_question_that_it_is():
-    read = read_verdict("?")
-    assert convert_verdict(read) == read

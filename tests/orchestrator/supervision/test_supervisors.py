@@ -20,7 +20,6 @@ from tests.fakes.supervision import (
     SpeakingExecutor,
     go_on,
     halt,
-    met,
     missed,
 )
 from tests.orchestrator.supervision.supervised_runs import (
@@ -47,13 +46,6 @@ def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_
     assert request["assessment"]["concerns"] == ["c"]
     assert request["triggers"] == supervision_of(state)["triggers"]
     assert "done" in request["findings"][0]
-
-
-def test_a_supervisor_sees_the_whole_output():
-    supervisor = FakeSupervisor(halt())
-    run_llm(supervisor, SpeakingExecutor("long " * 5000, said=[missed()]))
-
-    assert supervisor.requests[0]["output"] == "long " * 5000
 
 
 @tool
@@ -129,21 +121,6 @@ def test_a_comparison_that_ends_the_program_escalates_the_step():
     assert supervision_of(state)["triggers"][0] == "reconciliation_failed:SystemExit: 3"
 
 
-def test_a_supervisor_that_raises_what_may_pass_is_asked_again():
-    supervisor = FakeSupervisor(ConnectionError("gone"), go_on())
-    state = run_llm(supervisor, SpeakingExecutor(said=[missed()]), retry_policy=QUICK)
-
-    assert (state["status"], len(supervisor.requests), state["retries"]["transport"]) == ("success", 2, 1)
-
-
-def test_a_supervisor_that_stays_away_fails_the_step_with_its_cause():
-    supervisor = FakeSupervisor(ConnectionError("gone"))
-    state = run_llm(supervisor, SpeakingExecutor(said=[missed()]), retry_policy=QUICK)
-
-    assert (failure_kind(state), state["failure"]["error_type"]) == ("supervisor_error", "ConnectionError")
-    assert len(supervisor.requests) == 2
-
-
 def test_a_commitment_that_fails_is_unreadable_and_the_step_escalates():
     supervisor = FakeSupervisor(halt())
     executor = SpeakingExecutor(committed=[ValueError("no")])
@@ -174,17 +151,6 @@ def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(
 
     assert (state["status"], state["retries"]["transport"]) == ("success", 1)
     assert len(supervisor.requests) == 1
-
-
-@pytest.mark.parametrize("phase", ["committed", "said"])
-def test_an_error_that_is_over_after_a_retry_escalates_nothing(phase):
-    supervisor = FakeSupervisor()
-    answer = {"interpretation": "x", **met()}
-    state = run_llm(
-        supervisor, SpeakingExecutor(**{phase: [ConnectionError("gone"), answer]}), retry_policy=QUICK
-    )
-
-    assert (state["status"], supervisor.requests) == ("success", [])
 
 
 @pytest.mark.parametrize("phase", ["committed", "said"])
@@ -219,32 +185,12 @@ def test_a_dedicated_supervisor_leaves_the_agents_model_alone():
     assert (failure_kind(state), len(agents.prompts), len(dedicated.prompts)) == ("halted", 1, 1)
 
 
-class AwaitedSupervisor(FakeSupervisor):
-    """Decides as a coroutine."""
-
-    async def supervise(self, request):
-        return super().supervise(request)
-
-
-def test_a_supervisor_may_be_awaited():
-    assert failure_kind(run_llm(AwaitedSupervisor(halt()), SpeakingExecutor(said=[missed()]))) == "halted"
-
-
 @pytest.mark.parametrize(
     "supervisor", ["gpt", 3, object(), FakeMonitor()], ids=lambda one: type(one).__name__
 )
 def test_what_is_no_supervisor_is_refused(supervisor):
     with pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"):
         build_llm(supervisor)
-
-
-def test_the_executors_model_commits_and_assesses():
-    model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": false, "concerns": ["c"]}'])
-    supervisor = FakeSupervisor(halt())
-    run_llm(supervisor, ExecutionAgent(model))
-
-    assert supervisor.requests[0]["commitment"]["interpretation"] == "I will"
-    assert supervisor.requests[0]["assessment"]["concerns"] == ["c"]
 
 
 def test_a_script_without_replies_for_the_supervision_says_which_role_took_which():

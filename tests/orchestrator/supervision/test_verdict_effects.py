@@ -54,12 +54,6 @@ def test_reorient_executes_the_step_again_with_the_correction_in_its_instruction
     assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
 
 
-def test_a_correction_is_no_retry():
-    state = run_llm(FakeSupervisor(reorient()), SpeakingExecutor(said=[missed(), met()]), max_retries=0)
-
-    assert (state["status"], state["retries"]["semantic"]) == ("success", 0)
-
-
 def test_corrections_accumulate():
     executor = SpeakingExecutor(said=[missed(), missed(), met()])
     run_llm(FakeSupervisor(reorient("shorter"), reorient("no commas")), executor)
@@ -72,22 +66,6 @@ def test_corrections_are_kept_over_a_retry():
     run_llm(FakeSupervisor(reorient("shorter"), go_on()), executor, contract=DONE)
 
     assert [call.step.endswith("\n- shorter") for call in executor.calls] == [False, True, True]
-
-
-def test_corrections_of_one_step_are_not_those_of_the_next():
-    executor = SpeakingExecutor(said=[missed(), met()])
-    run_llm(FakeSupervisor(reorient("shorter")), executor, plan=["one", "two"])
-
-    assert executor.calls[-1].step == "two"
-
-
-def test_a_redone_output_is_assessed_and_compared_again():
-    executor = SpeakingExecutor("first", "second", said=[missed(), met()])
-    supervisor = FakeSupervisor(reorient())
-    run_llm(supervisor, executor)
-
-    assert [output for _, _, output in executor.assessments] == ["first", "second"]
-    assert len(supervisor.compared) == 2
 
 
 def test_a_redone_output_is_evaluated_again():
@@ -112,12 +90,6 @@ def test_each_execution_has_a_commitment_of_its_kind_to_the_corrected_step():
     corrected = "one\n\nKeep to these corrections:\n- be brief"
     assert kinds == [("first", "one"), ("reorient", corrected), ("retry", corrected)]
     assert executor.commitments == ["one", corrected, corrected]
-
-
-def test_a_commitment_to_the_next_step_is_a_first_one():
-    state = run_llm(FakeSupervisor(reorient()), SpeakingExecutor(said=[missed(), met()]), plan=["one", "two"])
-
-    assert [each["kind"] for each in commitments_of(state)] == ["first", "reorient", "first"]
 
 
 class ContextExecutor(SpeakingExecutor):
@@ -160,26 +132,11 @@ def test_out_of_attempts_the_human_is_asked_where_there_is_one():
     assert "it still wants: shorter" in state["question"]["text"]
 
 
-def test_the_bound_on_corrections_is_that_of_each_step():
-    executor = SpeakingExecutor(said=[missed(), met(), missed(), met()])
-    policy = SupervisionPolicy(max_reorient_attempts=1)
-    state = run_llm(FakeSupervisor(reorient()), executor, plan=["one", "two"], supervision_policy=policy)
-
-    assert state["status"] == "success"
-
-
 def test_ask_human_without_one_fails_the_step_with_the_question():
     state = run_llm(FakeSupervisor(ask_human("May I pay?")), SpeakingExecutor(said=[missed()]))
 
     assert (failure_kind(state), statuses(state)) == ("needs_review", ["needs_review"])
     assert "nobody is there to be asked: May I pay?" in state["failure"]["message"]
-
-
-def test_ask_human_with_one_asks():
-    executor = SpeakingExecutor(said=[missed()])
-    state = run_llm(FakeSupervisor(ask_human("May I pay?")), executor, checkpointer=InMemorySaver())
-
-    assert (state["status"], state["question"]["text"]) == ("executing", "May I pay?")
 
 
 def test_a_policy_without_people_asks_nobody_even_with_a_checkpointer():
@@ -194,14 +151,6 @@ def test_a_halt_ends_the_run_with_the_supervisors_reason():
 
     assert (state["status"], failure_kind(state), statuses(state)) == ("failed", "halted", ["failed"])
     assert state["failure"]["message"] == "step 1: the supervisor halted the run: this is dangerous"
-
-
-def test_nothing_runs_after_a_halt():
-    executor = SpeakingExecutor(said=[missed()])
-    policy = RetryPolicy(max_replans=3, exhausted="accept_best")
-    run_llm(FakeSupervisor(halt()), executor, plan=["one", "two"], retry_policy=policy)
-
-    assert [call.step for call in executor.calls] == ["one"]
 
 
 @pytest.mark.parametrize(
