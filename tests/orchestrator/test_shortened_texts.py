@@ -17,14 +17,13 @@ from orchestrator.cli.view.questions import draw_question
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.graph.agent_checks import check_hooks
 from orchestrator.judging.output import find_type_problem
-from orchestrator.nodes.reconcile import _add_findings
 from orchestrator.planning.plan import read_steps
 from orchestrator.runs.fork import check_step
 from orchestrator.runtime.call import Raised, Spent
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
 from orchestrator.state.usage import NO_USAGE
-from orchestrator.supervision.reconcile import reconcile
+from orchestrator.supervision.reconcile import list_facts, reconcile
 from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.orchestrator.cli.builders import drawn, question
@@ -67,7 +66,7 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
         lambda text: Raised(ValueError(text), Spent(NO_USAGE, []), None, False).message,
     ),
     "a trigger": (300, lambda text: str(reconcile(a_commitment(), an_assessment(concerns=[text])))),
-    "a finding of the evaluation": (300, lambda text: str(_add_findings([], [text]))),
+    "a finding of the evaluation": (300, lambda text: str(list_facts(None, None, [text]))),
     "a part of a supervision reply": (1000, format_value),
     "the type of an output": (300, lambda text: str(find_type_problem(Strict, f'{{"{text}": 1}}'))),
     "a broken state": (200, lambda text: str(broken_run("thread", text))),
