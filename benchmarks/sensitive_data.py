@@ -98,7 +98,7 @@ def main() -> None:
         print_score("detect-secrets", other, "credential", CREDENTIALS, PERSONAL)
     else:
         print("detect-secrets is not installed")
-    text = to_json(CLEAN_RUN)
+    text = to_json(CLEAN_RUN).decode()
     search = time_call(lambda: may_contain_sensitive(text))
     clean = time_call(lambda: Redactor.of([CLEAN_RUN]).clean(CLEAN_RUN))
     print(f"a clean run of {len(text)} bytes: {search:.1f} µs to search, {clean:.1f} µs to write and search")

@@ -12,7 +12,7 @@ from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
 from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.state import EvaluationState
-from evaluation.sensitive.recognizers import build_search
+from evaluation.sensitive.scanner import build_search
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, as_list, as_object
 

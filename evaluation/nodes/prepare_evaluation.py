@@ -109,7 +109,7 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
-        "may_be_sensitive": may_contain_sensitive(case_read.text),
+        "may_be_sensitive": may_contain_sensitive(case_read.text.decode()),
     }
 
 

@@ -25,11 +25,10 @@ from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
 from evaluation.sensitive.detector import MAX_CANDIDATES
-from evaluation.sensitive.json_values import MAX_SCALARS, Search, encode_json, find_at_places, find_in_json
+from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places, find_in_json
 from evaluation.sensitive.known_values import Literals
 from evaluation.sensitive.quoting import redact, shorten
-from evaluation.sensitive.recognizers import build_search
-from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.scanner import Search, build_search, find_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span
 from evaluation.values import JsonObject, Severity
 

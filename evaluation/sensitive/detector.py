@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,47 +17,37 @@ MAX_CANDIDATES: Final = 100_000
 """Places in one text that are checked in detail. A check takes some microseconds."""
 # Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
 _MEMORY_BYTES: Final = 64 << 20
-_DIGIT_ZEROS: Final = (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10)
-_DASHES: Final = (*range(0x2010, 0x2016), 0x2212, 0xFE63, 0xFF0D)
-_SPACES: Final = (0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
 _LOOKALIKES: Final = (
-    {zero + digit: 0x30 + digit for zero in _DIGIT_ZEROS for digit in range(10)}
-    | dict.fromkeys(_DASHES, ord("-"))
-    | dict.fromkeys(_SPACES, ord(" "))
-    | {0xFF0B: ord("+"), 0xFF20: ord("@"), 0xFF0E: ord("."), 0xFF1A: ord(":"), 0xFF1D: ord("=")}
+    dict.fromkeys(map(chr, (*range(0x2010, 0x2016), 0x2212)), "-")
+    | dict.fromkeys(map(chr, (*range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)), " ")
+    | {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 )
-LOOKALIKE_BYTES: Final = (
-    r"[0-9](?:\xc2\xa0|\xe2\x80[\x80-\x95\xaf]|\xe2\x81\x9f|\xe2\x88\x92|\xe3\x80\x80|\xef\xb9\xa3|\xef\xbc\x8d)[(0-9]"
-    r"|(?:\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0\xa5[\xa6-\xaf]|\xe0\xa7[\xa6-\xaf]|\xef\xbc[\x90-\x99]){2}"
-    r"|\xef\xbc[\x8b\x8e\x9a\x9d\xa0]"
-)
-"""Matches look-alike characters in UTF-8, at places that can belong to a sensitive value."""
+"""Dashes, spaces, and the wide forms of ASCII's characters, as ASCII."""
 _FOREIGN_LOGINS: Final = (
     *("пароль", "паролем", "пароля", "парола", "лозинка", "гасло", "密码", "密碼", "口令", "暗証番号"),
     *("パスワード", "パスフレーズ", "비밀번호", "암호", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא"),
-    *("पासवर्ड", "รหัสผ่าน", "mật khẩu", "şifre", "hasło", "hasła", "κωδικός", "slaptažodis", "құпия сөз"),
+    *("पासवर्ड", "รหัสผ่าน", "κωδικός"),
 )
 _FOREIGN_KEYS: Final = (
     *("токен", "секрет", "ключ api", "api-ключ", "ключ доступа", "密钥", "密鑰", "秘钥", "令牌"),
     *("シークレット", "トークン", "apiキー", "토큰", "비밀키"),
 )
 _FOREIGN_NAMES: Final = re.compile(
-    "|".join(f"({'|'.join(map(re.escape, names))})" for names in (_FOREIGN_LOGINS, _FOREIGN_KEYS)),
-    re.IGNORECASE,
-)
-FOREIGN_NAME_BYTES: Final = "|".join(
-    dict.fromkeys(
-        spelling.encode().decode("latin-1")
-        for name in (*_FOREIGN_LOGINS, *_FOREIGN_KEYS)
-        for spelling in (name, name.capitalize(), name.upper())
+    "|".join(
+        f"({'|'.join((*names, *map(str.capitalize, names)))})" for names in (_FOREIGN_LOGINS, _FOREIGN_KEYS)
     )
 )
-"""Matches the names of credentials in other scripts, in UTF-8."""
+_OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
 
 
-def _mark_foreign_names(text: str) -> str:
-    """Replace names in other scripts, which one-byte patterns cannot read, by marks of the same length."""
-    return _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
+def _write_lookalikes(error: UnicodeError) -> tuple[str, int]:
+    """Write characters outside Latin-1: look-alikes of ASCII's as these, and any other one as "?"."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - the only kind that encoding raises
+    part = error.object[error.start : error.end]
+    return "".join(_LOOKALIKES.get(character, "?") for character in part), error.end
+
+
+codecs.register_error("evaluation.lookalikes", _write_lookalikes)
 
 
 class Pattern:
@@ -113,15 +104,16 @@ class Quota:
 
 
 class EncodedText:
-    """The bytes of a text, exactly one per character, with look-alikes as ASCII characters.
+    r"""The bytes of a text, exactly one per character, with look-alikes as ASCII characters.
 
-    All patterns share ``MAX_CANDIDATES`` matches. A slow check of a match counts as several of them.
+    Names of credentials in other scripts become marks: ``\x02`` for a login, ``\x03`` for a key. All
+    patterns share ``MAX_CANDIDATES`` matches. A slow check of a match counts as several of them.
     """
 
     def __init__(self, text: str) -> None:
-        plain = text if text.isascii() else _mark_foreign_names(text.translate(_LOOKALIKES))
-        # "replace" writes one "?" per character, so positions stay the same.
-        self.data = plain.encode("latin-1", "replace")
+        if _OTHER_SCRIPT.search(text):
+            text = _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
+        self.data = text.encode("latin-1", "evaluation.lookalikes").replace(b"\xa0", b" ")
         self.quota = Quota(MAX_CANDIDATES)
 
     def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from evaluation.sensitive.credentials.assignments import is_credential
-from evaluation.sensitive.credentials.secret_names import name_kind
-from evaluation.sensitive.detector import MAX_CANDIDATES, Quota, TooManyCandidatesError
-from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
-from evaluation.sensitive.spans import MAX_VALUES, Category, Span
+from evaluation.sensitive.credentials.secret_values import name_kind
+from evaluation.sensitive.detector import Quota, TooManyCandidatesError
+from evaluation.sensitive.scanner import Search, find_sensitive
+from evaluation.sensitive.spans import MAX_VALUES, Category
 
 _MAX_NAME_LENGTH: Final = 100
 _HARMLESS_NAME_LENGTH: Final = 15
@@ -33,8 +32,8 @@ _MAX_TEXT_DEPTH: Final = 3
 """How many levels of JSON inside a string are read."""
 MAX_SCALARS: Final = 1_000_000
 """Scalars that are searched. Each takes some microseconds."""
-
-Search = Callable[[str], tuple[Span, ...]]
+_COST: Final = 10
+"""Scalars that a text counts for that looks like JSON, or has a telling name: both take more time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +59,15 @@ def encode_json(value: object) -> bytes:
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
-        return b"\n".join(_encode_leaf(leaf) for leaf in iterate_leaves(value))
+        leaves = (f'"{leaf.name}":"{_scalar_text(leaf.value)}"' for leaf in iterate_leaves(value))
+        return "\n".join(leaves).encode("utf-8", "replace")
 
 
 def find_in_json(value: object, search: Search = find_sensitive) -> Iterator[SensitiveValue]:
     """Yield each sensitive value in a JSON value, as often as it occurs.
 
-    A quick test of the JSON text is enough for most values. Otherwise all names and scalars are searched as
-    one text, each on a line of its own. If there are more than ``MAX_VALUES`` values, the last one is
-    ``unsearched`` and represents the rest.
+    All names and scalars are searched as one text, each on a line of its own. If there are more than
+    ``MAX_VALUES`` values, the last one is ``unsearched`` and represents the rest.
     """
     yield from (match for _, match in find_at_places([("", value)], search))
 
@@ -86,62 +85,27 @@ def find_at_places(
 def _search_values(
     values: Iterable[tuple[str, object]], search: Search
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    texts: list[str] = []
-    places: list[str] = []
-    is_complete = True
+    quota, lines, places = Quota(MAX_SCALARS), list[str](), list[str]()
     try:
-        for place, name, text, kind in _iterate_scalars(values, search):
-            if kind is not None and is_credential(kind, text):
-                yield place, SensitiveValue(text, kind, "credential")
-            else:
-                texts.append(_write_scalar(name, text))
-                places.append(place)
+        for place, value in values:
+            for name, text in _iterate_texts(value, 0, quota):
+                kind = name_kind(name)
+                quota.use(1 if kind is None else _COST)
+                if kind is not None and is_credential(kind, text):
+                    yield place, SensitiveValue(text, kind, "credential")
+                else:
+                    lines.append(f"{name}: {text}" if name else text)
+                    places.append(place)
     except TooManyCandidatesError:
-        is_complete = False
-    yield from _search_texts(texts, places, search)
-    yield from () if is_complete else [_UNSEARCHED]
+        yield _UNSEARCHED
+    yield from _search_lines(lines, places, search)
 
 
-def _write_scalar(name: str, text: str) -> str:
-    # The private part of a JSON Web Key is told by its quoted name alone.
-    if name == "d":
-        return f'"d": "{text}"'
-    return f"{name}: {text}" if name else text
-
-
-def _iterate_scalars(
-    values: Iterable[tuple[str, object]], search: Search
-) -> Iterator[tuple[str, str, str, str | None]]:
-    """Yield place, name and text of every scalar, and the kind of credential that the name announces.
-
-    Raises:
-        TooManyCandidatesError: There are too many scalars, names, or scalars under a name of a credential.
-    """
-    scalars, candidates = Quota(MAX_SCALARS), Quota(MAX_CANDIDATES)
-
-    # Records repeat their names, so each name is classified once.
-    @cache
-    def kind_of(name: str) -> str | None:
-        candidates.use()
-        return name_kind(name)
-
-    for place, value in values:
-        # A recogniser may find what the quick test of the built-in search rules out.
-        if search is find_sensitive and not may_contain_sensitive(encode_json(value)):
-            continue
-        for name, text in _iterate_texts(value, 0, candidates):
-            scalars.use()
-            kind = kind_of(name)
-            if kind is not None:
-                candidates.use()
-            yield place, name, text, kind
-
-
-def _search_texts(
-    texts: list[str], places: list[str], search: Search
+def _search_lines(
+    lines: list[str], places: list[str], search: Search
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    joined = _SEPARATOR.join(texts)
-    ends = [*accumulate(len(text) + len(_SEPARATOR) for text in texts)]
+    joined = _SEPARATOR.join(lines)
+    ends = [*accumulate(len(line) + len(_SEPARATOR) for line in lines)]
     for span in search(joined):
         if span.category == "unsearched":
             yield _UNSEARCHED
@@ -153,17 +117,15 @@ def _search_texts(
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
 
 
-def _iterate_texts(value: object, depth: int, candidates: Quota) -> Iterator[tuple[str, str]]:
+def _iterate_texts(value: object, depth: int, quota: Quota) -> Iterator[tuple[str, str]]:
     """Yield name and text of every scalar, also inside strings that are themselves JSON."""
     for leaf in iterate_leaves(value):
         text = _scalar_text(leaf.value)
         if text:
             yield leaf.name, text
         if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
-            # Parsing takes time, so a text that looks like JSON counts as a candidate.
-            candidates.use()
-            if may_contain_sensitive(text.encode("utf-8", "replace")):
-                yield from _iterate_texts(_parse_json(text), depth + 1, candidates)
+            quota.use(_COST)
+            yield from _iterate_texts(_parse_json(text), depth + 1, quota)
 
 
 def _parse_json(text: str) -> object:
@@ -205,7 +167,3 @@ def _scalar_text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_NUMBER:
         return str(value)
     return ""
-
-
-def _encode_leaf(leaf: _Leaf) -> bytes:
-    return f'"{leaf.name}":"{_scalar_text(leaf.value)}"'.encode("utf-8", "replace")

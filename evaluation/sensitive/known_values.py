@@ -110,10 +110,9 @@ def _spellings(value: SensitiveValue) -> Iterator[str]:
 
 
 def _escaped_spellings(literal: str) -> Iterator[str]:
-    yield from (" ".join(literal.split()), literal.casefold(), unicodedata.normalize("NFKC", literal))
-    yield from (json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1], repr(literal)[1:-1])
-    yield from (ascii(literal)[1:-1], literal.replace("~", "~0").replace("/", "~1"))
-    yield literal.encode("utf-8", "replace").decode()
+    yield from (" ".join(literal.split()), unicodedata.normalize("NFKC", literal), repr(literal)[1:-1])
+    yield from (json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1])
+    yield from (literal.replace("~", "~0").replace("/", "~1"), literal.encode("utf-8", "replace").decode())
 
 
 def _fold(text: str) -> bytes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from evaluation.sensitive.json_values import Search
-from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.scanner import Search, find_sensitive
 
 _MARGIN: Final = 4096
 """Characters beyond the limit that are searched too, to recognise a value that the limit cuts."""

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Final
 
-from evaluation.sensitive import contact, national_ids, payment
+from evaluation.sensitive import contact, personal_numbers
 from evaluation.sensitive.credentials import assignments, secret_places, tokens
-from evaluation.sensitive.detector import (
-    FOREIGN_NAME_BYTES,
-    LOOKALIKE_BYTES,
-    Detector,
-    EncodedText,
-    Pattern,
-    TooManyCandidatesError,
-)
-from evaluation.sensitive.disguised_text import DISGUISED_BYTES, read_plainly
-from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
+from evaluation.sensitive.detector import Detector, EncodedText, Pattern, TooManyCandidatesError
+from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span, merge_spans
 
-_UNREADABLE: Final = rf"\\u|\\\\\\\"|{LOOKALIKE_BYTES}|{DISGUISED_BYTES}|{FOREIGN_NAME_BYTES}"
-"""Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, other scripts."""
+Search = Callable[[str], tuple[Span, ...]]
+_UNREADABLE: Final = Pattern(r"\\u|\\\\\\\"")
+"""Matches what triggers cannot read in a JSON text: escaped letters, and JSON inside a string."""
 
 
 class _Family:
     """Detectors whose triggers are tested in one pass, over a text or over its JSON."""
 
-    def __init__(self, *detectors: Detector, in_json: str = "") -> None:
+    def __init__(self, *detectors: Detector) -> None:
         triggers = "|".join(f"(?:{detector.trigger})" for detector in detectors)
         # JSON writes a line break as "\n": the letter in it would hide the start of the next word.
-        escaped = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
-        self.any = Pattern(triggers)
-        self.any_in_json = Pattern(f"{escaped}|{in_json}" if in_json else escaped)
+        self.any = Pattern(triggers.replace(r"\b", r"(?:\b|\\[bfnrt])"))
         self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
 
     def find_spans(self, subject: EncodedText) -> Iterator[Span]:
@@ -43,7 +35,7 @@ class _Family:
 
 # Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
-    _Family(*tokens.DETECTORS, *payment.DETECTORS, *national_ids.DETECTORS, in_json=_UNREADABLE),
+    _Family(*tokens.DETECTORS, *personal_numbers.DETECTORS),
     _Family(*assignments.DETECTORS, *secret_places.DETECTORS),
     _Family(*contact.DETECTORS),
 )
@@ -53,31 +45,50 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     """Find credentials and personal data in ``text``: spans that do not overlap, in the order of the text.
 
     The time is linear in the length of the text; a text without sensitive data costs less than 10 ns per
-    character. The search stops after ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates. Then everything
-    except the credentials found so far is ``unsearched``.
+    character. A text with more than ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates is one span, which
+    is ``unsearched``.
     """
-    spans = _search(text)
-    if (plain := read_plainly(text)) is not None:
-        spans = chain(spans, map(plain.locate, _search(plain.text)))
-    return merge_spans(spans)
-
-
-def _search(text: str) -> Iterator[Span]:
     subject = EncodedText(text)
-    spans = (span for family in _FAMILIES for span in family.find_spans(subject))
-    return _limit_spans(spans, len(text))
+    found = (span for family in _FAMILIES for span in family.find_spans(subject))
+    with suppress(TooManyCandidatesError):
+        spans = [*islice(found, MAX_VALUES + 1)]
+        if len(spans) <= MAX_VALUES:
+            return merge_spans(spans)
+    return (Span(0, len(text), "unsearched", "unsearched"),)
 
 
-def _limit_spans(spans: Iterator[Span], length: int) -> Iterator[Span]:
+def may_contain_sensitive(json_text: str) -> bool:
+    """Return whether a string in a JSON text may hold sensitive data. False is certain."""
+    data = EncodedText(json_text).data
+    return _UNREADABLE.occurs_in(data) or any(family.any.occurs_in(data) for family in _FAMILIES)
+
+
+def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:
+    """Combine the built-in search with the recognisers that a caller plugs in.
+
+    If a recogniser fails, ``failures`` gets the type of its error under the name of the recogniser's type.
+    """
+    if not recognizers:
+        return find_sensitive
+
+    def search(text: str) -> tuple[Span, ...]:
+        spans = (span for recognizer in recognizers for span in _ask_recognizer(recognizer, text, failures))
+        return merge_spans([*find_sensitive(text), *spans])
+
+    return search
+
+
+def _ask_recognizer(recognizer: Recognizer, text: str, failures: dict[str, str]) -> list[Span]:
     try:
-        yield from islice(spans, MAX_VALUES)
-        is_complete = next(spans, None) is None
-    except TooManyCandidatesError:
-        is_complete = False
-    if not is_complete:
-        yield Span(0, length, "unsearched", "unsearched")
+        return [_check_span(span, text) for span in recognizer.find(text)]
+    except (Exception, SystemExit) as error:  # noqa: BLE001  foreign code may raise anything; its message may quote the text
+        failures[type(recognizer).__name__] = type(error).__name__
+        return []
 
 
-def may_contain_sensitive(json_text: bytes) -> bool:
-    """Return whether a string in a JSON text (UTF-8) may hold sensitive data. False is certain."""
-    return any(family.any_in_json.occurs_in(json_text) for family in _FAMILIES)
+def _check_span(span: object, text: str) -> Span:
+    if not isinstance(span, Span):
+        raise TypeError("a recogniser has to return Span objects")
+    if not 0 <= span.start < span.end <= len(text):
+        raise ValueError("a span has to lie within its text")
+    return span

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 Category = Literal["credential", "personal", "unsearched"]
@@ -34,42 +32,13 @@ class Recognizer(Protocol):
 
 
 def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Merge overlapping spans and sort them; the kind is the one of the first and longest.
-
-    Credentials take precedence: a personal span keeps only its parts outside them. An e-mail address keeps
-    no part behind a credential: in ``https://me:word@host.org`` there is none.
-    """
-    ordered = sorted(spans, key=lambda span: (span.start, -span.end))
-    credentials = _merge_overlaps(span for span in ordered if span.category == "credential")
-    personal = _merge_overlaps(span for span in ordered if span.category != "credential")
-    if not credentials or not personal:
-        return tuple(credentials or personal)
-    outside = (part for span in personal for part in _parts_outside(span, credentials))
-    return tuple(sorted([*credentials, *outside], key=lambda span: span.start))
-
-
-def _merge_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """Merge overlapping spans and sort them; the kind is that of the first and longest, or a credential's."""
     merged: list[Span] = []
-    for span in spans:
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         last = merged[-1] if merged else None
-        if last is not None and span.start < last.end:
-            merged[-1] = replace(last, end=max(last.end, span.end))
-        else:
+        if last is None or span.start >= last.end:
             merged.append(span)
-    return merged
-
-
-def _parts_outside(span: Span, credentials: list[Span]) -> Iterator[Span]:
-    """Yield the parts of ``span`` that no credential covers."""
-    start = span.start
-    # The credential before the start may reach into the span.
-    first = max(0, bisect_right(credentials, start, key=lambda credential: credential.start) - 1)
-    for credential in islice(credentials, first, None):
-        if credential.start >= span.end:
-            break
-        if start < credential.start:
-            yield replace(span, start=start, end=credential.start)
-        if credential.end > start:
-            start = span.end if span.kind == "email" else credential.end
-    if start < span.end:
-        yield replace(span, start=start)
+            continue
+        main = span if span.category == "credential" != last.category else last
+        merged[-1] = Span(last.start, max(last.end, span.end), main.kind, main.category)
+    return tuple(merged)

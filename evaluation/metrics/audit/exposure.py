@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias
 from evaluation.inputs.rules import Reaction
 from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
-from evaluation.sensitive.json_values import Search, encode_json, find_at_places
-from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
+from evaluation.sensitive.json_values import find_at_places
+from evaluation.sensitive.scanner import Search, find_sensitive
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, Severity, as_list
 
@@ -58,9 +58,7 @@ def exposure_findings(
     rest.
     """
     searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
-    # Most runs hold nothing sensitive, and this test is far cheaper than the search by places.
-    is_clean = search is find_sensitive and not may_contain_sensitive(encode_json(run))
-    if is_clean or not searched:
+    if not searched:
         return
     exposures = _find_exposures(dict(_places(run)), search)
     for category, reaction in searched.items():

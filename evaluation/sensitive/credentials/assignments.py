@@ -7,12 +7,14 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.credentials.secret_names import KEY_NAMES, LOGIN_NAMES, NAME_END, is_public_name
 from evaluation.sensitive.credentials.secret_values import (
+    KEY_NAMES,
+    LOGIN_NAMES,
+    NAME_END,
     is_code,
     is_plain_word,
+    is_public_name,
     is_value,
-    looks_opaque,
     looks_random,
 )
 from evaluation.sensitive.detector import Detector, EncodedText, Pattern
@@ -32,10 +34,6 @@ _STATED: Final = Pattern(
     rf"(?i)(?:{LOGIN_NAMES}|{KEY_NAMES}){NAME_END}\s+(?:for (?:[^\s:]+ ){{1,4}})?"
     rf"(?:is|was|ist|lautet|es|est|\xe8|to)\s*:?\s+{_VALUE}"
 )
-_NAMED: Final = Pattern(
-    rf"(?i)(?:{KEY_NAMES}|\bkey){NAME_END}(?:\s{{0,2}}[:=]\s{{0,2}}|\s+)[\"'`]?([A-Za-z0-9+_\-]{{16,}}={{0,2}})"
-)
-"""A name and a value with at most a sign between them: ``ENV API_KEY a1B2...``, ``use the key a1B2...``."""
 _NEXT_PARAMETER: Final = Pattern(r"([&;]\s{0,2}[A-Za-z_][\w.\- %]*=)")
 _QUOTES: Final = frozenset({b'"', b"'", b"`"})
 _LONGEST: Final = 1000
@@ -59,12 +57,6 @@ def _find_stated(subject: EncodedText) -> Iterator[Span]:
             yield from _password_span(subject, start, end)
 
 
-def _find_named(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_NAMED):
-        if looks_opaque(subject.data[start:end]) and _is_secret(subject.data, start, end):
-            yield Span(start, end, "secret", "credential")
-
-
 def _password_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
     stop = _value_end(subject.data, start, end)
     if stop - start >= _SHORTEST_PASSWORD and _is_assigned_value(subject.data, start, stop, end):
@@ -80,10 +72,6 @@ def _secret_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
         and not is_public_name(subject.data, start)
     ):
         yield Span(start, stop, "secret", "credential")
-
-
-def _is_secret(data: bytes, start: int, end: int) -> bool:
-    return is_value(data[start:end]) and not is_public_name(data, start)
 
 
 def _value_end(data: bytes, start: int, end: int) -> int:
@@ -131,12 +119,7 @@ _ASSIGNED_TRIGGER: Final = (
 DETECTORS: Final = (
     Detector(_ASSIGNED_TRIGGER, _find_assigned),
     Detector(
-        rf"(?i:{LOGIN_NAMES}|{KEY_NAMES})(?i:{NAME_END})\s+(?i:is|was|ist|lautet|es|est|\xe8|\xc3\xa8|to|for)\b",
+        rf"(?i:{LOGIN_NAMES}|{KEY_NAMES})(?i:{NAME_END})\s+(?i:is|was|ist|lautet|es|est|\xe8|to|for)\b",
         _find_stated,
-    ),
-    Detector(
-        r"(?i:key|token|secret|credential|_pat|auth|jwt|psk|_dsn)[A-Za-z0-9_\-.]{0,12}"
-        r"[\s\"'`:=\\nrt]{1,6}[A-Za-z0-9+_\-]{16}",
-        _find_named,
     ),
 )

@@ -25,15 +25,8 @@ _PASSWORD_PLACES: Final = (
     ),
     Pattern(r"(?i)<[\w:]*(?:password|passwd|passphrase)>([^<\n]{4,})</"),
     Pattern(r"(?m)(?:^|\\n)[\w.*\-]+:(?:[0-9]{2,5}|[*]):[\w*\-]+:[\w*.\-]+:([^\s:]{4,})(?:\\n|$)"),
-    # One pattern, because each pattern reads the whole text.
-    Pattern(
-        r"\bsshpass\s+-p\s*[\"']?([^\s\"']+)"
-        r"|\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]*?\s-p[\"']?([^\s\"'\-][^\s\"']{3,})"
-        r"|\b(?:docker|podman|helm registry|az|oc)\s+login\b[^\n|;]*?\s-p[= ][\"']?([^\s\"']+)"
-        r"|\bredis-cli\b[^\n|;]*?\s-a[= ][\"']?([^\s\"']+)|\bsqlcmd\b[^\n|;]*?\s-P[= ]?[\"']?([^\s\"']+)"
-        r"|\b(?:ldapsearch|ldapadd|ldapmodify|smbclient|mongosh?|psql)\b[^\n|;]*?\s-[wp][= ]"
-        r"[\"']?([^\s\"'\-][^\s\"']{3,})"
-    ),
+    Pattern(r"\bmysql\b[^\n|;]*?\s-p[\"']?([^\s\"'\-][^\s\"']{3,})"),
+    Pattern(r"\bdocker login\b[^\n|;]*?\s-p[= ][\"']?([^\s\"']+)"),
 )
 """Places where any value is a password."""
 _SECRET_PLACES: Final = (
@@ -55,7 +48,6 @@ _SECRET_PLACES: Final = (
     ),
     ("secret", Pattern(r"(?i)--(?:[a-z]+-)*(?:token|secret|key|apikey)[= ][\"']?([^\s\"']+)")),
     ("secret", Pattern(r"(?i)<[\w:]*(?:secret|token|api_?key|accesskey)>([^<\n]{4,})</")),
-    ("secret", Pattern(r"(?i)aws_(?:secret_access_key|session_token)[\s,=:\"']{1,4}([A-Za-z0-9/+=]{30,})")),
 )
 """Places where a value is a credential if it looks generated."""
 _URL_PASSWORD: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.\-]*://([^\s/:@?#\"'<>]*:[^\s\"'<>]+)@[\w\[]")
@@ -63,7 +55,6 @@ _URL_TOKEN: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.\-]*://([A-Za-z0-9_\-]{16,})(?
 _URL_KEY: Final = Pattern(
     r"[?&](?:key|code|auth|apikey|appid|sig|signature|access_key)=([A-Za-z0-9_\-%]{16,}={0,2})"
 )
-_SIGNATURE: Final = Pattern(r"(?i)[?&]X-(?:Amz|Goog)-(?:Signature|Security-Token)=([A-Za-z0-9%/+]{32,}=*)")
 _PORT: Final = Pattern(r"[0-9]{1,5}[/?#]")
 _BASIC: Final = Pattern(r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})")
 
@@ -109,22 +100,18 @@ def _find_url_keys(subject: EncodedText) -> Iterator[Span]:
         for start, end in subject.find_spans(pattern):
             if looks_opaque(subject.data[start:end]):
                 yield Span(start, end, "secret", "credential")
-    for start, end in subject.find_spans(_SIGNATURE):
-        yield Span(start, end, "secret", "credential")
 
 
 DETECTORS: Final = (
     Detector(
         r"(?i:bearer\s|authorization|cookie|sess(?:ion_?)?id|connect\.sid|\bsid=|_session=|--[a-z\-]*(?:pass|token|secret|key)"
         r"|curl|\bpass\s*[:=]|password\s+\S|identified\s+by|<[\w:]*(?:pass|secret|token|api_?key|accesskey)"
-        r"|basic\s+[A-Za-z0-9+/]{8}|sshpass|mysql|mariadb|\slogin\s|redis-cli|ldap|smbclient|mongo|psql|sqlcmd"
-        r"|aws_se|[a-z0-9*.\-]:(?:[0-9]{2,5}|\*):[\w*\-]+:[\w*.\-]+:[^\s:])",
+        r"|basic\s+[A-Za-z0-9+/]{8}|mysql|\slogin\s|[a-z0-9*.\-]:(?:[0-9]{2,5}|\*):[\w*\-]+:[\w*.\-]+:[^\s:])",
         _find_in_commands,
     ),
     Detector(r"://[^\s/:@?#\"'<>]*:[^\s\"'<>@]+@", _find_in_urls),
     Detector(
-        r"://[A-Za-z0-9_\-]{16,}(?::[\w\-]*)?@|[?&](?:key|code|auth|apikey|appid|sig|signature|access_key)="
-        r"|(?i:[?&]x-(?:amz|goog)-s)",
+        r"://[A-Za-z0-9_\-]{16,}(?::[\w\-]*)?@|[?&](?:key|code|auth|apikey|appid|sig|signature|access_key)=",
         _find_url_keys,
     ),
 )

@@ -1,13 +1,52 @@
-"""Tells the value of a credential from a placeholder, a word, and a piece of source code."""
+"""Tells what is a credential: by the name under which it stands, and from a placeholder, a word, or code.
+
+The names are those of fields, variables, headers, and in sentences.
+"""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+from functools import lru_cache
 from typing import Final
 
-from evaluation.sensitive.credentials.secret_names import KEY_NAMES, LOGIN_NAMES
-from evaluation.sensitive.detector import Pattern
+from evaluation.sensitive.detector import EncodedText, Pattern
+
+LOGIN_NAMES: Final = (
+    r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b|\x02+"
+    r"|contrase(?:\xf1|ny|n)a|mot[ _]de[ _]passe|motdepasse|\bmdp\b|\bsenha\b|_senha\b"
+    r"|palavra[ _\-]passe"
+    r"|wachtwoord|kennwort|salasana|adgangskode|kodeord|l[o\xf6]senord|kata[ _]sandi|m\?t kh\?u"
+    r"|(?:\b|_)(?:parola|parool|heslo|has[l?]o|geslo|lozinka|jelszo|sifre)\b|jelsz\xf3|\?ifre\b"
+)
+"""Names whose value may be an ordinary word. ``\x02`` stands for a name in another script."""
+_KINDS_OF_KEYS: Final = (
+    "api|app|application|access|private|auth|encryption|encrypt|signing|account|master|session|service|storage"
+    "|subscription|consumer|license|deploy|admin|write|ingest|function|functions|shared|hmac|aes|jwt|crypto|cipher"
+    "|root|client|webhook|integration|server|deployment|recovery|bot|search|project|user|host|rest|sdk|org|sas"
+)
+KEY_NAMES: Final = (
+    rf"secret|token|(?:{_KINDS_OF_KEYS})[_\- ]?key|credential|\bcreds\b|_creds\b|authorization|\bauth\b"
+    r"|[_\-]auth\b"
+    r"|\bjwt\b|_jwt\b|_pat\b|\bpsk\b|_psk\b|pre[_\-]?shared[_\-]?key|_dsn\b|webhook[_\- ]?url|\x03+"
+    r"|[_\-]key\b|chave[ _](?:de[ _])?(?:api|acesso)|clave[ _](?:de[ _])?(?:api|acceso|secreta)"
+    r"|cl[e\xe9][ _]api"
+    r"|(?:api|zugangs)[ _\-]?schl(?:\xfc|ue)ssel|chiave[ _](?:api|segreta)"
+)
+"""Names whose value has to look generated, because "token" and "secret" stand before other things too."""
+NAME_END: Final = (
+    r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging|key[_\-]base|base"
+    r"|v[0-9]|[0-9]+|plain|raw|key|hash|base64|b64))?"
+)
+_PUBLIC_NAME: Final = Pattern(
+    r"(?i)(?:(?:public|publishable|primary|foreign|partition|sort|cache|idempotency|unique|object|index|bucket|s3"
+    r"|row|group|lookup|natural|sequence|dict|translation|i18n|css|hash|map|cursor|page|pagination|continuation)"
+    r"[_\- ]?(?:key|token)|badge[.]svg[?]token|publickeytoken|[0-9]{12}:secret"
+    r"|(?:key|token|secret)[_\-]?(?:id|name|type|count|length|size|file|path|url|uri))"
+    r"[\"'\\\]`*\s]{0,8}(?:=>|:=|==?|:)?[\"'\\\s]{0,6}$"
+)
+_LONGEST_NAME: Final = 60
+_PASSWORD_NAME: Final = Pattern(rf"(?i)(?:.*(?:{LOGIN_NAMES})|(?:.*[^a-z])?(?:pass|pin|cvv|cvc)){NAME_END}$")
+_SECRET_NAME: Final = Pattern(rf"(?i).*(?:{KEY_NAMES}){NAME_END}$")
+
 
 _PLACEHOLDER: Final = Pattern(
     r"(?i)(?:[x*.#\-_?\xb7\x95]+|<.*|\[.*\]|\{.*\}|\(.*\)|\{\{.*|[$][{(].*"
@@ -102,26 +141,16 @@ def _line_before(data: bytes, start: int) -> bytes:
 def looks_random(value: str) -> bool:
     """Return whether a value was generated, unlike words, names and plain numbers.
 
-    It has at least 8 characters and either 2 letters and 2 digits, or 20 characters in mixed case with more
-    than 3.5 bits of entropy per character.
+    It has at least 8 characters and either 2 letters and 2 digits, or 20 characters in mixed case.
     """
     if len(value) < _SHORTEST or " " in value.strip() or value.isdigit():
         return False
-    return _has_marks_of_chance(value) and not is_words(value)
-
-
-def _has_marks_of_chance(value: str) -> bool:
     digits = sum(character.isdigit() for character in value)
     letters = sum(character.isalpha() for character in value)
-    if digits >= 2 and letters >= 2:  # noqa: PLR2004
-        return True
-    is_mixed = value != value.lower() and value != value.upper()
-    return len(value) >= 20 and is_mixed and _bits_per_character(value[:_LONGEST]) > 3.5  # noqa: PLR2004
-
-
-def is_words(value: str) -> bool:
-    """Return whether a value is words with a short number, such as ``secret_key_123``."""
-    return _WORDS.match_end(value[:_LONGEST].encode("latin-1", "replace"), 0) >= 0
+    is_long = len(value) >= 20 and value not in {value.lower(), value.upper()}  # noqa: PLR2004
+    if not is_long and min(digits, letters) < 2:  # noqa: PLR2004
+        return False
+    return _WORDS.match_end(value[:_LONGEST].encode("latin-1", "replace"), 0) < 0
 
 
 def looks_opaque(value: bytes) -> bool:
@@ -133,6 +162,16 @@ def looks_opaque(value: bytes) -> bool:
     )
 
 
-def _bits_per_character(value: str) -> float:
-    """Compute Shannon's entropy."""
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())
+@lru_cache(1024)
+def name_kind(name: str) -> str | None:
+    """Return the kind of value that a field of this name holds: ``password``, ``secret``, or None."""
+    data = EncodedText(name).data
+    if _PASSWORD_NAME.match_end(data, 0) >= 0:
+        return "password"
+    is_secret = _SECRET_NAME.match_end(data, 0) >= 0 and not is_public_name(data, len(data))
+    return "secret" if is_secret else None
+
+
+def is_public_name(data: bytes, start: int) -> bool:
+    """Return whether the name before a value announces something that is no secret: ``cache_key: ...``."""
+    return _PUBLIC_NAME.occurs_in(data[max(0, start - _LONGEST_NAME) : start])

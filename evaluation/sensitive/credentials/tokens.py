@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.credentials.provider_forms import FORMS, UUID
+from evaluation.sensitive.credentials.provider_forms import FORMS
 from evaluation.sensitive.detector import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
@@ -14,42 +14,24 @@ _SEGMENT: Final = r"[\w\-]"
 _BOUNDARY: Final = r"(?:^|[^A-Za-z0-9]|\\[bfnrt])"
 _LONGEST: Final = 4096
 """Bytes of a token that are read. All that continues a longer one is taken to belong to it."""
-
-
-def _escape(prefix: str) -> str:
-    return "".join(f"[{character}]" if character in ".$" else character for character in prefix)
-
-
-def _any_of(prefixes: str) -> str:
-    return "|".join(_escape(prefix) for prefix in prefixes.split("|"))
-
-
-def _list_prefixes() -> Iterator[str]:
-    for _, prefixes, _ in FORMS:
-        yield from prefixes.split("|")
-
-
 _SHORT: Final = 3
-_PREFIXES: Final = "|".join(map(_escape, dict.fromkeys(_list_prefixes())))
-_LONG_PREFIXES: Final = "|".join(_escape(prefix) for prefix in _list_prefixes() if len(prefix) > _SHORT)
-_SHORT_PREFIXES: Final = "|".join(_escape(prefix) for prefix in _list_prefixes() if len(prefix) <= _SHORT)
-_CANDIDATES: Final = Pattern(rf"{_BOUNDARY}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,:~|]{{8,}})")
-_KEY_SIZE: Final = 2
 
 
-def _group_forms() -> dict[bytes, list[tuple[str, Pattern]]]:
-    """Group the forms by their first bytes, in the order of the table: a candidate is compared with few."""
-    groups: dict[bytes, list[tuple[str, Pattern]]] = {}
-    for kind, prefixes, rest in FORMS:
-        pattern = Pattern(f"(?:{_any_of(prefixes)}){rest}")
-        for start in dict.fromkeys(prefix[:_KEY_SIZE].encode() for prefix in prefixes.split("|")):
-            groups.setdefault(start, []).append((kind, pattern))
-    return groups
+def _any_of(prefixes: list[str]) -> str:
+    return "|".join(re.sub(r"([.$])", r"[\1]", prefix) for prefix in dict.fromkeys(prefixes))
 
 
-_PATTERNS: Final = _group_forms()
+_PREFIXES: Final = [prefix for _, prefixes, _ in FORMS for prefix in prefixes.split("|")]
+_LONG_PREFIXES: Final = _any_of([prefix for prefix in _PREFIXES if len(prefix) > _SHORT])
+_SHORT_PREFIXES: Final = _any_of([prefix for prefix in _PREFIXES if len(prefix) <= _SHORT])
+_CANDIDATES: Final = Pattern(rf"{_BOUNDARY}((?:{_any_of(_PREFIXES)})[A-Za-z0-9_.\-+/=%$,:~|]{{8,}})")
+_PATTERNS: Final = [
+    (tuple(map(str.encode, prefixes.split("|"))), kind, Pattern(f"(?:{_any_of(prefixes.split('|'))}){rest}"))
+    for kind, prefixes, rest in FORMS
+]
 _KEY_LINE: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _RUN: Final = re.compile(rb"[A-Za-z0-9]{6,}")
+_DIGIT_OR_CAPITAL: Final = re.compile(rb"^[0-9]|.[0-9A-Z]")
 
 
 def _find_prefixed(subject: EncodedText) -> Iterator[Span]:
@@ -63,8 +45,8 @@ def _find_prefixed(subject: EncodedText) -> Iterator[Span]:
 def _identify_token(token: bytes) -> tuple[str, int]:
     """Return the kind and the length of the token at the start, or a length of 0."""
     # The first form wins, so "sk-ant-" has to stand before "sk-" in the table.
-    for kind, pattern in _PATTERNS.get(token[:_KEY_SIZE], ()):
-        length = pattern.match_end(token, 0)
+    for prefixes, kind, pattern in _PATTERNS:
+        length = pattern.match_end(token, 0) if token.startswith(prefixes) else 0
         if length > 0 and not token[length : length + 1].isalnum() and _looks_generated(token[:length]):
             return kind, length
     return "", 0
@@ -72,11 +54,7 @@ def _identify_token(token: bytes) -> tuple[str, int]:
 
 def _looks_generated(token: bytes) -> bool:
     """Return whether a token is not a name in words such as ``sk-learn-pipeline-with-many-steps``."""
-    return any(_is_generated(run) for run in _RUN.findall(token[_KEY_SIZE:]))
-
-
-def _is_generated(run: bytes) -> bool:
-    return run[1:] != run[1:].lower() or any(chr(byte).isdigit() for byte in run)
+    return any(map(_DIGIT_OR_CAPITAL.search, _RUN.findall(token[2:])))
 
 
 _TOKENS: Final = (
@@ -94,25 +72,6 @@ _TOKENS: Final = (
     ("discord_webhook", Pattern(r"(discord(?:app)?[.]com/api/webhooks/[0-9]+/[\w\-]{20,})")),
     ("azure_sas", Pattern(r"[?&;]sig=([A-Za-z0-9%+/]{40,}=*)")),
 )
-_RARE_TOKENS: Final = (
-    ("teams_webhook", Pattern(r"(webhook[.]office[.]com/webhookb2/[\w\-@/]{40,})")),
-    ("zapier_webhook", Pattern(r"(hooks[.]zapier[.]com/hooks/catch/[\w/]{8,})")),
-    ("maxmind_key", Pattern(rf"{_BOUNDARY}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)")),
-    ("mailgun_key", Pattern(rf"{_BOUNDARY}([0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}})")),
-    ("deepl_key", Pattern(rf"{_BOUNDARY}({UUID}:fx)")),
-    ("sidekiq_key", Pattern(r"(?i)contribsys(?:__|[.])com[^\n]{0,5}?[=:]\s?[\"']?([0-9a-f]{8}:[0-9a-f]{8})")),
-    ("twitter_token", Pattern(r"(?:^|[^A-Za-z0-9+/])(A{22}[A-Za-z0-9%]{80,110})(?:[^A-Za-z0-9+/=]|$)")),
-    ("facebook_token", Pattern(r"(?:^|[^0-9])([0-9]{15,16}[|][\w\-]{27,40})")),
-    ("private_key", Pattern(r"\"d\"\s*:\s*\"([\w\-]{40,})\"")),
-    (
-        "azure_key",
-        # Bounded, because an image in base64 may contain the mark by chance.
-        Pattern(
-            r"(?:^|[^\w+/])([\w+/]{20,80}(?:JQQJ99|Az(?:Se|Fu|Ca)|\+A(?:St|CR|Eh|Sb)|AIoT|ACDb)[\w+/]{4,20}={0,2})"
-            r"(?:[^\w+/=]|$)"
-        ),
-    ),
-)
 _SAMPLE_PAYLOAD: Final = b"eyJzb21lIjoicGF5bG9hZCJ9"
 """``{"some":"payload"}``: the signed token that the manual of PyJWT prints."""
 # A key that was cut off has no END line, but it is still secret.
@@ -123,15 +82,7 @@ _KEY_BLOCK: Final = Pattern(
 
 
 def _find_tokens(subject: EncodedText) -> Iterator[Span]:
-    yield from _find_forms(subject, _TOKENS)
-
-
-def _find_rare_tokens(subject: EncodedText) -> Iterator[Span]:
-    yield from _find_forms(subject, _RARE_TOKENS)
-
-
-def _find_forms(subject: EncodedText, forms: tuple[tuple[str, Pattern], ...]) -> Iterator[Span]:
-    for kind, pattern in forms:
+    for kind, pattern in _TOKENS:
         for start, end in subject.find_spans(pattern):
             if _SAMPLE_PAYLOAD not in subject.data[start:end]:
                 yield Span(start, end, kind, "credential")
@@ -154,13 +105,6 @@ DETECTORS: Final = (
         r"eyJ[\w\-]{8}|[0-9]:AA[\w\-]{8}|[MNO][\w\-]{23,25}\.[\w\-]{6}\.|[78]Q~|[0-9a-f]-us[0-9]|\.atlasv1\."
         r"|pat[A-Za-z0-9]{14}\.|hooks[.]slack|api/webhooks|[?&;]sig=",
         _find_tokens,
-    ),
-    Detector(
-        r"webhook[.]office|hooks[.]zapier|(?:JQQJ99|Az(?:Se|Fu|Ca)|\+A(?:St|CR|Eh|Sb)|AIoT|ACDb)[\w+/]{4,20}(?:[^\w+/]|$)"
-        r"|_mmk|[0-9a-f]{32}-[0-9a-f]{8}-|[0-9a-f]{12}:fx|(?i:contribsys)|A{22}[A-Za-z0-9%]{80}|[0-9]{15}[|]"
-        # JSON inside a string has backslashes before the quotes and before the letters of line breaks.
-        r"|\"d\\?\"(?:\s|\\[nrt])*:(?:\s|\\[nrt])*\\?\"[\w\-]{40}",
-        _find_rare_tokens,
     ),
     Detector("-----BEGIN [A-Z0-9 ]*PRIVATE", _find_private_keys),
 )

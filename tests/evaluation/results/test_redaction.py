@@ -169,7 +169,7 @@ def test_what_stood_in_its_context_is_removed_where_it_stands_alone(sample):
         ("tel 0170 1234567", "other mail a@example.com", "other mail [email]"),
         ("nothing", "other mail a@example.com", "other mail a@example.com"),
         ("ssn 123456789", "sum 1.1234567891", "sum 1.[us_ssn]1"),
-        ("PIN: 1234", "of 12345 and 1234", "of 12345 and [pin]"),
+        ('{"pin": 1234}', "of 12345 and 1234", "of 12345 and [password]"),
     ],
 )
 def test_every_spelling_that_a_report_may_use_is_removed(case, text, expected):
@@ -177,15 +177,6 @@ def test_every_spelling_that_a_report_may_use_is_removed(case, text, expected):
 
     assert redactor.clean({"reason": text}) == {"reason": expected}
     assert redactor.clean_text(text) == expected
-
-
-def test_a_value_too_short_to_be_looked_for_is_removed_with_its_context():
-    redactor = Redactor.of([{"output": "cvv: 123"}])
-
-    assert redactor.clean({"reason": "'cvv: 123' is missing", "count": "123"}) == {
-        "reason": "'cvv: [card_security_code]' is missing",
-        "count": "123",
-    }
 
 
 def test_whole_numbers_by_which_somebody_is_known_are_removed_and_measured_ones_stay():

@@ -13,14 +13,9 @@ def literals(value):
     return {match.literal for match in find_in_json(value)}
 
 
-PRIVATE_PART = "870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE"
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ({"kty": "EC", "crv": "P-256", "d": PRIVATE_PART}, {PRIVATE_PART}),
-        ({"a": 1, "d": "a short text", "e": PRIVATE_PART[:20]}, set()),
         ({"password": "correct horse battery"}, {"correct horse battery"}),
         ({"passwords": ["alpha-1", "beta-2"]}, {"alpha-1", "beta-2"}),
         ({"db": {"Passwd": "open"}}, {"open"}),
@@ -118,10 +113,6 @@ def test_a_value_nested_deeper_than_json_is_written_is_found():
     assert literals(value) == {"joe@example.com"}
 
 
-def too_many(value):
-    return "unsearched" in {match.category for match in find_in_json(value)}
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -130,21 +121,8 @@ def too_many(value):
             {"password": ["null"] * (MAX_CANDIDATES + 1)}, id="telling names", marks=pytest.mark.soak
         ),
         pytest.param(["[1]"] * (MAX_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
-        pytest.param({f"n{n}": "a" for n in range(MAX_CANDIDATES + 1)} | {"x": "me@example.org"}, id="names"),
         pytest.param([0] * (MAX_SCALARS + 1) + ["me@example.org"], id="scalars", marks=pytest.mark.soak),
     ],
 )
 def test_what_is_beyond_the_bounds_of_a_search_is_said_to_be_unsearched(value):
-    assert too_many(value)
-
-
-def test_a_large_value_without_anything_sensitive_is_searched_to_its_end():
-    assert not too_many([0] * (MAX_SCALARS + 1))
-
-
-def test_what_was_found_before_a_bound_is_given_all_the_same():
-    literals_found = {
-        match.literal for match in find_in_json(["me@example.org", *["[1]"] * (MAX_CANDIDATES + 1)])
-    }
-
-    assert literals_found == {"me@example.org", ""}
+    assert "unsearched" in {match.category for match in find_in_json(value)}

@@ -1,0 +1,179 @@
+r"""Finds the numbers of people: payment cards, bank accounts (IBAN, ISO 13616), national identity numbers.
+
+python-stdnum checks the numbers. A valid checksum alone is not enough: one in ten order numbers has one.
+So a national number counts only in a distinctive written form (``123-45-6789``) or behind a word that names
+it (``"ssn": "123456789"``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Final, cast
+
+from evaluation.sensitive.detector import (
+    Detector,
+    EncodedText,
+    Pattern,
+    Quota,
+    find_labelled,
+    label_pattern,
+    label_trigger,
+    stands_alone,
+)
+from evaluation.sensitive.spans import Span
+
+_COST: Final = 5
+"""Candidates of a text that one check counts for. It takes about 50 µs."""
+
+
+def _has_valid_checksum(module: str, number: bytes, quota: Quota) -> bool:
+    """Return whether ``module`` of python-stdnum accepts a number; with no module, any number is valid.
+
+    Raises:
+        TooManyCandidatesError: The text has too many numbers to check.
+    """
+    quota.use(_COST)
+    return not module or _load_check(module)(number.decode("latin-1"))
+
+
+@cache
+def _load_check(module: str) -> Callable[[str], bool]:
+    # Imported on demand: a module's tables take up to a tenth of a second to load.
+    return cast("Callable[[str], bool]", import_module(f"stdnum.{module}").is_valid)
+
+
+_CARD: Final = Pattern(
+    r"[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{1,7}"
+    r"|3[0-9]{3}[ \-]?[0-9]{6}[ \-]?[0-9]{4,5}|[0-9]{13,19}"
+)
+_ISSUERS: Final = Pattern(r"(?:2[2-7]|3[04-9]|4|5|6|9792)[0-9]+$")
+"""The first digits of a card: of Visa, Mastercard, American Express, Discover, UnionPay and others."""
+_IBAN: Final = Pattern(r"[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]{1,4}){3,9}")
+_SHORTEST_IBAN: Final = 15
+_LONGEST_IBAN: Final = 34
+_GENERAL_WORDS: Final = (
+    r"national[_ \-]?(?:id|number)|personal[_ \-]?(?:id|number|code)|identity[_ \-]?(?:number|card|no)|fiscal"
+    r"|id[_ \-]number|tax[_ \-]?(?:id|number|payer)|citizen|\btin\b|government[_ \-]?id|id[_ ]card"
+)
+_Row = tuple[str, str, str, str, bool]
+# Each row: kind, module of python-stdnum (empty if it has none), usual written form, words that announce it,
+# and whether the form alone is enough.
+# Forms are in RE2's syntax. Most leave the ranges of digits and letters to python-stdnum: one automaton for
+# all forms stays small only if it need not remember which digits it has read.
+_ROWS: Final[tuple[_Row, ...]] = (
+    ("us_ssn", "us.ssn", r"\d{3}-\d{2}-\d{4}", r"\bssn|_ssn|social[_ \-]?security", True),
+    ("us_itin", "us.itin", r"\d{3}-\d{2}-\d{4}", r"\bitin|taxpayer", True),
+    ("gb_nino", "", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"\bnino\b", True),
+    ("de_tax_id", "de.idnr", r"\d{2} \d{3} \d{3} \d{3}", r"steuer|identifikationsnummer|\bidnr", True),
+    ("fr_nir", "fr.nir", r"\d \d{2} \d{2} \d[\dAB] \d{3} \d{3} \d{2}",
+     r"\bnir\b|s.{1,2}curit.{1,2} sociale|\binsee|num.{1,2}ro de s", True),
+    ("es_dni", "es.dni", r"\d{8}-?[A-Z]", r"\bdni\b|\bnif\b|documento", True),
+    ("es_nie", "es.nie", r"[XYZ]-?\d{7}-?[A-Z]", r"\bnie\b|\bnif\b", True),
+    ("it_fiscal_code", "it.codicefiscale",
+     r"[A-Z]{6} ?[\dA-Z]{2}[A-Z][\dA-Z]{2} ?[A-Z][\dA-Z]{3}[A-Z]", "codice", True),
+    ("be_nn", "be.nn", r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}",
+     r"rijksregister|registre national|num.{1,2}ro national|\bnn\b|\binsz|\bniss", True),
+    ("ch_ahv", "ch.ssn", r"756\.\d{4}\.\d{4}\.\d{2}", r"\bahv|\bavs|sozialversicherung", True),
+    ("br_cpf", "br.cpf", r"\d{3}\.\d{3}\.\d{3}-\d{2}", r"\bcpf", True),
+    ("in_aadhaar", "in_.aadhaar", r"[2-9]\d{3} \d{4} \d{4}", "aadhaar|aadhar|uidai", True),
+    ("in_pan", "in_.pan", r"[A-Z]{3}P[A-Z]\d{4}[A-Z]", r"\bpan\b|permanent account", True),
+    # These forms are those of many other numbers, so only the words count.
+    ("gb_nino", "", r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"national[_ \-]?insurance|\bni[_ ]", False),
+    ("gb_nhs", "gb.nhs", r"\d{3} \d{3} \d{4}", r"\bnhs|_nhs|patient", False),
+    ("nl_bsn", "nl.bsn", r"\d{4}\.\d{2}\.\d{3}", r"\bbsn|burgerservice|sofi", False),
+    ("pl_pesel", "pl.pesel", r"\d{11}", "pesel", False),
+    ("at_vnr", "at.vnr", r"\d{4} \d{6}", "svnr|sozialversicherung|versicherungsnummer|sv-nummer", False),
+    ("ca_sin", "ca.sin", r"\d{3}-\d{3}-\d{3}", r"\bsin\b|_sin\b|social[_ \-]?insurance", False),
+)  # fmt: skip
+_CLASS_OR_SEPARATOR: Final = re.compile(r"(\[[^\]]*\])|(?: |-|/|\\\.)\??")
+
+
+class _Number:
+    """One national number with its compiled patterns."""
+
+    def __init__(self, row: _Row) -> None:
+        self._kind, self._module, form, words, is_distinctive = row
+        self._written = Pattern(f"(?:^|[^0-9A-Za-z])({form})") if is_distinctive else None
+        # Any separator, or none, for each separator of the form, and small letters for capitals.
+        loose = _CLASS_OR_SEPARATOR.sub(lambda part: part[1] or r"[ ./\-]?", form)
+        self._loose = Pattern(f"(?i:{loose})")
+        self._label = label_pattern(rf"(?:{words}|{_GENERAL_WORDS})[a-z]{{0,24}}")
+
+    def find(self, subject: EncodedText) -> Iterator[Span]:
+        """Yield the numbers in a distinctive form, and in any spelling behind a word that names them."""
+        written = subject.find_spans(self._written) if self._written else ()
+        for start, end in (*written, *find_labelled(subject, self._label, self._loose)):
+            number = subject.data[start:end]
+            is_alone = stands_alone(subject.data, start, end)
+            if is_alone and _has_valid_checksum(self._module, number, subject.quota):
+                yield Span(start, end, self._kind, "personal")
+
+
+_NUMBERS: Final = tuple(map(_Number, _ROWS))
+_WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _, is_distinctive in _ROWS if is_distinctive))
+_WORDS: Final = "|".join(dict.fromkeys([*(words for *_, words, _ in _ROWS), _GENERAL_WORDS]))
+
+_BIRTH_WORDS: Final = (
+    r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
+    r"|naissance|nacimiento|nascita|nascimento|geboorte"
+)
+_BIRTH_LABEL: Final = label_pattern(_BIRTH_WORDS)
+_MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE: Final = Pattern(
+    r"(?i)(?:19|20)[0-9]{2}[\-/.][0-9]{1,2}[\-/.][0-9]{1,2}"
+    r"|[0-9]{1,2}[\-/. ]{1,2}[0-9]{1,2}[\-/. ]{1,2}(?:19|20)?[0-9]{2}"
+    rf"|(?:[0-9]{{1,2}}\.? )?(?:{_MONTHS})[a-z]*\.? (?:[0-9]{{1,2}},? )?(?:19|20)[0-9]{{2}}"
+)
+
+
+def _find_numbers(subject: EncodedText) -> Iterator[Span]:
+    for number in _NUMBERS:
+        yield from number.find(subject)
+
+
+def _find_births(subject: EncodedText) -> Iterator[Span]:
+    for start, end in find_labelled(subject, _BIRTH_LABEL, _DATE):
+        yield Span(start, end, "date_of_birth", "personal")
+
+
+def _find_cards(subject: EncodedText) -> Iterator[Span]:
+    data = subject.data
+    for start, end in subject.find_spans(_CARD):
+        digits = data[start:end].translate(None, b" -")
+        has_issuer = stands_alone(data, start, end) and _ISSUERS.match_end(digits, 0) >= 0
+        if has_issuer and _has_valid_checksum("luhn", digits, subject.quota):
+            yield Span(start, end, "payment_card", "personal")
+
+
+def _find_accounts(subject: EncodedText) -> Iterator[Span]:
+    data = subject.data
+    for start, end in subject.find_spans(_IBAN):
+        if not data[max(0, start - 1) : start].isalnum():
+            subject.quota.use(_COST)
+            length = _account_length(subject.decode(start, end))
+            if length and not data[start + length : start + length + 1].isalnum():
+                yield Span(start, start + length, "iban", "personal")
+
+
+def _account_length(text: str) -> int:
+    """Return how much of ``text`` is a valid IBAN, or 0. The bank itself need not exist."""
+    from stdnum import iban  # noqa: PLC0415  its import takes a tenth of a second, and few texts need it
+
+    ends = [place + 1 for place, character in enumerate(text) if character.isalnum()]
+    compact = "".join(character for character in text.upper() if character.isalnum())
+    # A word behind a number in groups looks like another group, so try shorter numbers too.
+    for size in range(min(len(compact), _LONGEST_IBAN), _SHORTEST_IBAN - 1, -1):
+        if iban.is_valid(compact[:size], check_country=False):
+            return ends[size - 1]
+    return 0
+
+
+DETECTORS: Final = (
+    Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _find_cards),
+    Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _find_accounts),
+    Detector(f"{_WRITTEN}|{label_trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_numbers),
+    Detector(label_trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
+)
