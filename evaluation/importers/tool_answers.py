@@ -19,11 +19,11 @@ _SUCCESSES: Final = frozenset({"success", "ok", "succeeded"})
 _STATUS_CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode"})
 _LEAST_ERROR_CODE: Final = 400
 _JSEND_FAILURES: Final = frozenset({"error", "fail"})
-"""The values of ``status`` in JSend, which every tool may use."""
+"""The values of ``status`` in JSend, also beside other fields."""
 _REFUSALS: Final = _JSEND_FAILURES | {
     "failed", "failure", "declined", "denied", "rejected", "refused", "aborted",
 }  # fmt: skip
-"""The values of ``status`` of a write that did not happen; a tool that reads may return such an order."""
+"""The values of ``status`` in an answer that says no more; beside other fields they are those of a record."""
 _NO: Final = frozenset({"", "false", "none", "null", "0"})
 _ABOUT_STATUS: Final = frozenset(
     {"status", "message", "msg", "reason", "detail", "details", "description", "code"}
@@ -46,7 +46,7 @@ def has_failed(result: object, listed: Sequence[FailedAnswer], *, is_write: bool
     """
     if isinstance(result, Mapping) and result.get("isError") is True:
         return True
-    if is_write and describes_error(result, is_write=True):
+    if is_write and describes_error(result):
         return True
     return any(_is_listed(part, each) for part in _list_parts(result) for each in listed)
 
@@ -64,7 +64,7 @@ def _fold(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else (type(value) is bool, value)
 
 
-def describes_error(result: object, *, is_write: bool = False) -> bool:
+def describes_error(result: object) -> bool:
     """Return whether an answer says that the call failed.
 
     Chat messages of role ``tool`` have no other place for it. A text says it by its beginning; free prose
@@ -75,13 +75,12 @@ def describes_error(result: object, *, is_write: bool = False) -> bool:
     | ``error``, ``errors``, ``isError``, ``exception`` | anything but nothing, false and "none" |
     | ``success``, ``ok``, ``succeeded`` | false, also as a text |
     | ``status_code``, ``http_status`` | 400 and more |
-    | ``status`` | "error" and "fail"; of a write that says no more also "failed", "declined", ... |
+    | ``status`` | "error" and "fail"; in an answer that says no more also "failed", "declined", ... |
 
     Args:
         result: The answer: a text, which may be JSON or JSON in a fence, an object, or a list of parts.
-        is_write: Whether the call was to change something.
     """
-    return any(_tells_failure(part, is_write=is_write) for part in _list_parts(result))
+    return any(map(_tells_failure, _list_parts(result)))
 
 
 def _list_parts(result: object) -> Iterator[object]:
@@ -92,11 +91,11 @@ def _list_parts(result: object) -> Iterator[object]:
         yield _parse_json(text) if isinstance(text, str) else text
 
 
-def _tells_failure(part: object, *, is_write: bool) -> bool:
+def _tells_failure(part: object) -> bool:
     if isinstance(part, str):
         return part[:_LONGEST_BEGINNING].lstrip().lower().startswith(_ERROR_BEGINNINGS)
     fields = part.items() if isinstance(part, Mapping) else ()
-    is_refusal = is_write and all(str(name).lower() in _ABOUT_STATUS for name, _ in fields)
+    is_refusal = all(str(name).lower() in _ABOUT_STATUS for name, _ in fields)
     return any(_is_failure(str(name), value, is_refusal=is_refusal) for name, value in fields)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import Final
 
 from evaluation.texts.disguises import read_disguised, spell_strokes
 
-_SEPARATORS: Final = (".", ":", "/", "__")
-"""Between a server or a package and its tool, as in mcp__files__rm."""
+_PREFIX: Final = re.compile(r".*(?:[.:/]|__)|mcp[_-]+[^_-]+[_-]", re.DOTALL | re.IGNORECASE)
+"""The name of a server or a package before its tool, as in mcp__files__rm and files.rm."""
 _CACHED: Final = 1024
 
 
@@ -29,5 +30,5 @@ def _list_forms(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """List the folded readings of a name, and those without the name of a server or a package before it."""
     spelled = (each for reading in read_disguised(name) for each in spell_strokes(reading))
     readings = [unicodedata.normalize("NFKC", name), *spelled]
-    bare = [min((each.rpartition(sign)[2] for sign in _SEPARATORS), key=len) for each in readings]
+    bare = [_PREFIX.sub("", each, count=1) for each in readings]
     return frozenset(map(fold_tool_name, readings)), frozenset(map(fold_tool_name, bare))

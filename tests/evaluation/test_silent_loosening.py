@@ -16,12 +16,24 @@ def judge_status(run, **fields):
     [
         *("CANCEL_ORDER", "cancel_order ", "cancel\u200b_order", "mcp__shop__cancel_order"),
         *("functions.cancel_order", "cancelOrder", "ｃancel_order", "c\u0430ncel_order"),
+        *("mcp_shop_cancel_order", "shop/cancel_order", "cancel-order"),
     ],
 )
 class TestOtherSpellings:
     def test_of_a_writing_tool_are_a_second_write_and_never_the_expected_one(self, name):
         assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "needs_review"
         assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+
+    @pytest.mark.parametrize("bound", [{"exactly": 1}, {"max": 1}])
+    def test_break_a_bound_of_calls(self, name, bound):
+        contract = {"checks": [{"check": "tool_calls", "tool": "cancel_order", **bound}]}
+
+        assert judge_status({"tool_calls": ["cancel_order", name]}, **contract) == "needs_review"
+
+    def test_of_a_tool_that_the_run_calls_writing_are_reported(self, name):
+        run = {"tool_calls": ["look", name], "writing_tools": ["cancel_order"]}
+
+        assert judge_status(run, expected_trajectory=["look"]) == "warning"
 
     @pytest.mark.parametrize(
         "contract",
@@ -36,7 +48,8 @@ class TestOtherSpellings:
 
 
 def test_another_tool_is_no_other_spelling():
-    assert judge_status({"tool_calls": ["cancel_order", "cancel_orders_list"]}, **WRITES) == "passed"
+    for name in ("cancel_orders_list", "mcp_shop_cancel_order_list"):
+        assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "passed"
 
 
 @pytest.mark.parametrize(
@@ -60,6 +73,9 @@ def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
     calls = [{"name": "cancel_order", "args": {}, "result": answer}]
 
     assert judge_status({"tool_calls": calls}, **WRITES) == status
+    # Without a list of the writing tools, the answer may be what the tool was called for.
+    either = {"failed": "needs_review"}.get(status, status)
+    assert judge_status({"tool_calls": calls}, must_call=["cancel_order"]) == either
 
 
 @pytest.mark.parametrize("contract", [{"must_call": ["cancel_order"]}, WRITES])

@@ -18,7 +18,7 @@ from evaluation.texts.tool_names import is_same_tool
 class ToolCalls(CountCheck):
     """How often a tool was called without an error; a call that failed counts for ``max`` alone.
 
-    A call that was kept from running counts for neither. If ``max`` is broken only together with calls under
+    A call that was kept from running counts for neither. If a bound is broken only together with calls under
     another spelling of the name, the check is undecided.
     """
 
@@ -33,10 +33,8 @@ class ToolCalls(CountCheck):
         succeeded = [call for call in calls if call.error is None]
         answered = [call for call in succeeded if not describes_error(call.result)]
         others = [call for call in context.tool_calls if self._is_other_spelling(call.name)]
-        made = sum(call.not_run is None for call in calls)
-        all_made = made + sum(call.not_run is None for call in others)
-        numbers = product((succeeded, answered), {made, all_made})
-        answers = {self._fits_calls(len(number), most) for number, most in numbers}
+        readings = product((succeeded, answered), ([], others))
+        answers = {self._fits_calls(len(number), calls, spelled) for number, spelled in readings}
         # An answer that describes an error may be what the tool was called for.
         passed = answers.pop() if len(answers) == 1 else None
         # To call it again would be denied again.
@@ -52,11 +50,12 @@ class ToolCalls(CountCheck):
     def _describe(self) -> str:
         return f"call the tool {quote_text(self.tool)} {self._describe_bounds()}"
 
-    def _fits_calls(self, successful: int, all_calls: int) -> bool | None:
+    def _fits_calls(self, successful: int, calls: list[ToolUse], spelled: list[ToolUse]) -> bool | None:
         most = 0 if self.exactly == 0 else self.max
-        if most is not None and all_calls > most:
+        if most is not None and sum(call.not_run is None for call in (*calls, *spelled)) > most:
             return False
-        return self._fits(to_amount(successful))
+        is_more = self.exactly is not None and any(call.error is None for call in spelled)
+        return False if is_more else self._fits(to_amount(successful))
 
     def _describe_calls(self, calls: list[ToolUse], answered: list[ToolUse]) -> str:
         idle = [call for call in calls if call.not_run is not None]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from evaluation.checks.context import NotRun
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction
 from evaluation.results.state import Action
+from evaluation.texts.tool_names import is_same_tool
 from evaluation.values import JsonObject
 
 
@@ -73,7 +74,7 @@ def observed_action(action: Action, recorded_writing: Collection[str] = ()) -> O
         action["kind"],
         action["error"] is not None,
         action["not_run"],
-        action["name"] in recorded_writing,
+        any(is_same_tool(action["name"], name) for name in recorded_writing),
         action["message"],
     )
 
