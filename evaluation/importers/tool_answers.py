@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-_ERROR_BEGINNINGS: Final = (
-    "error:", "error executing tool", "error invoking tool", "an error occurred while running the tool",
-    "traceback (most recent call last)",
-)  # fmt: skip
-"""How the answer of a failed call begins in LangGraph, in MCP's Python servers and in OpenAI's Agents SDK."""
-_LONGEST_BEGINNING: Final = 60
-_ERRORS: Final = frozenset({"error", "errors", "iserror", "exception"})
+from agents.parsing.loose_json import repair_json
+from evaluation.texts.json_texts import read_json_values
+
+_ERROR_BEGINNING: Final = re.compile(
+    r"[\W_]*(?:\w*(?:error|exception)[*_]*:|fail(?:ed|ure):|error (?:executing|invoking) tool|http [45]\d\d\b"
+    r"|an error occurred while running the tool|traceback \(most recent call last\)|tool_use_error>)",
+    re.IGNORECASE,
+)
+"""How the answer of a failed call begins in Python, LangGraph, MCP's servers and OpenAI's Agents SDK."""
+_ERRORS: Final = frozenset(
+    {"error", "errors", "iserror", "exception", "errormessage", "errorcode", "failed", "failure"}
+)
 """Fields of an object whose value, if there is one, is an error; names in lower case without underscores."""
 _SUCCESSES: Final = frozenset({"success", "ok", "succeeded"})
-_STATUS_CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode"})
+_STATUS_CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode", "status"})
+_CODE: Final = re.compile("[0-9]{3}")
 _LEAST_ERROR_CODE: Final = 400
+_STATES: Final = frozenset({"status", "state", "outcome", "type"})
 _JSEND_FAILURES: Final = frozenset({"error", "fail"})
 """The values of ``status`` in JSend, also beside other fields."""
 _REFUSALS: Final = _JSEND_FAILURES | {
-    "failed", "failure", "declined", "denied", "rejected", "refused", "aborted",
-}  # fmt: skip
+    *("failed", "failure", "declined", "denied", "rejected", "refused", "aborted", "unsuccessful"),
+}
 """The values of ``status`` in an answer that says no more; beside other fields they are those of a record."""
 _NO: Final = frozenset({"", "false", "none", "null", "0"})
-_ABOUT_STATUS: Final = frozenset(
-    {"status", "message", "msg", "reason", "detail", "details", "description", "code"}
-)
+_NO_ERROR: Final = _NO | {"n/a", "-", "ok", "success", "no error"}
+_ABOUT_STATUS: Final = (
+    frozenset({"message", "msg", "reason", "detail", "details", "description", "code"})
+    | _ERRORS | _SUCCESSES | _STATUS_CODES | _STATES
+)  # fmt: skip
 """The fields of an answer that says no more than its status; other fields are those of a record."""
-_FENCE: Final = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_WRAPPERS: Final = ("text", "content", "structuredContent", "result", "response", "data", "output")
+_DEPTH: Final = 4
 
 
 FailedAnswer: TypeAlias = str | dict[str, str | float | bool | None]
@@ -70,12 +79,7 @@ def describes_error(result: object) -> bool:
     Chat messages of role ``tool`` have no other place for it. A text says it by its beginning; free prose
     that only mentions errors says nothing.
 
-    | an object tells it by | values |
-    |---|---|
-    | ``error``, ``errors``, ``isError``, ``exception`` | anything but nothing, false and "none" |
-    | ``success``, ``ok``, ``succeeded`` | false, also as a text |
-    | ``status_code``, ``http_status`` | 400 and more |
-    | ``status`` | "error" and "fail"; in an answer that says no more also "failed", "declined", ... |
+    The fields of an object that say it, and their values, are the tables above.
 
     Args:
         result: The answer: a text, which may be JSON or JSON in a fence, an object, or a list of parts.
@@ -83,41 +87,43 @@ def describes_error(result: object) -> bool:
     return any(map(_tells_failure, _list_parts(result)))
 
 
-def _list_parts(result: object) -> Iterator[object]:
-    value = _parse_json(result) if isinstance(result, str) else result
-    for part in value if isinstance(value, list) else [value]:
-        text = part.get("text", part) if isinstance(part, Mapping) else part
-        # An answer that was written as JSON twice is a text within the text.
-        yield _parse_json(text) if isinstance(text, str) else text
+def _list_parts(answer: object, depth: int = _DEPTH) -> Iterator[object]:
+    """Yield an answer and what it wraps: JSON in a text, the items of a list, the content of an object."""
+    yield answer
+    if depth:
+        for part in _unwrap(answer):
+            yield from _list_parts(part, depth - 1)
+
+
+def _unwrap(answer: object) -> Sequence[object]:
+    if isinstance(answer, Mapping):
+        return [answer[name] for name in _WRAPPERS if name in answer]
+    if isinstance(answer, str):
+        # Python writes an object with other quotation marks than JSON.
+        return read_json_values(answer) or [repair_json(answer)] * answer.startswith("{'")
+    return answer if isinstance(answer, list) else []
 
 
 def _tells_failure(part: object) -> bool:
     if isinstance(part, str):
-        return part[:_LONGEST_BEGINNING].lstrip().lower().startswith(_ERROR_BEGINNINGS)
-    fields = part.items() if isinstance(part, Mapping) else ()
-    is_refusal = all(str(name).lower() in _ABOUT_STATUS for name, _ in fields)
-    return any(_is_failure(str(name), value, is_refusal=is_refusal) for name, value in fields)
+        is_word = part.strip(" .!").lower() in _REFUSALS
+        return is_word or _ERROR_BEGINNING.match(part) is not None
+    fields = [(_fold_name(name), value) for name, value in part.items()] if isinstance(part, Mapping) else []
+    is_refusal = all(name in _ABOUT_STATUS for name, _ in fields)
+    return any(_is_failure(name, value, is_refusal=is_refusal) for name, value in fields)
 
 
-def _is_failure(name: str, value: object, *, is_refusal: bool) -> bool:
-    field = name.lower().replace("_", "")
+def _fold_name(name: object) -> str:
+    return str(name).lower().replace("_", "")
+
+
+def _is_failure(field: str, value: object, *, is_refusal: bool) -> bool:
     text = value.strip().lower() if isinstance(value, str) else None
     if field in _ERRORS:
-        return bool(value) if text is None else text not in _NO
+        return bool(value) if text is None else text not in _NO_ERROR
     if field in _SUCCESSES:
-        return value is False or text in {"false", "no"}
-    if field in _STATUS_CODES:
-        return isinstance(value, int | float) and value >= _LEAST_ERROR_CODE
-    return field == "status" and text in (_REFUSALS if is_refusal else _JSEND_FAILURES)
-
-
-def _parse_json(text: str) -> object:
-    fenced = _FENCE.fullmatch(text)
-    text = text if fenced is None else fenced[1]
-    if not text.lstrip().startswith(("{", "[", '"')):
-        return text
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
+        return value in (False, 0) if text is None else text in _NO | {"no"}
+    number = int(text) if text and _CODE.fullmatch(text) else value
+    if field in _STATUS_CODES and isinstance(number, int | float):
+        return number >= _LEAST_ERROR_CODE
+    return field in _STATES and text in (_REFUSALS if is_refusal else _JSEND_FAILURES)

@@ -32,7 +32,7 @@ _JOINER: Final = "\u034f"
 _CACHED_TEXTS: Final = 32
 """The texts of one run in their readings, which each of its checks reads again."""
 _ASCII_SIGNS: Final = str.maketrans(
-    dict.fromkeys("\u02d7\u2010\u2011\u2012\u2013\u2212\ufe58", "-")
+    dict.fromkeys("\u02d7\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d", "-")
     | dict.fromkeys("\u02b9\u02bb\u02bc\u2018\u2019\u201a\u201b\u2032", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 )

@@ -10,7 +10,7 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
-from evaluation.texts.numbers import read_amounts, write_powers
+from evaluation.texts.numbers import read_amounts, write_minus, write_powers
 
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _GERMAN: Final = frozenset(
@@ -63,7 +63,7 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
     for (start, end), numbers in read_amounts(plain):
         is_word = not any(digits[start:end])
         if (is_word and plain[start : end + 2] != SECOND) or "e" in plain[start:end]:
-            yield from (value for number in numbers for value in number if not is_word or value >= LEAST)
+            yield from (value for number in numbers for value in number if not is_word or abs(value) >= LEAST)
 
 
 def _spell_words(text: str) -> tuple[str, bytearray]:
@@ -85,7 +85,7 @@ def _convert_words(text: str) -> str:
     converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
         converted = _convert_in_parts(text, "de")
-    return converted
+    return write_minus(converted)
 
 
 def _convert_in_parts(text: str, language: str) -> str:

@@ -9,6 +9,8 @@ from decimal import Context, Decimal
 from itertools import chain
 from typing import Final
 
+from evaluation.texts.normal import unify_signs
+
 _MAX_LENGTH: Final = 330
 """Most characters of one number; the largest double has 309 digits."""
 _SPACES: Final = " \u00a0\u2009\u202f"
@@ -27,24 +29,25 @@ the letters are a currency code."""
 _REACH: Final = 5  # characters before the digits that _BEFORE may need
 _FRACTION: Final = re.compile(r"(?:(?<![\d.,])(\d{1,15})[ \u2009\u202f\u00a0]?)?([¼-¾⅐-⅞])")
 _POWERS: Final = {
-    "thousand": 3,
-    "tausend": 3,
-    "k": 3,
-    "mio": 6,
-    "bn": 9,
-    "mrd": 9,
-    "milliard": 9,
-    "million": 6,
-    "billion": 9,
+    **dict.fromkeys(("thousand", "tausend", "tsd", "k"), 3),
+    **dict.fromkeys(("million", "mio", "mn", "m"), 6),
+    **dict.fromkeys(("billion", "bn", "milliard", "mrd"), 9),
+    "hundred": 2, "lakh": 5, "crore": 7, "trillion": 12,
 }
 _MAGNITUDE: Final = re.compile(
-    r"(?<=\d)(?:[ -](thousand|tausend|mio|bn|mrd|milliard|million|billion)(?:en|e|s)?|(k|bn))\b\.?",
+    r"(?<=\d)(?:[\s*_-]{0,4}(hundred|thousand|tausend|tsd|lakh|crore|mio|mn|million|milliard|mrd|billion|bn"
+    r"|trillion)(?:en|e|s)?|(k|(?-i:M)))\b\.?",
     re.IGNORECASE,
 )
-_TIMES_POWER: Final = re.compile(rf"(?<=\d)[{_SPACES}]*[x×*·][{_SPACES}]*10(?:\^|\*\*)([+-]?\d{{1,3}})(?!\d)")
-_MINUS: Final = re.compile(rf"(?<![\d)\]])(^|\s)minus[{_SPACES}]+(?=\d)", re.IGNORECASE)
-_RATIO: Final = re.compile(r"(?<![\d/.,-])(\d{1,15})[/⁄](\d{1,15})(?![\d/])")
-_ISO_DATE: Final = re.compile(r"(?<![\d-])(\d{4})-\d{1,2}-\d{1,2}(?![\d-])")
+_POWER_OF_TEN: Final = re.compile(
+    rf"(?:(?<=\d)[{_SPACES}]*(?:[x×*·]|\\times|\\cdot)[{_SPACES}]*|(?<![\w.,^]))"
+    r"10(?:(?:\^|\*\*)\{?([+-]?\d{1,3})(?!\d)\}?|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3}))"
+)
+_MINUS: Final = re.compile(rf"(?<![\w)\]])(?<![\d)\]]\s)(?:minus|negative)[{_SPACES}]+(?=\d)", re.IGNORECASE)
+_RATIO: Final = re.compile(r"(?<![\d/.,-])(\d{1,15})[/⁄∕](\d{1,15})(?![\d/])")
+_DATE: Final = re.compile(
+    r"(?<![\d./-])(?:(\d{4})([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3(\d{4}))(?![\d/-])"
+)
 _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
 _POINTS: Final = frozenset(".,٫，．")
 _FULL_STOPS: Final = frozenset(".．")
@@ -58,10 +61,11 @@ def read_values(text: str) -> Iterator[Decimal]:
     """Yield the values of all numbers in digits, in each of their common readings.
 
     1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5.
-    42 million, 42k and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of 2026-11-05 only
-    the year counts. A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
+    42 million, 42k and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of a date
+    (2026-11-05, 05.11.2026) only the year counts. A digit in a word (GPT4) is no number, and a hyphen after
+    a word is no minus.
     """
-    plain = _TIMES_POWER.sub(r"e\1", _MINUS.sub(r"\1-", _ISO_DATE.sub(r"\1", text)))
+    plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(_DATE.sub(r"\1\4", text)))
     written = write_powers(_RATIO.sub(_write_quotient, _FRACTION.sub(_write_decimal, plain)))
     readings = chain.from_iterable(read_numbers(written))
     return map(Decimal, readings)
@@ -77,6 +81,16 @@ def is_near(value: Decimal, number: float, tolerance: float) -> bool:
 def write_powers(text: str) -> str:
     """Write the scale words after digits as powers of ten: 5 million is 5e6."""
     return _MAGNITUDE.sub(lambda match: f"e{_POWERS[(match[1] or match[2]).lower()]}", text)
+
+
+def write_minus(text: str) -> str:
+    """Write the word before a negative number as a sign: minus 5 is -5, but 7 minus 5 stays."""
+    return _MINUS.sub("-", text)
+
+
+def _write_exponent(match: re.Match[str]) -> str:
+    exponent = match[1] or unify_signs(unicodedata.normalize("NFKC", match[2]))
+    return f"{'e' if match.start() and match.string[match.start() - 1].isdigit() else '1e'}{exponent}"
 
 
 def _write_quotient(match: re.Match[str]) -> str:
@@ -144,7 +158,10 @@ def _digit_readings(digits: str) -> list[str]:
     parts = _SEPARATOR.split(digits if digits.isascii() else _ascii_digits(digits))
     if len(parts) == 1:
         return parts
-    readings = [reading for reading in (_read_grouped(parts), _read_decimal(parts)) if reading is not None]
+    grouped = _read_grouped(parts)
+    # 42,000 are 42 thousand, but 1,786 and 42.000 may have decimals.
+    decimal = None if grouped and parts[1] == "," and parts[-1][-1] == "0" else _read_decimal(parts)
+    readings = [reading for reading in (grouped, decimal) if reading is not None]
     return [*readings, *_read_parts(digits, readings)]
 
 

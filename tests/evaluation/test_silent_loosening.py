@@ -64,6 +64,18 @@ def test_another_tool_is_no_other_spelling():
         ("Traceback (most recent call last):\n  ...", "failed"),
         ('```json\n{"error": "no"}\n```', "failed"),
         ([{"type": "text", "text": "ok"}, {"type": "text", "text": "Error: no"}], "failed"),
+        ({"result": {"status": "failed"}}, "failed"),
+        ({"content": [{"type": "text", "text": "Error: no"}]}, "failed"),
+        ({"error_message": "no funds"}, "failed"),
+        ({"http_status": "500"}, "failed"),
+        ({"failed": True}, "failed"),
+        ({"success": 0}, "failed"),
+        ("{'status': 'failed'}", "failed"),
+        ("ValueError: no", "failed"),
+        ("Declined.", "failed"),
+        ({"data": {"id": 7, "status": "failed", "total": 12}}, "passed"),
+        ({"error": "n/a", "failed": 0}, "passed"),
+        ("The error was corrected, and the order cancelled.", "passed"),
         ({"id": 7, "status": "failed", "total": 12}, "passed"),
         ({"status_code": 200, "error": None}, "passed"),
         ("It was cancelled, without errors.", "passed"),
@@ -98,7 +110,12 @@ def test_a_write_that_no_message_answers_needs_a_review():
 
 
 @pytest.mark.parametrize(
-    "text", ["42 million", "42k", "minus 42", "42 x 10^3", "42 × 10^3", "1/42", "42/100", "2026-11-42"]
+    "text",
+    [
+        *("42 million", "42k", "minus 42", "42 x 10^3", "42 × 10^3", "1/42", "42/100", "2026-11-42"),
+        *("**42** million", "42million", "42M", "42 Tsd.", "42,000", "negative 42", "(minus 42)"),
+        *("minus forty-two", "42 × 10³", r"42 \times 10^{3}", "10^42", "42.11.2026", "2026/11/42"),
+    ],
 )
 def test_a_required_number_is_no_part_of_another_one(text):
     assert judge_status({"final_output": f"It is {text}."}, required_content=[{"number": 42}]) == "failed"
@@ -106,7 +123,11 @@ def test_a_required_number_is_no_part_of_another_one(text):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)],
+    [
+        *(("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)),
+        *(("minus forty-two", -42), ("10⁵", 1e5), ("**42** million", 42e6), ("42 m", 42), ("42 MB", 42)),
+        *(("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1.786)),
+    ],
 )
 def test_a_number_is_read_in_its_notation(text, number):
     assert judge_status({"final_output": f"It is {text}"}, required_content=[{"number": number}]) == "passed"
@@ -114,7 +135,10 @@ def test_a_number_is_read_in_its_notation(text, number):
 
 @pytest.mark.parametrize(
     ("reference", "output"),
-    [("!x", "x"), ("/a/b", "/ab"), ("C#", "C"), ("rm -rf", "rm rf"), ("5'", '5"'), ("-rf", "rf")],
+    [
+        *(("!x", "x"), ("/a/b", "/ab"), ("C#", "C"), ("rm -rf", "rm rf"), ("5'", '5"'), ("-rf", "rf")),
+        *(("x != y", "x = y"), ("--force", "force"), ("a -> b", "a > b"), ("x := y", "x = y")),
+    ],
 )
 def test_equality_keeps_the_operators_of_words(reference, output):
     assert judge_status({"final_output": output}, reference_output=reference) != "passed"

@@ -19,6 +19,8 @@ _REMOVABLE: Final = re.compile(r"(?:_|[^\w\s%-])(?!\d)|(?<!\d)(?:_|[^\w\s%-])|-(
 _PREFIXES: Final = "!/-#@~"
 _INFIXES: Final = "/#"
 _PRIMES: Final = "'\""
+_COMPOUND: Final = "!:-/&%*"
+_RELATIONS: Final = ("=", "<", ">")
 _SYMBOL: Final = re.compile("[#+%&@$€£¥<>=*/^~|]")
 """Matches a symbol that distinguishes a keyword from its words: C++, AT&T, 50 %."""
 MAX_COST: Final = 12_000_000
@@ -82,9 +84,11 @@ def _strip_punctuation(folded: str) -> str:
 
 
 def _is_operator(sign: str, text: str, at: int) -> bool:
-    """Return whether a sign belongs to its word: !x, -rf, /a, a/b, C#, and 5' beside 5"."""
+    """Return whether a sign belongs to its word: !x, --all, /a, a/b, C#, !=, ->, and 5' beside 5"."""
     before, after = text[max(0, at - 1) : at], text[at + 1 : at + 2]
-    if sign in _PREFIXES and not before.strip() and after.isalnum():
+    if sign in _PREFIXES and before.strip() in {"", sign} and after.isalnum():
+        return True
+    if sign in _COMPOUND and (before in _RELATIONS or after in _RELATIONS):
         return True
     if sign in _INFIXES and before.isalnum():
         return True
