@@ -32,7 +32,10 @@ _POWERS: Final = {
     **dict.fromkeys(("thousand", "tausend", "tsd", "k"), 3),
     **dict.fromkeys(("million", "mio", "mn", "m"), 6),
     **dict.fromkeys(("billion", "bn", "milliard", "mrd"), 9),
-    "hundred": 2, "lakh": 5, "crore": 7, "trillion": 12,
+    "hundred": 2,
+    "lakh": 5,
+    "crore": 7,
+    "trillion": 12,
 }
 _MAGNITUDE: Final = re.compile(
     r"(?<=\d)(?:[\s*_-]{0,4}(hundred|thousand|tausend|tsd|lakh|crore|mio|mn|million|milliard|mrd|billion|bn"
