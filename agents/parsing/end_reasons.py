@@ -18,11 +18,11 @@ _TOKEN_LIMITS: Final = (
 )  # fmt: skip
 _BLOCKS: Final = (
     "content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation", "blocklist",
-    "prohibited_content", "spii", "error_toxic", _REFUSAL, _PROMPT_BLOCKED,
+    "prohibited_content", "spii", "error_toxic", "model_armor", "blocked", _REFUSAL, _PROMPT_BLOCKED,
 )  # fmt: skip
 _OTHERS: Final = (
     "pause_turn", "incomplete", "in_progress", "error", "failed", "timeout", "time_limit", "cancelled",
-    "malformed_function_call", "insufficient_system_resource",
+    "abort", "malformed_function_call", "insufficient_system_resource",
 )  # fmt: skip
 """Source: the reference of each provider; any other reason counts as an end."""
 
@@ -82,4 +82,4 @@ def _is_refusal(part: object) -> bool:
 
 def _ends_with(reason: str, known: tuple[str, ...]) -> bool:
     # Gemini writes FinishReason.MAX_TOKENS; a stream that repeats the reason is joined to "lengthlength".
-    return reason.strip().lower().endswith(known)
+    return reason.strip().lower().replace("-", "_").endswith(known)

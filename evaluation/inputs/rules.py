@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from evaluation.checks.base import Text
 from evaluation.validation.input_model import InputModel, describe_idle_bound
 from evaluation.validation.pattern_fields import AnySchema, PatternText
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
@@ -115,7 +116,7 @@ class AuditRule(InputModel):
     required: ContentRule | None = None
     """Required content, for instance a disclaimer."""
     allowed_tools: list[str] | None = None
-    forbidden_tools: list[str] | None = None
+    forbidden_tools: Annotated[list[Text], Field(min_length=1)] | None = None
     allowed_domains: list[_Domain] | None = None
     """The hosts, with their subdomains, that addresses in the assistant's texts and in arguments may have."""
     max_retention_days: Quantity | None = None

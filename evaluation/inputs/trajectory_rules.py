@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from evaluation.checks.base import Text
 from evaluation.importers.tool_answers import FailedAnswer
 from evaluation.inputs.run import ActionKind
 from evaluation.validation.input_model import InputModel, wrap_name
@@ -124,7 +125,7 @@ class TrajectoryRules(InputModel):
     """
     reading_tools: list[str] | None = None
     """The tools that only read."""
-    forbidden_tools: list[str] = Field(default_factory=list)
+    forbidden_tools: list[Text] = Field(default_factory=list)
     final_tools: list[str] = Field(default_factory=list)
     """Tools that may end a run without a reply of the assistant, for instance a hand-over to a person."""
     failed_calls: Literal["extra", "ignore", "count", "fail"] = "extra"

@@ -66,11 +66,14 @@ ACCEPTED = [
     {"rubric": {"criteria": ["a", {"name": "b"}], "scale": [1, 5]}},
     {"rubric": {"criteria": ["a"], "scale": [1, 2, 3.5], "pass_score": 3}},
     {"subjective_criteria": ["clarity"], "judge": {"on_failure": "failed"}},
-    {"audit": {"rules": [{"id": "a", "forbidden_tools": []}], "credentials": "off"}},
+    {"audit": {"rules": [{"id": "a", "forbidden_tools": ["x"]}], "credentials": "off"}},
     {"audit": {"rules": [{"id": "a", "max_retention_days": 0, "required": None}]}},
     {"drift": {"tolerances": {"x": {"relative": 0.1, "better": "lower"}}}},
 ]
 REFUSED = [
+    {"audit": {"rules": [{"id": "a", "forbidden_tools": []}]}},
+    {"audit": {"rules": [{"id": "a", "forbidden_tools": [" "]}]}},
+    {"trajectory": {"forbidden_tools": [""]}},
     {"thresholds": {"latency_ms": {}}},
     {"thresholds": {"latency_ms": {"min": None, "max": None}}},
     {"thresholds": {"latency_ms": {"severity": "info"}}},

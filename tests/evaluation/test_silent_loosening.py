@@ -152,8 +152,9 @@ def test_equality_drops_punctuation_around_words(output):
     assert judge_status({"final_output": output}, reference_output="Paris") == "passed"
 
 
-def test_a_thought_about_a_write_is_none():
-    assert judge_status({"tool_calls": [{"name": "cancel_order", "kind": "reasoning"}]}, **WRITES) == "failed"
+@pytest.mark.parametrize("kind", ["reasoning", "handoff"])
+def test_a_thought_about_a_write_and_a_handoff_are_none(kind):
+    assert judge_status({"tool_calls": [{"name": "cancel_order", "kind": kind}]}, **WRITES) == "failed"
 
 
 def test_arguments_with_a_key_twice_match_nothing():
@@ -167,6 +168,8 @@ def test_arguments_with_a_key_twice_match_nothing():
     "end",
     [
         {"finish_reason": "content_filter"},
+        {"finish_reason": "content-filter"},
+        {"finish_reason": "abort"},
         {"stop_reason": "refusal"},
         {"refusal": "I will not."},
         {"finish_reason": "insufficient_system_resource"},

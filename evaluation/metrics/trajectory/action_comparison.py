@@ -14,8 +14,10 @@ from evaluation.metrics.trajectory.assignment import UndecidedError
 from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
-_ACTING: Final = frozenset({"tool", "action", "handoff"})
-"""The kinds that fit an expected action without a kind: a thought does nothing."""
+_WORKING: Final = frozenset({"tool", "action"})
+"""The kinds that fit an expected write without a kind."""
+_ACTING: Final = _WORKING | {"handoff"}
+"""The kinds that fit any other expected action without a kind: a thought does nothing."""
 MAX_COMPARISONS: Final = 1_000_000
 """Limit for comparisons of one trajectory that equality cannot answer: some seconds."""
 
@@ -68,7 +70,8 @@ class ActionComparer:
             yield Difference("agent", "different", pattern.agent, observed.agent)
         if pattern.target is not None and pattern.target != observed.target:
             yield Difference("target", "different", pattern.target, observed.target)
-        if observed.kind not in ({pattern.kind} if pattern.kind else _ACTING):
+        acting = _WORKING if pattern.name in (self.rules.writing_tools or ()) else _ACTING
+        if observed.kind not in ({pattern.kind} if pattern.kind else acting):
             yield Difference("kind", "different", pattern.kind, observed.kind)
         if pattern.args is not None:
             yield from self._compare_arguments(pattern.args, observed, self.argument_rule(pattern))

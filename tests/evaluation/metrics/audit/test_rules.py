@@ -117,7 +117,6 @@ def test_what_cannot_be_judged_is_at_most_a_warning(severity, open_severity):
     ("rule", "places"),
     [
         ({"forbidden_tools": ["refund"]}, ["agent_run.tool_calls[1]"]),
-        ({"forbidden_tools": []}, []),
         ({"allowed_tools": ["search"]}, ["agent_run.tool_calls[1]"]),
         ({"allowed_tools": ["search", "refund"]}, []),
         ({"allowed_tools": []}, ["agent_run.tool_calls[0]", "agent_run.tool_calls[1]"]),
