@@ -28,7 +28,7 @@ from agents.models.transport_retry import (
 _log: Final = logging.getLogger(__name__)
 _LONGEST: Final = 300
 _OVERFLOW: Final = re.compile(r"exceeds? the (?:available )?context (?:size|length)", re.IGNORECASE)
-ADVICE: Final = "shorten the task or its sources, or raise the context (--context-size, num_ctx)"
+ADVICE: Final = "shorten the task or its sources, or raise the context (n_ctx, num_ctx)"
 """What to do about a prompt that is too long."""
 _REFUSING: Final = frozenset(
     {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}

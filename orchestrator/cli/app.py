@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.announcement import announce
-from orchestrator.cli.statuses import BAD_INPUT, FAILED, INTERRUPTED
+from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
 
 PROJECT: Final = "plan-execute-monitor"
 COMMANDS: Final = {
@@ -27,7 +26,12 @@ COMMANDS: Final = {
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",
 }
-"""The help of each command; its function has its name, in the module ``commands/NAME_command.py``."""
+"""The help of each command; its function has its name."""
+_SHARED_MODULES: Final = {
+    **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
+    **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
+}
+"""The modules of several commands; any other command NAME is in the module ``NAME_command``."""
 
 
 class CommandGroup(TyperGroup):
@@ -41,8 +45,8 @@ class CommandGroup(TyperGroup):
         """Imports a command; returns None if there is none with this name."""
         if cmd_name not in COMMANDS:
             return None
-        with announce("starting ..."):
-            module = import_module(f"orchestrator.cli.commands.{cmd_name}_command")
+        name = _SHARED_MODULES.get(cmd_name, f"{cmd_name}_command")
+        module = import_module(f"orchestrator.cli.commands.{name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(cmd_name)(getattr(module, cmd_name))
         return typer.main.get_command(single)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from io import StringIO, TextIOWrapper
 
-from orchestrator.cli.session.process_signals import exit_now, exit_on_signal
-from orchestrator.cli.statuses import FAILED
+from orchestrator.cli.process_exit import FAILED, exit_now, exit_on_signal
 
 
 def main() -> None:

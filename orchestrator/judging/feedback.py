@@ -66,7 +66,7 @@ def explain_derived(report: Report) -> list[str]:
     return [
         _cut_line(
             f"the check {check['check']} rests on “{check['quote']}”; "
-            f"--without-check {check['check']} leaves it out",
+            "change it in the file of `orchestrator checks --save FILE`",
             _MAX_LINE,
         )
         for check in failed

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from evaluation import task_checks
 from evaluation.checks import Check
 from orchestrator.judging.tools.names import ToolNames
-
-if TYPE_CHECKING:
-    from orchestrator.task_contracts.model_writer import ModelWriter
 
 
 class ContractWriter(Protocol):
@@ -30,28 +27,6 @@ class RuleWriter:
         """Returns the checks that the text states."""
         # The first call imports the rules, which takes half a second.
         return task_checks.derive_checks(text)
-
-
-class SelectiveWriter:
-    """Derives checks with another writer, and leaves some out by their name.
-
-    Args:
-        writer: A writer whose ``write_checks`` is no coroutine.
-        without: The names of the checks to leave out, such as "word_count"; their words are unchecked.
-    """
-
-    def __init__(self, writer: RuleWriter | ModelWriter, without: Collection[str]) -> None:
-        self._writer, self._without = writer, without
-
-    def write_checks(self, text: str) -> task_checks.DerivedChecks:
-        """Returns the checks that the text states, without those that are left out."""
-        derived = self._writer.write_checks(text)
-        dropped = [check for check in derived.checks if check.check in self._without]
-        return replace(
-            derived,
-            checks=tuple(check for check in derived.checks if check not in dropped),
-            unchecked=(*derived.unchecked, *(check.quote for check in dropped if check.quote)),
-        )
 
 
 def drop_unquoted(derived: task_checks.DerivedChecks, text: str) -> task_checks.DerivedChecks:

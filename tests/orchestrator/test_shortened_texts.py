@@ -71,7 +71,6 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
     "the type of an output": (300, lambda text: str(find_type_problem(Strict, f'{{"{text}": 1}}'))),
     "a broken state": (200, lambda text: str(broken_run("thread", text))),
     "a line of the terminal": (500, one_line),
-    "the output in a question": (4000, lambda text: drawn(draw_question(question(output=text)), 10_000)),
     "the text of a question": (2000, lambda text: drawn(draw_question(question(text=text)), 10_000)),
 }
 

@@ -70,11 +70,12 @@ def test_an_output_that_breaks_what_the_task_states_is_refused_and_the_executor_
     assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "unverified")
 
 
-def test_the_failure_quotes_the_words_of_a_derived_check_and_names_the_option_that_leaves_it_out():
+def test_the_failure_quotes_the_words_of_a_derived_check_and_says_how_to_change_it():
     state = orchestrate(FakeExecutor(*["a red apple"] * 3)).run("Name a fruit in at most 2 words")
 
     assert state["failure"]["message"].endswith(
-        "; the check word_count rests on “at most 2 words”; --without-check word_count leaves it out"
+        "; the check word_count rests on “at most 2 words”; "
+        "change it in the file of `orchestrator checks --save FILE`"
     )
 
 

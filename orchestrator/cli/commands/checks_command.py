@@ -9,19 +9,17 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
+from agents import load_model
 from agents.errors import AgentError
 from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks
-from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.options.run_options import ChecksModel, WithoutCheck
-from orchestrator.cli.options.task_text import read_task
-from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.session.build_orchestrator import build_writer, check_names
-from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.json_documents import print_json
-from orchestrator.cli.view.requirements import describe_check
+from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli.session.task_files import read_task
+from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
+from orchestrator.cli.view.record_lines import describe_check
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
+from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import RuleWriter, drop_unquoted
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
@@ -30,6 +28,9 @@ These checks cover the form of the answer; nothing says what it has to be. Write
 add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
+Model = Annotated[
+    str | None, typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC")
+]
 Save = Annotated[
     str | None,
     typer.Option(
@@ -42,10 +43,8 @@ Save = Annotated[
 def checks(
     task: shared.Task = None,
     *,
-    task_file: shared.TaskFile = None,
     save: Save = None,
-    model: ChecksModel = None,
-    without_checks: WithoutCheck = None,
+    model: Model = None,
     json: shared.Json = False,
 ) -> None:
     """Print how a success of TASK is checked, and what stays unchecked.
@@ -53,10 +52,9 @@ def checks(
     Exit status: 0, 1 if the model failed, 2 for bad input.
     """
     with report_bad_input(AgentError):
-        text = read_task(task, task_file)
-        check_names(without_checks)
+        text = read_task(task)
         with print_logs_on(build_console(stderr=True)):
-            writer = build_writer(model, without_checks) or RuleWriter()
+            writer = RuleWriter() if model is None else ModelWriter(load_model(model))
             derived = drop_unquoted(writer.write_checks(text), text)
         if save is not None:
             _save(save, text, derived)

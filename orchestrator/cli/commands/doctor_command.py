@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 import typer
@@ -14,16 +14,12 @@ from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
 from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
-from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.session.judge_measurement import report_judge
-from orchestrator.cli.session.verifier_measurement import report_verifier
-from orchestrator.cli.statuses import FAILED
-from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.json_documents import print_json
+from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli.process_exit import FAILED
+from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.state.records import VerifierName
 
-_MAX_WRONG: Final = 0.05
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _NOTHING_USABLE: Final = (
     "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
@@ -33,12 +29,6 @@ Judge = Annotated[
     str | None,
     typer.Option(help="Measure this model as a judge, and keep the figures.", metavar="SPEC"),
 ]
-Limit = Annotated[
-    int | None,
-    typer.Option(
-        help="With --judge: ask about this many outputs only. Such figures are not kept.", metavar="N", min=1
-    ),
-]
 Verify = Annotated[
     VerifierName | None,
     typer.Option("--verifier", help="Measure how often a claim of `run --verifier` is right, on --tasks."),
@@ -46,13 +36,7 @@ Verify = Annotated[
 Tasks = Annotated[
     str | None, typer.Option(help="With --verifier: a file of tasks with known answers.", metavar="FILE")
 ]
-MaxWrong = Annotated[
-    float | None,
-    typer.Option(help="With --verifier: most wrong claims, as a share. Default: 0.05.", metavar="SHARE"),
-]
-Model = Annotated[
-    str | None, typer.Option(help="With --verifier: the model of the runs. Default: local.", metavar="SPEC")
-]
+Model = Annotated[str, typer.Option(help="With --verifier: the model of the runs.", metavar="SPEC")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +52,11 @@ class Source:
     detail: str
 
 
-def doctor(  # noqa: PLR0917
+def doctor(
     judge: Judge = None,
-    limit: Limit = None,
     verifier: Verify = None,
     tasks: Tasks = None,
-    model: Model = None,
-    max_wrong: MaxWrong = None,
+    model: Model = "local",
     json: shared.Json = False,
 ) -> None:
     """Check which models can run, or how far a judge or a verifier can be trusted.
@@ -85,24 +67,25 @@ def doctor(  # noqa: PLR0917
     Exit status: 0 if a model can be used, 1 if none can. With --judge or --verifier: 0 if it is trusted, 1
     if not.
     """
-    if verifier is not None and tasks is not None:
-        report_verifier(verifier, tasks, model or "local", max_wrong or _MAX_WRONG, json=json)
+    if (verifier is None) != (tasks is None):
+        raise typer.BadParameter("--verifier and --tasks need each other; give both, or none")
+    if judge is None and verifier is None:
+        _report_sources(json=json)
         return
-    given = {"--verifier": verifier, "--tasks": tasks, "--max-wrong": max_wrong, "--model": model}
-    if alone := [name for name, value in given.items() if value is not None]:
-        missing = "--verifier agreement|judge" if verifier is None else "--tasks FILE"
-        raise typer.BadParameter(f"{alone[0]} needs {missing}; add it")
+    from orchestrator.cli.session import trust_measurement  # its imports take their time
+
     if judge is not None:
-        report_judge(judge, limit, json=json)
-        return
-    if limit is not None:
-        raise typer.BadParameter("--limit needs --judge SPEC; add it, or leave --limit out")
+        trust_measurement.report_judge(judge, json=json)
+    elif verifier is not None and tasks is not None:
+        trust_measurement.report_verifier(verifier, tasks, model, json=json)
+
+
+def _report_sources(*, json: bool) -> None:
     with print_logs_on(build_console(stderr=True)):
         sources = {name: check() for name, check in _SOURCES.items()}
     usable = [model for source in sources.values() for model in source.models]
     if json:
-        plain = {name: asdict(source) for name, source in sources.items()}
-        print_json({**plain, "usable": usable})
+        print_json({**sources, "usable": usable})
     else:
         build_console().print(Text("\n").join(_draw_rows(sources, usable)))
     if not usable:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from json import dumps
 from pathlib import Path
@@ -22,13 +22,12 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.result_files import RunResult, write_csv, write_junit, write_markdown
 from evaluation.values import as_object
-from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.options.evaluation_contract import read_evaluation_contract
-from orchestrator.cli.session.bad_input import report_bad_input
+from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.cli.session.recorded_evaluation import FailOn, RecordedEvaluation
 from orchestrator.cli.session.stored_options import open_store
-from orchestrator.cli.statuses import BAD_INPUT, FAILED
-from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.cli.session.task_files import read_evaluation_contract
+from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.terminal_text import count_noun, one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
@@ -106,19 +105,15 @@ def _open_runs(files: Sequence[Path], threads: Sequence[str], db: str | None) ->
         ConfigurationError: A file cannot be read.
         StoreError: There is no store, or no such run.
     """
-    for file in files:
-        if not file.is_file():
-            raise ConfigurationError(f"{one_line(str(file))} is no file; give files of recorded runs")
+    if missing := [file for file in files if not file.is_file()]:
+        raise ConfigurationError(f"{one_line(str(missing[0]))} is no file; give files of recorded runs")
     recorded = chain.from_iterable(map(read_runs, files))
-    if not threads:
-        yield recorded
-        return
-    with open_store(db) as store:
-        states = (as_object(store.history.show(thread).state) for thread in threads)
+    with open_store(db) if threads else nullcontext() as store:
+        states = [] if store is None else [(each, store.history.show(each).state) for each in threads]
         stored = (
             RecordedRun({"case_id": thread, **run.case})
-            for thread, state in zip(threads, states, strict=True)
-            for run in StateFormat().read(state)
+            for thread, state in states
+            for run in StateFormat().read(as_object(state))
         )
         yield chain(recorded, stored)
 
@@ -150,23 +145,24 @@ def _draw_result(result: RunResult) -> Text:
 def _conclude(evaluation: RecordedEvaluation, results: Sequence[RunResult], console: Console) -> None:
     """Prints the counts, what the accepted runs rest on, and what was not read; exits."""
     accepted = [result for result in results if result.is_accepted]
-    counts = Counter(result.status for result in results)
-    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    console.print(Text(f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"))
-    bases = Counter(result.basis for result in accepted)
-    if bases:
-        rest = ", ".join(f"{count} {basis}" for basis, count in bases.most_common())
-        console.print(Text(f"what the accepted ones rest on: {rest}"))
-    if len(accepted) < len(results):
-        console.print(Text("look at first:"))
-        refused = [result for result in results if not result.is_accepted]
+    refused = [result for result in results if not result.is_accepted]
+    statuses = _count(result.status for result in results)
+    lines = [f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"]
+    if accepted:
+        lines.append(f"what the accepted ones rest on: {_count(result.basis for result in accepted)}")
+    if refused:
+        lines.append("look at first:")
         for reason, count in Counter(each.reasons[:1] for each in refused).most_common(_MOST_SHOWN):
-            console.print(Text(f"  {count_noun(count, 'run')}: {one_line(' '.join(reason), 300)}"))
-    for text in evaluation.unread[:_MOST_SHOWN]:
-        console.print(Text(f"not read: {one_line(text, 500)}", "yellow"))
-    if len(evaluation.unread) > _MOST_SHOWN:
-        console.print(Text(f"and {len(evaluation.unread) - _MOST_SHOWN} more that were not read", "yellow"))
+            lines.append(f"  {count_noun(count, 'run')}: {one_line(' '.join(reason), 300)}")
+    lines += [f"not read: {one_line(text, 500)}" for text in evaluation.unread[:_MOST_SHOWN]]
+    if (more := len(evaluation.unread) - _MOST_SHOWN) > 0:
+        lines.append(f"and {more} more that were not read")
+    console.print(Text("\n".join(lines)))
     if evaluation.problems or not results:
         raise typer.Exit(BAD_INPUT)
-    if len(accepted) < len(results):
+    if refused:
         raise typer.Exit(FAILED)
+
+
+def _count(words: Iterable[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())

@@ -10,10 +10,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.json_documents import print_json
+from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.errors import RunFailedError
 from orchestrator.tuning.recommendation import TuneResult

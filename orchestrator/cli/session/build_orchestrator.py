@@ -1,30 +1,22 @@
-"""Builds the orchestrator of a command from its options."""
+"""Builds the orchestrator of a command from its options, and imports its tools."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache, partial
-from typing import Final
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from pkgutil import resolve_name
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
-from agents import load_model
-from agents.models.spec import timeout_option
+from agents.calls.tool_binding import build_tools
 from evaluation import TaskCase
-from evaluation.checks import CHECKS
-from orchestrator.cli.options.run_options import RunOptions
-from orchestrator.cli.session.stored_options import read_baseline
+from orchestrator.cli.commands.run_options import RunOptions
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
-from orchestrator.task_contracts.model_writer import ModelWriter
-from orchestrator.task_contracts.writers import RuleWriter, SelectiveWriter
-
-_SIZED: Final = ("local", "gguf", "ollama")
-"""The kinds of models whose context size can be set."""
 
 
 def build_orchestrator(
@@ -43,25 +35,16 @@ def build_orchestrator(
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded; the message says what to do.
     """
-    policy, writer = (
-        read_policy_option(options),
-        build_writer(options.checks_model, options.without_checks),
-    )
-    load = cache(partial(_load_sized, tokens=options.context_size, call_timeout=options.call_timeout))
-    own = (options.planner_model, options.executor_model, options.monitor_model)
     return LangGraphOrchestrator.from_model(
-        # A model that no role uses is not loaded.
-        options.model if all(own) else load(options.model) or options.model,
-        planner_model=load(options.planner_model),
-        executor_model=load(options.executor_model),
-        monitor_model=load(options.monitor_model),
-        supervisor_model=load(options.supervisor_model),
+        options.model,
+        planner_model=options.planner_model,
+        executor_model=options.executor_model,
+        monitor_model=options.monitor_model,
+        supervisor_model=options.supervisor_model,
         tools=tools,
         contract=(case or "from_task") if options.checks else None,
-        contract_writer=writer if options.checks else None,
-        evaluation=read_baseline(options.baseline, store),
         checkpointer=store,
-        retry_policy=policy,
+        retry_policy=read_policy(options),
         call_timeout=options.call_timeout,
         step_timeout=options.step_timeout,
         budget=Budget(
@@ -73,79 +56,50 @@ def build_orchestrator(
         grounding=options.grounding,
         verifier=options.verifier,
         supervision=options.supervise,
-        approve_tools="all" if options.approve_tools == "all" else _read_names(options.approve_tools),
-        once_tools=_read_names(options.once_tools),
+        approve_tools="all" if options.approve_tools == ["all"] else options.approve_tools,
+        once_tools=options.once_tools,
         synthesis=options.synthesis,
         require=options.require,
     )
 
 
-def build_writer(
-    model: str | None, without: Sequence[str] | None
-) -> RuleWriter | ModelWriter | SelectiveWriter | None:
-    """Builds what derives the checks of a run; None for the rules.
-
-    Args:
-        model: The specification of the model that derives them; None for the rules.
-        without: The names of the checks that are left out.
-
-    Raises:
-        ModelSpecError: The specification names no model.
-        ModelSetupError: The model cannot be loaded.
-    """
-    writer = None if model is None else ModelWriter(load_model(model))
-    return SelectiveWriter(writer or RuleWriter(), tuple(without)) if without else writer
-
-
-def check_names(names: Sequence[str] | None) -> None:
-    """Checks the names of ``--without-check``.
-
-    Raises:
-        ConfigurationError: One names no check.
-    """
-    for name in names or ():
-        if name not in CHECKS:
-            raise ConfigurationError(
-                f"--without-check {name!r} names no check; `orchestrator checks TASK` prints their names"
-            )
-
-
-def _read_names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
-
-
-def read_policy_option(options: RunOptions) -> RetryPolicy:
+def read_policy(options: RunOptions) -> RetryPolicy:
     """Returns the retry policy of a run.
 
     Raises:
         ConfigurationError: The file has no retry policy, or contradicts the number of retries.
     """
-    if options.retry_policy is None:
-        return merge_max_retries(RetryPolicy(), options.max_retries)
-    try:
-        policy = RetryPolicy.from_yaml(options.retry_policy)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"--retry-policy: {str(error).removeprefix('the retry policy: ')}") from None
-    if options.max_retries is not None and "max_retries" in policy.model_fields_set:
-        raise ConfigurationError(
-            "--max-retries and the retry policy contradict each other; state the number in one of them"
-        )
+    policy = None if options.retry_policy is None else RetryPolicy.from_yaml(options.retry_policy)
     return merge_max_retries(policy, options.max_retries)
 
 
-def _load_sized(
-    spec: str | None, tokens: int | None, call_timeout: float | None
-) -> str | BaseChatModel | None:
-    """Loads a model with a context of this many tokens; returns the specification if none is given."""
-    if spec is None or tokens is None:
-        return spec
-    kind = spec.partition(":")[0].strip()
-    if kind not in _SIZED:
+def import_tools(names: Sequence[str]) -> list[BaseTool]:
+    """Imports the tools that a user names with ``--tools``. This runs code, so no stored name comes here.
+
+    Args:
+        names: ``MODULE:NAME`` each: a LangChain tool, a function, or a list of these.
+
+    Raises:
+        ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
+            tools have one name.
+    """
+    try:
+        return build_tools([tool for name in names for tool in _import_each(name)])
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"--tools: {error}") from None
+
+
+def _import_each(name: str) -> Iterator[object]:
+    # Last, so that no file of the folder replaces a module of Python or of an installed package.
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.append(folder)
+    if ":" not in name:
+        raise ValueError(f"{name!r} is not accepted; give MODULE:NAME, such as my_tools:TOOLS")
+    try:
+        value = resolve_name(name)
+    except (Exception, SystemExit) as error:
         raise ConfigurationError(
-            f"--context-size cannot be set for {spec!r}, whose server decides it; leave it out, "
-            "or use local, gguf:PATH or ollama:NAME"
-        )
-    name = "num_ctx" if kind == "ollama" else "n_ctx"
-    model = load_model(spec, **{name: tokens}, **timeout_option(spec, call_timeout))
-    # The server of the embedded model has the size from now on; the planner adapts to the name "local".
-    return spec if kind == "local" else model
+            f"--tools {name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
+            "in the folder of the module"
+        ) from error
+    yield from (value if isinstance(value, list | tuple) else [value])

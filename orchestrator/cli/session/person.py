@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from rich.console import Console
-from rich.text import Text
 
-from orchestrator.cli.session.process_signals import raise_on_ctrl_c
+from orchestrator.cli.process_exit import raise_on_ctrl_c
 from orchestrator.cli.view.questions import draw_question
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Question
 
 Answer: TypeAlias = Mapping[str, str]
-_REASON: Final = "Why? "
-_RESULT: Final = "What is the result of the call? "
-_CORRECTION: Final = "What should be done differently? "
 
 
 def is_terminal() -> bool:
@@ -27,23 +23,13 @@ def is_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def ask(console: Console, question: Question, read: Callable[[], str] | None = None) -> Answer | None:
-    """Asks until there is an answer.
-
-    Args:
-        console: Shows the question.
-        question: The question.
-        read: Returns the next line, "" at the end of the input; None for standard input.
-
-    Returns:
-        The answer; None if the input ends or Ctrl-C comes first.
-    """
-    if read is None:
-        _drop_typed_ahead()
+def ask(console: Console, question: Question) -> Answer | None:
+    """Asks until there is an answer; returns None if the input ends or Ctrl-C comes first."""
+    _drop_typed_ahead()
     console.print(draw_question(question))
     try:
         with raise_on_ctrl_c():
-            return _read_typed_answer(console, question, read or sys.stdin.readline)
+            return _read_typed_answer(console, question)
     except (KeyboardInterrupt, EOFError):
         console.print()
         return None
@@ -82,39 +68,30 @@ def read_answer(*, approve: bool, **texts: str | None) -> Answer | None:
     return build_answer("approve") if approve else None
 
 
-def _read_typed_answer(console: Console, question: Question, read: Callable[[], str]) -> Answer:
+def _read_typed_answer(console: Console, question: Question) -> Answer:
     """Reads an answer.
 
     Raises:
         EOFError: The input ends before.
     """
-    letters = {word[0]: word for word in question["accepts"]}
-    choices = ", ".join(f"{letter} = {word}" for letter, word in letters.items())
-    word = ""
-    while word not in letters.values():
-        line = _read_line(console, f"{choices} (Ctrl-C: answer later): ", read).lower()
-        word = letters.get(line, line)
+    words = {word[0]: word for word in question["accepts"]}
+    choices = ", ".join(f"{letter} = {word}" for letter, word in words.items())
+    typed = ""
+    while typed not in (*words, *words.values()):
+        typed = console.input(f"{choices} (Ctrl-C: answer later): ", markup=False).strip().lower()
+    word, text = words.get(typed, typed), ""
     if word == "approve":
         return build_answer(word)
-    correction = _RESULT if question["kind"] == "tool" else _CORRECTION
-    prompt = correction if word == "correct" else _REASON
-    return build_answer(word, _read_line(console, prompt, read))
-
-
-def _read_line(console: Console, prompt: str, read: Callable[[], str]) -> str:
-    """Reads a line that is not blank."""
-    while True:
-        console.print(Text(prompt, style="bold"), end="")
-        line = read()
-        if not line:
-            raise EOFError
-        if line.strip():
-            return line.strip()
+    is_result = word == "correct" and question["kind"] == "tool"
+    correction = "What is the result of the call? " if is_result else "What should be done differently? "
+    while not text:
+        text = console.input(correction if word == "correct" else "Why? ").strip()
+    return build_answer(word, text)
 
 
 def _drop_typed_ahead() -> None:
     """Drops input typed before the question appeared, which could approve an output by accident."""
-    if sys.platform != "win32":
+    if sys.platform != "win32" and sys.stdin.isatty():
         import termios  # noqa: PLC0415 - only exists there
 
         termios.tcflush(sys.stdin, termios.TCIFLUSH)

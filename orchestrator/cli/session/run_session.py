@@ -13,18 +13,13 @@ from rich.text import Text
 
 from agents.sync import run_loop
 from evaluation import TaskCase
-from orchestrator.cli.announcement import announce
-from orchestrator.cli.options.imported_tools import import_tools
-from orchestrator.cli.options.run_options import RunOptions
-from orchestrator.cli.options.shared_options import Display
-from orchestrator.cli.session.build_orchestrator import build_orchestrator
+from orchestrator.cli.commands.run_options import RunOptions
+from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
+from orchestrator.cli.session.build_orchestrator import build_orchestrator, import_tools
 from orchestrator.cli.session.person import Answer, ask, is_terminal
-from orchestrator.cli.session.process_signals import stop_on_signal
-from orchestrator.cli.statuses import FAILED, INTERRUPTED, SUCCESS, WAITING, get_run_status
-from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.json_documents import output_first, print_json
+from orchestrator.cli.view.consoles import build_console, output_first, print_json, print_logs_on
 from orchestrator.cli.view.questions import draw_question, format_command, format_resume
-from orchestrator.cli.view.run_progress import show_progress
+from orchestrator.cli.view.run_progress import RunProgress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.engine import LangGraphOrchestrator
@@ -44,13 +39,15 @@ class RunSession:
         options: The options of the run.
         store: Keeps the run; None to keep it nowhere.
         thread_id: Name of the run.
-        display: How the run is shown; with JSON, nothing is asked.
+        json: Print JSON, and ask nothing.
+        verbose: Show each output, and its checks.
     """
 
     options: RunOptions
     store: Store | None
     thread_id: str
-    display: Display
+    json: bool
+    verbose: bool
 
     def run(self, open_stream: OpenStream, case: TaskCase | None = None) -> None:
         """Starts, resumes or forks the run, asks its questions, prints its state and exits.
@@ -64,7 +61,7 @@ class RunSession:
         """
         tools, console = import_tools(self.options.tools), build_console(stderr=True)
         with print_logs_on(console):
-            with announce(f"loading the model {self.options.model} ..."):
+            with console.status(Text(f"loading the model {one_line(self.options.model)} ...")):
                 orchestrator = build_orchestrator(self.options, self.store, tools=tools, case=case)
             state, answer = self._follow(orchestrator, open_stream, console)
             while answer is not None:
@@ -76,15 +73,16 @@ class RunSession:
     def _follow(
         self, orchestrator: LangGraphOrchestrator, open_stream: OpenStream, console: Console
     ) -> tuple[OrchestratorState, Answer | None]:
-        with show_progress(console, verbose=self.display.verbose) as progress:
+        progress = RunProgress(console, verbose=self.verbose)
 
-            def show(event: Event) -> None:
-                # With the first event, because a fork can be refused before it.
-                if self.store is not None and isinstance(event, RunStarted | RunResumed):
-                    where = f"thread {one_line(self.thread_id)}, stored in {one_line(self.store.where)}"
-                    console.print(Text(where))
-                progress.show(event)
+        def show(event: Event) -> None:
+            # With the first event, because a fork can be refused before it.
+            if self.store is not None and isinstance(event, RunStarted | RunResumed):
+                where = f"thread {one_line(self.thread_id)}, stored in {one_line(self.store.where)}"
+                console.print(Text(where))
+            progress.show(event)
 
+        with console.status("working"):
             state = follow(orchestrator, open_stream, show)
         return state, self._ask(state, console)
 
@@ -93,7 +91,7 @@ class RunSession:
 
     def _ask(self, state: OrchestratorState, console: Console) -> Answer | None:
         question = state["question"]
-        if question is None or not question["accepts"] or self.display.json or not is_terminal():
+        if question is None or not question["accepts"] or self.json or not is_terminal():
             return None
         answer = ask(console, question)
         # With its id, an answer is refused if another process has answered the question meanwhile.
@@ -102,7 +100,7 @@ class RunSession:
     def _print(self, state: OrchestratorState, console: Console) -> None:
         """Prints the result or the JSON document on standard output, and all else on standard error."""
         status, question = get_run_status(state), state["question"]
-        if self.display.json:
+        if self.json:
             thread_id = None if self.store is None else self.thread_id
             print_json({**output_first(state), "thread_id": thread_id})
         elif status == SUCCESS:
@@ -111,14 +109,21 @@ class RunSession:
             console.print(draw_outcome(state))
         if status == WAITING and question is not None and not is_terminal():  # a terminal has shown it
             console.print(draw_question(question))
-        if status == INTERRUPTED and self.store is None:
-            console.print("nothing was stored")
-        elif status in (WAITING, INTERRUPTED) and self.store is not None:
+        if self.store is None:
+            return
+        if status in (WAITING, INTERRUPTED):
             command = format_resume(question, self.thread_id, self.store.where, self.options.tools)
             console.print(Text(f"continue with\n{command}"), soft_wrap=True)
-        elif status in (SUCCESS, FAILED) and self.store is not None and not self.display.json:
+        elif not self.json:
             command = format_command("show", self.thread_id, self.store.where)
             console.print(Text(f"see every step: {command}"), soft_wrap=True)
+
+
+def get_run_status(state: OrchestratorState) -> int:
+    """Returns the exit status of the command that leaves a run in this state."""
+    if state["status"] in ("success", "failed"):
+        return SUCCESS if state["status"] == "success" else FAILED
+    return INTERRUPTED if state["question"] is None else WAITING
 
 
 def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: Show) -> OrchestratorState:

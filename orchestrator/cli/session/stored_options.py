@@ -1,29 +1,21 @@
-"""Opens the store of a command, and reads the options that are stored with its runs."""
+"""Opens the store of a command, finds the run that is meant, and reads the options stored with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pydantic import ValidationError
 
 from orchestrator import persistence
-from orchestrator.cli.options.run_options import Baseline, RunOptions
+from orchestrator.cli.commands.run_options import RunOptions
 from orchestrator.cli.view.questions import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path
-from orchestrator.runs.summary import ENDED
+from orchestrator.runs.summary import StoredStatus
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
-
-
-def describe_no_store(path: str | None) -> str | None:
-    """Returns what to do if the file in the user's data folder is meant and does not exist; else None."""
-    file = default_path()
-    if path is not None or file.exists():
-        return None
-    return f"no run is stored yet; `orchestrator run TASK` stores its run in {file}"
 
 
 @contextmanager
@@ -38,13 +30,40 @@ def open_store(path: str | None, options: RunOptions | None = None) -> Iterator[
     Raises:
         StoreError: The store is missing, cannot be opened or contains something else. It is unchanged.
     """
-    if options is None and (problem := describe_no_store(path)) is not None:
-        raise StoreError(problem)
+    if options is None and path is None and not default_path().exists():
+        raise StoreError(f"no run is stored yet; `orchestrator run TASK` stores its run in {default_path()}")
     # Only a new run creates a store: a mistyped path must not leave an empty file.
     with persistence.open_store(path, make=options is not None) as store:
         if options is not None:
             store.keep(options.model_dump(exclude_defaults=True))
         yield store
+
+
+def find_thread(store: Store, name: str | None, *, last: bool, among: Sequence[StoredStatus] = ()) -> str:
+    """Returns the name of a run.
+
+    Args:
+        store: The store of the run.
+        name: The name; a name that no run has is returned as it is.
+        last: Without a name: the run that was stored last.
+        among: The statuses of the runs of which ``last`` is the latest; empty for all.
+
+    Raises:
+        ConfigurationError: Both or none of them are given, or there is no run.
+    """
+    if (name is not None) == last:
+        raise ConfigurationError(
+            "THREAD is missing or given twice; give either the name of a run, as `orchestrator runs` lists "
+            "it, or --last"
+        )
+    if name is not None:
+        check_thread_id(name)
+        return name
+    runs = [run for status in among or (None,) for run in store.history.runs(status=status, limit=1)]
+    if not runs:
+        what = f"no run that is {' or '.join(among)}" if among else "no run"
+        raise ConfigurationError(f"{store.where} has {what}; `orchestrator runs` lists its runs")
+    return max(runs, key=lambda run: run.updated).thread_id
 
 
 def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
@@ -88,26 +107,8 @@ def refuse_used_thread(store: Store, thread_id: str) -> None:
     Raises:
         StoreError: The thread has a run, or one that cannot be read.
     """
-    run = store.history.find(thread_id)
-    if run is None:
-        return
-    if run.status in ENDED or run.status == "unreadable":
-        hint = f"`{format_command('delete', thread_id, store.where)}` deletes it"
-    else:
-        hint = f"to go on with it, {describe_next(store, thread_id)}"
-    raise StoreError(
-        f"thread {format_repr(thread_id, 80)} has a run ({run.status}); give another --thread; {hint}"
-    )
-
-
-def read_baseline(option: Baseline | None, store: Store | None) -> EvaluationOptions:
-    """Converts the option ``--baseline`` to the options of the evaluation.
-
-    Raises:
-        ConfigurationError: There is no store.
-    """
-    if option is None:
-        return EvaluationOptions()
-    if store is None:
-        raise ConfigurationError("--baseline stored and --no-db contradict each other; leave one of them out")
-    return EvaluationOptions(baseline=store.history.baseline)
+    if (run := store.history.find(thread_id)) is not None:
+        raise StoreError(
+            f"thread {format_repr(thread_id, 80)} has a run ({run.status}); give another --thread; "
+            f"`{format_command('show', thread_id, store.where)}` says how to go on, and `delete` deletes it"
+        )

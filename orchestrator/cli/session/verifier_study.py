@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from agents.calls.conversation import Model
 from agents.roles import build_roles
 from evaluation import TaskCase, evaluate, run_from_state
-from evaluation.judges.trust.claim_figures import (
-    ClaimCount,
-    VerifierFigures,
-    count_needed_claims,
-)
+from evaluation.judges.trust.claim_figures import ClaimCount, VerifierFigures, count_needed_claims
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING
@@ -24,51 +20,39 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import VerifierName
 from orchestrator.tuning.study_tasks import list_names, name_task, read_cases
 
-_MOST_WRONG: Final = 0.5
+_MAX_WRONG: Final = 0.05
+"""The bound on the share of wrong claims."""
 
 
-def read_answered_tasks(path: str, max_wrong: float) -> list[TaskCase]:
+def read_answered_tasks(path: str) -> list[TaskCase]:
     """Reads tasks whose contracts state the content of the answer.
-
-    Args:
-        path: A file of cases.
-        max_wrong: The bound on the share of wrong claims.
 
     Raises:
         ConfigurationError: The file cannot be read, a task has no answer, or no result on so few tasks can
             show the bound.
     """
-    if not 0 < max_wrong <= _MOST_WRONG:
-        raise ConfigurationError(
-            f"--max-wrong is {max_wrong}; give a share above 0 and up to {_MOST_WRONG}, such as 0.05"
-        )
-    cases = read_cases(path)
+    cases, needed = read_cases(path), count_needed_claims(_MAX_WRONG)
     if unanswered := [name_task(case) for case in cases if not _states_answer(case)]:
         raise ConfigurationError(
             f"tasks: {len(unanswered)} of {len(cases)} tasks have no known answer: {list_names(unanswered)}; "
             "give each a contract that states its content, such as keywords, or leave it out"
         )
-    needed = count_needed_claims(max_wrong)
     if len(cases) < needed:
         raise ConfigurationError(
-            f"tasks: {path!r} has {len(cases)} tasks, and a bound of {max_wrong:.1%} needs {needed} claims, "
-            f"all of them right; give at least {needed - len(cases)} more, or a higher --max-wrong"
+            f"tasks: {path!r} has {len(cases)} tasks, and a bound of {_MAX_WRONG:.0%} needs {needed} claims, "
+            f"all of them right; give at least {needed - len(cases)} more"
         )
     return cases
 
 
 def _states_answer(case: TaskCase) -> bool:
-    return (
-        case.contract != "from_task" and read_output_rules(case.contract, None, synthesis=None).states_content
-    )
+    if case.contract == "from_task":
+        return False
+    return read_output_rules(case.contract, None, synthesis=None).states_content
 
 
 def measure_verifier(
-    model: str | Model,
-    verifier: VerifierName,
-    cases: Sequence[TaskCase],
-    max_wrong: float,
-    on_task: Callable[[], None] = lambda: None,
+    model: str | Model, verifier: VerifierName, cases: Sequence[TaskCase]
 ) -> VerifierFigures:
     """Runs each task, which does not see its contract, and compares the claims with the contracts.
 
@@ -76,8 +60,6 @@ def measure_verifier(
         model: The model of all agents, as ``LangGraphOrchestrator.from_model`` takes it.
         verifier: The verifier.
         cases: Tasks whose contracts state the answer.
-        max_wrong: The bound on the share of wrong claims.
-        on_task: Called after each task.
 
     Raises:
         ConfigurationError: The model has no identity, by which the figures would be found again.
@@ -98,10 +80,9 @@ def measure_verifier(
         state = orchestrator.run(case.task)
         if (share := _read_share(state)) is not None:
             claims[share, _is_right(state, case)] += 1
-        on_task()
     shares = sorted({share for share, _ in claims}, reverse=True)
     counts = tuple(ClaimCount(share, claims[share, True], claims[share, False]) for share in shares)
-    return VerifierFigures(identity, len(cases), max_wrong, counts)
+    return VerifierFigures(identity, len(cases), _MAX_WRONG, counts)
 
 
 def _read_share(state: OrchestratorState) -> float | None:

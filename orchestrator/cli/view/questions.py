@@ -9,26 +9,18 @@ from itertools import chain
 from shlex import quote
 from typing import Final
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, group
 from rich.text import Text
 
-from evaluation.sensitive.quoting import shorten
 from evaluation.values import as_list
-from orchestrator.cli.view.executions import format_call_end
+from orchestrator.cli.view.record_lines import format_call_end
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path
 from orchestrator.runs.index import format_resume_call
 from orchestrator.state.records import Question, ToolCallRecord
 
-_OUTPUT_CHARACTERS: Final = 4000
 _MARGIN: Final = "│ "
-_ANSWERS: Final = {
-    "approve": "--approve",
-    "correct": "--correct TEXT",
-    "deny": "--deny REASON",
-    "halt": "--halt REASON",
-}
 
 
 def format_command(command: str, thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
@@ -41,7 +33,8 @@ def format_command(command: str, thread_id: str, store: str, tools: Sequence[str
 def format_resume(question: Question | None, thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
     """Returns the command that resumes a run, with the accepted answers to its question."""
     accepted = () if question is None else question["accepts"]
-    answers = " | ".join(option for answer, option in _ANSWERS.items() if answer in accepted)
+    texts = {"approve": "", "correct": " TEXT"}
+    answers = " | ".join(f"--{word}{texts.get(word, ' REASON')}" for word in accepted)
     return f"{format_command('resume', thread_id, store, tools)} {answers}".rstrip()
 
 
@@ -57,19 +50,16 @@ def describe_next(store: Store, thread_id: str) -> str:
     return f"type: {format_resume(question, thread_id, store.where, tools)}"
 
 
-def draw_question(question: Question) -> RenderableType:
+@group()
+def draw_question(question: Question) -> Iterator[RenderableType]:
     """Draws a question: its step, the tool calls, the output, the findings and the deadline."""
-    return Group(*_draw_parts(question))
-
-
-def _draw_parts(question: Question) -> Iterator[RenderableType]:
     step, attempt = question["step_index"] + 1, question["attempt"]
     yield Text(f"Step {step}, attempt {attempt}, waits for an answer", style="bold yellow")
     yield _Quotation(Text(one_line(question["step"])))
     if question["problem"] is not None:
         yield Text(f"The previous answer was not accepted: {one_line(question['problem'])}", style="red")
-    calls = [_shorten_output(_format_call(call)) for call in question.get("tool_calls") or ()]
-    output = [_shorten_output(question["output"])] if question["output"] else []
+    calls = [Text(clean(_format_call(call))) for call in question.get("tool_calls") or ()]
+    output = [Text(clean(question["output"]).strip("\n"))] if question["output"] else []
     findings = [Text(f"- {one_line(finding)}") for finding in question["findings"]]
     yield from _draw_part("Question", [Text(one_line(question["text"], 2000))])
     yield from _draw_part("Tool calls", calls)
@@ -89,12 +79,6 @@ def _draw_part(heading: str, texts: Sequence[Text]) -> Iterator[RenderableType]:
 def _format_call(call: ToolCallRecord) -> str:
     """Formats a call with all of its arguments, because a person decides on them."""
     return f"{call['name']} {json.dumps(call['args'], ensure_ascii=False)}{format_call_end(call)}"
-
-
-def _shorten_output(output: str) -> Text:
-    text = clean(output).strip("\n")
-    shown, hidden = Text(shorten(text, _OUTPUT_CHARACTERS)), len(text) - _OUTPUT_CHARACTERS
-    return shown if hidden <= 0 else shown.append(f"\n({hidden} more characters; --json prints them)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.text import Text
 
-from orchestrator.cli.view.executions import VERDICTS, final_records, format_tool_call, last_word
 from orchestrator.cli.view.questions import draw_question
-from orchestrator.cli.view.run_progress import describe_end, name_attempt
-from orchestrator.cli.view.terminal_text import clean, format_rates, format_usage, one_line
+from orchestrator.cli.view.record_lines import describe_verdict, format_tool_call, list_details
+from orchestrator.cli.view.run_progress import describe_end
+from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
@@ -36,17 +36,14 @@ def _format_row(run: RunSummary, width: int) -> str:
     return f"{head}  {one_line(run.task, _TEXT_CHARACTERS)}"
 
 
-def draw_run(run: StoredRun) -> RenderableType:
+@group()
+def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     """Draws one run: its plan, its executions, and its question or outcome."""
-    return Group(*_draw_parts(run))
-
-
-def _draw_parts(run: StoredRun) -> Iterator[RenderableType]:
     summary, state = run.summary, run.state
     started = "" if summary.started is None else f", started {_format_time(summary.started)}"
     yield Text(f"Task: {one_line(summary.task)}", style="bold")
     yield Text(f"Status: {summary.status}{started}, stored {_format_time(summary.updated)}")
-    yield Text(f"Used: {'; '.join([format_usage(state['usage']), *format_rates(state['usage'])])}")
+    yield Text(f"Used: {format_usage(state['usage'])}")
     for index, step in enumerate(state["plan"]):
         replaced = " (given up)" if index in state["replaced"] else ""
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
@@ -58,38 +55,17 @@ def _draw_parts(run: StoredRun) -> Iterator[RenderableType]:
 
 
 def _draw_execution(record: StepRecord, steps: int) -> Text:
-    verdict, style = VERDICTS[record["status"]]
-    time = _format_time(datetime.fromisoformat(record["started_at"]))
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
-    reason = one_line(last_word(record), _TEXT_CHARACTERS)
-    return Text.assemble(
-        f"{time} {name_attempt(record['step_index'], record['attempt'], steps)}: ",
-        (verdict, style),
-        f" ({format_usage(usage)})",
-        f": {reason}" if reason else "",
-        *(f"\n    {format_tool_call(call)}" for call in record["tool_calls"]),
-        _format_decision(record),
-    )
+    lines = [*(f"  {format_tool_call(call)}" for call in record["tool_calls"]), *list_details(record)]
+    if (decision := record.get("decision")) is not None and decision["use"] != "accept":
+        lines.append(f"  then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}")
+    time = _format_time(datetime.fromisoformat(record["started_at"]))
+    return Text.assemble(f"{time} ", describe_verdict(record, steps, usage), *(f"\n{line}" for line in lines))
 
 
-def _format_decision(record: StepRecord) -> str:
-    """Formats what followed an execution that was not accepted, and why; empty in an older run."""
-    decision = record.get("decision")
-    if decision is None or decision["use"] == "accept":
-        return ""
-    return f"\n    then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}"
-
-
-def draw_outcome(state: OrchestratorState) -> RenderableType:
-    """Draws how a run ended: the last output of each step, the warnings, and the result or the failure."""
-    return Group(*_draw_outputs(state))
-
-
-def _draw_outputs(state: OrchestratorState) -> Iterator[RenderableType]:
-    for record in final_records(state["results"]):
-        heading = f"Step {record['step_index'] + 1}: {one_line(record['step'])}"
-        yield Text(f"\n{heading} ({VERDICTS[record['status']][0]})", style="bold")
-        yield Text(clean(record["result"]).strip("\n") or "(empty)")
+@group()
+def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
+    """Draws how a run ended: the warnings, and the result, or the failure and the best attempt."""
     yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
     if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
         yield Text("\nBest attempt, which was not accepted", style="bold")
@@ -102,9 +78,9 @@ def _draw_outputs(state: OrchestratorState) -> Iterator[RenderableType]:
 
 def get_output(state: OrchestratorState) -> str:
     """Returns the output of a successful run, safe for a terminal."""
-    # A run of an older version has no output of its own.
-    records = final_records([*state["results"], *state["synthesis"]])
-    output = records[-1]["result"] if state["output"] is None else state["output"]
+    output = state["output"]
+    if output is None:  # of an older version
+        output = (state["synthesis"] or state["results"])[-1]["result"]
     return clean(output).strip("\n") or "(empty)"
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.sensitive.quoting import shorten
 
 if TYPE_CHECKING:
-    from orchestrator.state.usage import ModelRates, Usage
+    from orchestrator.state.usage import Usage
 
 _HIDDEN: Final = (
     "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -47,30 +48,18 @@ def _format_tokens(usage: Usage) -> str:
     return "tokens unknown" if total is None else f"{total} tokens"
 
 
-def format_rates(usage: Usage) -> list[str]:
-    """Formats the speed, the time of loading and the context of each model whose server reports them."""
-    return [_format_model(name, rates) for name, rates in usage.get("rates", {}).items()]
-
-
-def _format_model(name: str, rates: ModelRates) -> str:
-    speed, size = rates["tokens_per_second"], rates["context_size"]
-    bound = "" if size is None else f" of {size:,}"
-    words = [
-        "speed unknown" if speed is None else f"{speed:.1f} tokens/s",
-        f"loaded in {rates['load_ms'] / 1000:.1f} s",
-        f"context {rates['context_used']:,}{bound} tokens",
-    ]
-    return f"{one_line(name)}: {', '.join(words)}"
-
-
 def count_noun(count: int, noun: str) -> str:
     """Formats a number with its noun: "1 step", "2 steps"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def to_json(value: object) -> str:
-    """Formats plain values and times as JSON; characters that a terminal would obey or hide are escaped."""
+    """Formats a document as JSON; characters that a terminal would obey or hide are escaped."""
     # NaN and infinity are not JSON, and a parser may refuse the whole document.
-    finite = json.loads(json.dumps(value, default=datetime.isoformat), parse_constant=str)
+    finite = json.loads(json.dumps(value, default=_to_plain), parse_constant=str)
     document = json.dumps(finite, ensure_ascii=False, indent=2)
     return _ESCAPED.sub(lambda match: json.dumps(match.group())[1:-1], document)
+
+
+def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time
+    return value.isoformat() if isinstance(value, datetime) else asdict(value)

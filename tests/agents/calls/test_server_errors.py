@@ -51,7 +51,7 @@ def test_the_sentence_names_the_address(chat_server, awaited):
 )
 def test_a_prompt_that_does_not_fit_says_what_to_do(loopback, awaited, detail):
     server = loopback(400, json.dumps({"error": detail}).encode())
-    with pytest.raises(PromptTooLongError, match=r"does not fit .*exceeds .*--context-size"):
+    with pytest.raises(PromptTooLongError, match=r"does not fit .*exceeds .*num_ctx"):
         ask(load_model("ollama:m", base_url=server.url), awaited)
     assert len(server.bodies) == 1
 

@@ -6,7 +6,6 @@ import socket
 
 import pytest
 
-from agents.models.ollama import format_address
 from agents.models.weights import Sources
 from orchestrator.cli.commands.doctor_command import check_embedded_model
 from tests.conftest import OLLAMA_MODEL
@@ -85,17 +84,3 @@ def test_a_server_for_ollama_is_found_with_its_models(cli, nothing, ollama_url):
     found = json.loads(asked.stdout)
     assert (asked.exit_code, f"ollama:{OLLAMA_MODEL}" in found["usable"]) == (0, True)
     assert found["ollama"]["detail"].startswith(f"{ollama_url} answers and has ")
-
-
-@pytest.mark.parametrize(
-    ("given", "address"),
-    [
-        (None, "http://127.0.0.1:11434"),
-        ("box", "http://box:11434"),
-        ("https://box:444/path", "https://box:444"),
-        ("http://user:secret@box:1234", "http://box:1234"),
-        ("http://box:port", "the address in OLLAMA_HOST, which is invalid"),
-    ],
-)
-def test_the_address_of_ollama_is_shown_without_a_password(given, address):
-    assert format_address(given) == address

@@ -23,7 +23,7 @@ def test_it_measures_the_whole_set_and_keeps_the_figures(cli, served):
 
     document, trust = json.loads(asked.stdout), find_trust(MonitoringAgent(load_model(SPEC)).identity)
     assert (asked.exit_code, len(server.asked)) == (0, len(OUTPUTS))
-    assert (document["trusted"], document["reason"], document["outputs"]) == (True, None, len(OUTPUTS))
+    assert (document["trusted"], document["distrust"], document["total"]) == (True, None, len(OUTPUTS))
     assert document["false_accepts"]["successes"] == 0
     assert Path(document["file"]).is_file()
     assert (trust.trusted, trust.total) == (True, len(OUTPUTS))
@@ -32,33 +32,21 @@ def test_it_measures_the_whole_set_and_keeps_the_figures(cli, served):
 def test_it_prints_the_figures_in_plain_words(cli, served):
     served(verdicts=[*perfect()[:28], "I would say that it is fine."])
 
-    asked = cli("doctor", "--judge", SPEC, "--limit", "30")
+    asked = cli("doctor", "--judge", SPEC)
 
-    assert "Asking the judge about 30 outputs, one call each.\n" in asked.stderr
+    assert f"Asking the judge about {len(OUTPUTS)} outputs, one call each.\n" in asked.stderr
     assert "It accepted 0 of 17 wrong outputs that it gave a verdict on" in asked.stdout
-    assert "False accepts: 0% (95% interval: 0% to 20%)." in asked.stdout
     assert "It refused 0 of 11 right outputs" in asked.stdout
-    assert "It gave no verdict on 2 of 30 outputs." in asked.stdout
-
-
-def test_figures_of_a_part_of_the_set_are_not_kept(cli, served):
-    server = served(verdicts=perfect())
-
-    asked = cli("doctor", "--judge", SPEC, "--limit", "30")
-
-    assert (asked.exit_code, len(server.asked)) == (0, 30)
-    assert "\nTrusted.\n" in asked.stdout
-    assert "Not kept, because --limit left outputs out." in asked.stdout
-    assert find_trust(MonitoringAgent(load_model(SPEC)).identity) is None
+    assert "False rejects: 0% (95% interval: 0% to" in asked.stdout
 
 
 def test_a_judge_that_approves_everything_is_not_trusted_and_exits_with_1(cli, served):
     served(verdicts=[verdict(True, "it is good")])
 
-    asked = cli("doctor", "--judge", SPEC, "--limit", "30")
+    asked = cli("doctor", "--judge", SPEC)
 
     assert asked.exit_code == 1
-    assert "with a text that asks for approval: accepted 4 of 4" in asked.stdout
+    assert "with a text that asks for approval: accepted " in asked.stdout
     assert "Not trusted: it may accept up to 100% of wrong outputs" in asked.stdout
 
 

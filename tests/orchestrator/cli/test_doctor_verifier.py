@@ -90,14 +90,11 @@ def test_a_verifier_that_was_not_measured_claims_nothing_and_says_how_to_measure
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--verifier", "agreement"], "--verifier needs --tasks FILE; add it"),
-        (["--max-wrong", "0.1"], "--max-wrong needs --verifier agreement|judge; add it"),
         (["--verifier", "agreement", "--tasks", "no.json"], "tasks: 'no.json' cannot be read"),
         (
             ["--verifier", "agreement", "--tasks", "FEW"],
             "needs 45 claims, all of them right; give at least 5",
         ),
-        (["--verifier", "judge", "--tasks", "FEW", "--max-wrong", "2"], "give a share above 0 and up to 0.5"),
         (["--verifier", "vote", "--tasks", "FEW"], "'vote'"),
     ],
 )

@@ -186,19 +186,10 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
 
     refused(
         again,
-        "thread 't' has a run (waiting); give another --thread; to go on with it, type: "
-        f"orchestrator resume t --db {db} --approve | ",
+        f"thread 't' has a run (waiting); give another --thread; `orchestrator show t --db {db}` says how",
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stderr
-
-
-def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
-    begin(**TWO_STEPS)
-    with closing(sqlite3.connect(db)) as connection, connection:
-        connection.execute("UPDATE checkpoints SET metadata = '[]'")
-
-    refused(begin(), "thread 't' has a run (unreadable); give another --thread; `orchestrator delete t ")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
-"""`--model` by role, `--context-size`, `--last` and used threads."""
+"""`--model` by role, `--last`, used threads and `-v`."""
 
 import pytest
 
-from orchestrator.cli.options.run_options import RunOptions
-from orchestrator.cli.session.build_orchestrator import build_orchestrator
 from tests.fakes.chat_server import plan
 
 
@@ -42,12 +40,6 @@ def test_a_resumed_run_keeps_the_models_that_are_not_changed(run, cli, db):
     assert "other" in server.models
 
 
-def test_a_context_size_is_passed_to_a_model_that_has_one(monkeypatch):
-    options = RunOptions(model="ollama:m", context_size=4096)
-
-    assert build_orchestrator(options, None, tools=[]) is not None
-
-
 def test_a_thread_whose_run_ended_is_refused_with_what_to_do(run, db):
     first, _ = run("--thread", "t")
     second, server = run("--thread", "t")
@@ -55,7 +47,7 @@ def test_a_thread_whose_run_ended_is_refused_with_what_to_do(run, db):
     assert (first.exit_code, second.exit_code, server.asked) == (0, 2, [])
     assert second.stderr == (
         "orchestrator: thread 't' has a run (success); give another --thread; "
-        f"`orchestrator delete t --db {db}` deletes it\n"
+        f"`orchestrator show t --db {db}` says how to go on, and `delete` deletes it\n"
     )
 
 

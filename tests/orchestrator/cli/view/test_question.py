@@ -33,12 +33,6 @@ def test_no_line_leaves_the_margin_when_it_is_broken():
     assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
 
 
-def test_of_a_long_output_the_beginning_is_shown():
-    *_, last, more = shown(10_000, output="a" * 5000)
-
-    assert (last, more) == (f"│ {'a' * 3999}…", "│ (1000 more characters; --json prints them)")
-
-
 @pytest.mark.parametrize("part", ["step", "text", "output", "problem"])
 def test_markup_and_terminal_commands_are_shown_as_text(part):
     said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))

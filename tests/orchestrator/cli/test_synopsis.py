@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from orchestrator.cli.app import COMMANDS as HELP
 from orchestrator.cli.app import app
 
-PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "command-line.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "command-line.md"
 GROUP = typer.main.get_command(app)
 COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(None)}
 """The commands by name."""

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from orchestrator.cli.options.imported_tools import import_tools
+from orchestrator.cli.session.build_orchestrator import import_tools
 from orchestrator.errors import ConfigurationError
 from tests.fakes.chat_server import call
 
@@ -39,11 +39,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "shop_tools.py").write_text(MODULE)
     (tmp_path / "broken_tools.py").write_text("1 / 0")
     (tmp_path / "leaving_tools.py").write_text("import sys; sys.exit(0)")
-    (tmp_path / "needy_tools.py").write_text("import not_installed_anywhere")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
-    for name in ("shop_tools", "broken_tools", "needy_tools", "neighbour"):
+    for name in ("shop_tools", "broken_tools"):
         sys.modules.pop(name, None)
 
 
@@ -52,32 +51,17 @@ def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
     assert [tool.name for tool in import_tools([name])] == ["price"]
 
 
-def test_a_file_is_imported_by_its_path_with_the_modules_beside_it(folder):
-    (folder / "sub").mkdir()
-    (folder / "sub" / "my-shop.py").write_text("from neighbour import price\nTOOLS = [price]")
-    (folder / "sub" / "neighbour.py").write_text(MODULE)
-
-    for path in ("sub/my-shop.py", folder / "sub" / "my-shop.py"):
-        assert [tool.name for tool in import_tools([f"{path}:TOOLS"])] == ["price"]
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("shop_tools", "give MODULE:NAME, such as my_tools:TOOLS"),
-        ("shop_tools:a.b", "give MODULE:NAME"),
         ("../shop_tools:price", "give MODULE:NAME"),
-        ("shop_tools.py", "give MODULE:NAME, such as my_tools:TOOLS, or FILE.py:NAME"),
-        ("absent.py:TOOLS", "--tools 'absent.py:TOOLS': importing absent.py raised FileNotFoundError"),
-        ("broken_tools.py:TOOLS", "importing broken_tools.py raised ZeroDivisionError: division by zero"),
-        ("needy_tools.py:TOOLS", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
         ("absent_tools:price", "ModuleNotFoundError: No module named 'absent_tools'"),
-        ("needy_tools:price", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
-        ("leaving_tools.py:price", "importing leaving_tools.py raised SystemExit: 0"),
-        ("broken_tools:price", "importing broken_tools raised ZeroDivisionError: division by zero"),
-        ("shop_tools:prices", "shop_tools has no 'prices'; give a name that it defines"),
-        ("shop_tools:NUMBER", "has a int; give a LangChain tool, a function, or a list of these"),
-        ("shop_tools:silent", "has a function that cannot be a tool"),
+        ("broken_tools:price", "raised ZeroDivisionError: division by zero; give MODULE:NAME, and run the"),
+        ("leaving_tools:price", "--tools 'leaving_tools:price' raised SystemExit: 0"),
+        ("shop_tools:prices", "has no attribute 'prices'"),
+        ("shop_tools:NUMBER", "--tools: tools contains a int; give LangChain tools or functions"),
+        ("shop_tools:silent", "which cannot be a tool"),
     ],
 )
 def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
@@ -87,9 +71,9 @@ def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
     assert sentence in str(refused.value)
 
 
-def test_a_tool_that_is_named_twice_is_refused_in_one_sentence(folder):
+def test_a_tool_that_is_named_twice_is_refused_in_one_sentence():
     with pytest.raises(ConfigurationError) as refused:
-        import_tools(["shop_tools:price", "shop_tools.py:price"])
+        import_tools(["shop_tools:price", "shop_tools:TOOLS"])
 
     assert str(refused.value) == '--tools: tools has "price" 2 times; give each tool another name'
 

@@ -1,18 +1,21 @@
-"""Handles Ctrl-C and the other signals that end a process."""
+"""How a process ends: the exit statuses of every command, Ctrl-C and the other signals."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final, NoReturn
 
-from orchestrator.cli.announcement import ERASE_LINE
-from orchestrator.cli.statuses import INTERRUPTED
-
+SUCCESS: Final = 0
+FAILED: Final = 1
+BAD_INPUT: Final = 2
+WAITING: Final = 3
+"""A run waits for a person's answer."""
+INTERRUPTED: Final = 130
+"""The status that a shell reports for a command ended by Ctrl-C."""
 _END_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -20,9 +23,8 @@ _END_SIGNALS: Final = tuple(
 
 def exit_on_signal() -> None:
     """Lets a signal end the process with one line and status 130, until a run handles it."""
-    for number in _END_SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _exit_interrupted)
+    for number in _list_handled():
+        signal.signal(number, _exit_interrupted)
 
 
 def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
@@ -31,12 +33,16 @@ def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 def exit_now(sentence: str, status: int) -> NoReturn:
     """Ends the process with a sentence on standard error."""
-    # A terminal has the ^C of the key, and perhaps the line of `announce`.
-    start = ERASE_LINE if sys.stderr.isatty() else ""
+    start = "\n" if os.isatty(2) else ""  # a terminal has the ^C of the key
     with suppress(OSError):
         os.write(2, f"{start}orchestrator: {sentence}\n".encode())
     # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
     os._exit(status)
+
+
+def _list_handled() -> list[int]:
+    """Lists the signals to handle: nohup, and shells for background jobs, ignore a signal on purpose."""
+    return [number for number in _END_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 @contextmanager
@@ -50,23 +56,21 @@ def stop_on_signal(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
         A function that returns whether a signal came.
     """
     received: list[int] = []
-    previous = {number: signal.getsignal(number) for number in _END_SIGNALS}
-    # nohup, and shells for background jobs, ignore a signal on purpose.
-    handled = [number for number, handler in previous.items() if handler is not signal.SIG_IGN]
+    previous = {number: signal.getsignal(number) for number in _list_handled()}
 
     def handle_first(number: int, _frame: FrameType | None) -> None:
-        for each in handled:
+        for each in previous:
             signal.signal(each, signal.SIG_DFL)
         received.append(number)
         stop()
 
     try:
-        for number in handled:
+        for number in previous:
             signal.signal(number, handle_first)
         yield lambda: bool(received)
     finally:
-        for number in handled:
-            signal.signal(number, previous[number])
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -6,38 +6,28 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 from pydantic import BaseModel, ConfigDict
 from typer.models import OptionInfo
 
-from orchestrator.cli.options.durations import parse_seconds
+from orchestrator.cli.commands.shared_options import parse_seconds
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
-OF_A_NEW_RUN: Final = ("checks", "checks_model", "without_checks")
-"""The options that only a new run has: they derive its contract."""
+OF_A_NEW_RUN: Final = ("checks",)
+"""The option that only a new run has: whether its contract is derived."""
 OF_A_PLAN: Final = (
-    *OF_A_NEW_RUN,
-    *(
-        "planning",
-        "grounding",
-        "verifier",
-        "supervise",
-        "approve_tools",
-        "once_tools",
-        "max_retries",
-        "retry_policy",
-        "synthesis",
-    ),
+    *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "approve_tools", "once_tools"),
+    *("max_retries", "retry_policy", "synthesis"),
 )
 """The options that cannot change while a step is under way."""
 
 
-def read_policy(path: str) -> str:
+def read_policy_file(path: str) -> str:
     """Reads the text of a file with a retry policy.
 
     Raises:
@@ -46,35 +36,11 @@ def read_policy(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or "it is no text"
-        raise typer.BadParameter(
-            f"{path!r} cannot be read ({reason}); give a YAML file with a retry policy"
-        ) from None
+        raise typer.BadParameter(f"{path!r} cannot be read ({error}); give a YAML file") from None
 
 
-def parse_names(text: str) -> str:
-    """Checks names of tools with commas between them.
-
-    Raises:
-        typer.BadParameter: There is no name.
-    """
-    if not text.replace(",", "").strip():
-        raise typer.BadParameter(f"{text!r} is not accepted; give names of tools with commas between them")
-    return text
-
-
-Baseline = Literal["stored"]
 _Count: Final = partial(typer.Option, metavar="N", min=1)
 _Time: Final = partial(typer.Option, metavar="TIME", parser=parse_seconds)
-_Names: Final = partial(typer.Option, metavar="NAMES", parser=parse_names)
-ChecksModel = Annotated[
-    str | None,
-    typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC"),
-]
-WithoutCheck = Annotated[
-    list[str] | None,
-    typer.Option("--without-check", help="Do not derive this check (repeatable).", metavar="NAME"),
-]
 _Models = Annotated[
     list[str] | None,
     typer.Option(
@@ -102,12 +68,11 @@ class RunOptions(BaseModel):
     executor_model: str | None = None
     monitor_model: str | None = None
     supervisor_model: str | None = None
-    context_size: Annotated[int | None, _Count(help="Context of a local or Ollama model in tokens.")] = None
     tools: Annotated[
         list[str],
         typer.Option(
             help="Give the executor this tool, or this list of tools (repeatable). It imports MODULE from "
-            "the current folder or an installed package, or the file FILE.py: this runs its code.",
+            "the current folder or an installed package: this runs its code.",
             metavar="MODULE:NAME",
         ),
     ] = []
@@ -134,16 +99,21 @@ class RunOptions(BaseModel):
     ] = None
     supervise: Annotated[SupervisionMode, typer.Option(help="Who reviews a step: a model, or you.")] = "none"
     approve_tools: Annotated[
-        str | None, _Names(help='Ask you before each call of these tools, or of "all".')
-    ] = None
-    once_tools: Annotated[str | None, _Names(help="Tools whose same call is not made again in a step.")] = (
-        None
-    )
+        list[str],
+        typer.Option(help='Ask you before each call of this tool, or of "all" (repeatable).', metavar="NAME"),
+    ] = []
+    once_tools: Annotated[
+        list[str],
+        typer.Option(
+            help="Do not make the same call of this tool again in a step (repeatable).", metavar="NAME"
+        ),
+    ] = []
     max_retries: Annotated[
         int | None, _Count(help="Maximum number of retries of a step. Default: 2.", min=0)
     ] = None
     retry_policy: Annotated[
-        str | None, typer.Option(help="Retry as this YAML file says.", metavar="FILE", parser=read_policy)
+        str | None,
+        typer.Option(help="Retry as this YAML file says.", metavar="FILE", parser=read_policy_file),
     ] = None
     call_timeout: Annotated[float | None, _Time(help="Maximum time of an agent call: 90s, 5m, 12h.")] = None
     step_timeout: Annotated[float | None, _Time(help="Maximum time of a step with all its attempts.")] = None
@@ -152,14 +122,14 @@ class RunOptions(BaseModel):
     max_calls: Annotated[int | None, _Count(help="Maximum number of model calls of the whole run.")] = None
     synthesis: Annotated[bool, typer.Option(help="Write one answer from the results of the steps.")] = True
     checks: Annotated[bool, typer.Option(help="Derive checks, or leave all to the judge.")] = True
-    checks_model: ChecksModel = None
-    without_checks: WithoutCheck = None
     require: Annotated[Requirement | None, typer.Option(help="What a success has to rest on at least.")] = (
         None
     )
-    baseline: Annotated[
-        Baseline | None, typer.Option(help="Compare each step with the stored runs of the same task.")
-    ] = None
+
+    @property
+    def asks_person(self) -> bool:
+        """Whether a person is asked, which needs a store."""
+        return self.supervise == "human" or bool(self.approve_tools)
 
 
 def add_run_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

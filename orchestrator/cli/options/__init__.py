@@ -1,1 +1,0 @@
-"""What users type: the options that commands share, tasks, durations and tools."""

@@ -1,0 +1,87 @@
+"""Reads what users give beside options: a task, and the contracts of ``run`` and ``evaluate``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set
+from evaluation.evalset.files import read_values
+from evaluation.values import JsonObject, as_object
+from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.errors import ConfigurationError
+from orchestrator.settings import check_task
+
+
+def read_task(task: str | None) -> str:
+    """Returns the text of a task, without the blank lines around it.
+
+    Args:
+        task: The text; "-" reads it from standard input.
+
+    Raises:
+        ConfigurationError: It is missing or blank, or standard input is no text in UTF-8.
+    """
+    if task is None:
+        raise ConfigurationError('TASK is missing; give it in quotation marks, or "-" for standard input')
+    if task != "-":
+        return check_task(task)
+    try:
+        return check_task(sys.stdin.buffer.read().decode("utf-8-sig").strip())
+    except UnicodeDecodeError:
+        raise ConfigurationError("standard input is no text in UTF-8; give a text in UTF-8") from None
+
+
+def read_contract(path: str, task: str, *, derives: bool) -> TaskCase:
+    """Reads the case of a task from a file that ``checks --save`` wrote.
+
+    Args:
+        path: The file.
+        task: The task.
+        derives: Whether the run has checks; ``--no-checks`` contradicts a contract.
+
+    Raises:
+        ConfigurationError: The file cannot be used, it has no case for this task, or several.
+    """
+    if not derives:
+        raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
+    try:
+        cases = read_case_set(path).cases
+    except (ContractError, OSError) as error:
+        raise _refuse_file(path, error) from None
+    matches = [case for case in cases if case.task.split() == task.split()]
+    if len(matches) != 1:
+        tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
+        raise ConfigurationError(
+            f"--contract {path!r} has {len(matches) or 'no'} cases for this task; "
+            f"give a file with one (its tasks: {tasks})"
+        )
+    return matches[0]
+
+
+def read_evaluation_contract(path: str | None) -> JsonObject | None:
+    """Returns the fields of a contract, which hold for every run.
+
+    Args:
+        path: A file in YAML or JSON with the fields of a contract, or with them below ``contract``; None for
+            none.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or has no contract.
+    """
+    if path is None:
+        return None
+    try:
+        data = as_object(read_values(Path(path)))
+        fields = as_object(data["contract"]) if "contract" in data else data
+        EvaluationContract.model_validate(fields)
+    except (ValueError, OSError) as error:
+        raise _refuse_file(path, error) from None
+    return fields
+
+
+def _refuse_file(path: str, error: Exception) -> ConfigurationError:
+    reason = (isinstance(error, OSError) and error.strerror) or error
+    return ConfigurationError(
+        f"--contract {path!r} cannot be used ({reason}); see `orchestrator checks --save`"
+    )

@@ -1,0 +1,142 @@
+"""Measures how far a judge or a verifier can be trusted: ``doctor --judge`` and ``--verifier``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+from rich.text import Text
+
+from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, load_model
+from evaluation import JudgeTrust, measure_judge, save_trust
+from evaluation.judges.trust.claim_figures import VerifierFigures, count_needed_claims
+from evaluation.judges.trust.claim_files import save_figures
+from evaluation.judges.trust.figures import Kind
+from evaluation.judges.trust.labelled_set import load_labelled_set
+from evaluation.judges.trust.trust_files import get_trust_folder
+from evaluation.statistics.intervals import Proportion
+from orchestrator.cli.process_exit import FAILED
+from orchestrator.cli.session.verifier_study import measure_verifier, read_answered_tasks
+from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
+from orchestrator.cli.view.terminal_text import clean, count_noun
+from orchestrator.state.records import VerifierName
+
+_WRONG: Final[dict[Kind, str]] = {
+    "subtle": "subtly wrong",
+    "plain": "plainly wrong",
+    "injected": "with a text that asks for approval",
+}
+
+
+def report_judge(spec: str, *, json: bool) -> None:
+    """Measures the monitor with a model, prints the figures, keeps them, and exits.
+
+    Args:
+        spec: The model specification.
+        json: Print one JSON document.
+
+    Raises:
+        typer.Exit: The judge is not trusted, or the model failed or cannot be used.
+    """
+    outputs = load_labelled_set()
+    with _report_failures():
+        monitor = MonitoringAgent(load_model(spec))
+        get_trust_folder().mkdir(parents=True, exist_ok=True)  # fails before the calls, which may cost money
+        typer.echo(f"Asking the judge about {len(outputs)} outputs, one call each.", err=True)
+        trust = measure_judge(monitor, outputs=outputs)
+        file = str(save_trust(trust))
+    names = (
+        "judge",
+        "total",
+        "false_accepts",
+        "false_rejects",
+        "needs_review",
+        "counts",
+        "trusted",
+        "distrust",
+    )
+    figures = {name: getattr(trust, name) for name in names}
+    _conclude(figures if json else _list_trust(trust), file, is_trusted=trust.trusted)
+
+
+def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: bool) -> None:
+    """Measures a verifier on tasks with known answers, prints the figures, keeps them, and exits.
+
+    Args:
+        verifier: The verifier.
+        tasks: A file of tasks with known answers.
+        model: The model specification.
+        json: Print one JSON document.
+
+    Raises:
+        typer.Exit: The bound was not shown, or the input is not accepted.
+    """
+    with _report_failures():
+        cases = read_answered_tasks(tasks)
+        typer.echo(f"Running {len(cases)} tasks.", err=True)
+        figures = measure_verifier(model, verifier, cases)
+        file = str(save_figures(figures))
+    names = ("verifier", "tasks", "max_wrong", "threshold", "precision", "coverage", "counts")
+    document = {name: getattr(figures, name) for name in names}
+    is_trusted = figures.threshold is not None
+    _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
+
+
+@contextmanager
+def _report_failures() -> Iterator[None]:
+    with (
+        print_logs_on(build_console(stderr=True)),
+        report_bad_input(ModelUnavailableError, ModelRefusedError, OSError),
+    ):
+        yield
+
+
+def _conclude(figures: dict[str, object] | Iterable[str], file: str, *, is_trusted: bool) -> None:
+    """Prints the JSON document or the lines, and exits if the judge or verifier is not trusted."""
+    if isinstance(figures, dict):
+        print_json({**figures, "file": file})
+    else:
+        build_console().print(Text(clean("\n".join([*figures, f"Kept in {file}"]))))
+    if not is_trusted:
+        raise typer.Exit(FAILED)
+
+
+def _list_trust(trust: JudgeTrust) -> Iterator[str]:
+    accepts, rejects = trust.false_accepts, trust.false_rejects
+    yield f"Judge: {trust.judge}"
+    yield f"It accepted {_format_count(accepts, 'wrong output')}. False accepts: {_format_rate(accepts)}."
+    for kind, name in _WRONG.items():
+        counts = trust.counts[kind]
+        yield f"  {name}: accepted {counts.accepted} of {counts.accepted + counts.refused}"
+    yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {_format_rate(rejects)}."
+    yield f"It gave no verdict on {trust.needs_review} of {count_noun(trust.total, 'output')}."
+    yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
+
+
+def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[str]:
+    yield f"Verifier: {figures.verifier}"
+    for count in figures.counts:
+        total = count.right + count.wrong
+        yield f"  {count.share:.0%} approve: {count_noun(total, 'answer')}, {count.right} right"
+    right, covered = figures.precision, figures.coverage
+    if figures.threshold is None:
+        needed = count_needed_claims(figures.max_wrong)
+        yield f"Not shown: that at most {figures.max_wrong:.0%} of its claims are wrong."
+        yield f"{needed} right ones of {needed} would be enough. A run with this verifier claims nothing."
+        return
+    yield f"A run claims an answer from {figures.threshold:.0%} of approvals on: `run --verifier {verifier}`."
+    yield f"Precision: {right.successes} of {right.trials} claims are right, {_format_rate(right)}."
+    yield f"Coverage: {covered.successes} of {count_noun(covered.trials, 'task')}, {_format_rate(covered)}."
+
+
+def _format_count(rate: Proportion, noun: str) -> str:
+    return f"{rate.successes} of {count_noun(rate.trials, noun)} that it gave a verdict on"
+
+
+def _format_rate(rate: Proportion) -> str:
+    """Formats a rate with its interval: "90% (95% interval: 80% to 96%)"."""
+    if rate.value is None or rate.interval is None:
+        return "unknown"
+    return f"{rate.value:.0%} (95% interval: {rate.interval.low:.0%} to {rate.interval.high:.0%})"
