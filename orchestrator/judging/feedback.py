@@ -61,7 +61,7 @@ def findings_of(report: Report, expected: Expectations | None = None) -> list[st
 
 
 def explain_derived(report: Report) -> list[str]:
-    """Say which words of the task the failed checks rest on, and how a run leaves such a check out."""
+    """Say which words of the task the failed checks rest on, and how to change such a check."""
     failed = [check for check in checks_of(report) if check["source"] == "task" and check["passed"] is False]
     return [
         _cut_line(

@@ -13,7 +13,7 @@ from agents import load_model
 from agents.errors import AgentError
 from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.task_files import read_task
 from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
 from orchestrator.cli.view.record_lines import describe_check

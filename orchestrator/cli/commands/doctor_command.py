@@ -14,7 +14,7 @@ from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
 from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import FAILED
 from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on
 from orchestrator.cli.view.terminal_text import one_line

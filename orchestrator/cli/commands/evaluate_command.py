@@ -22,7 +22,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.result_files import RunResult, write_csv, write_junit, write_markdown
 from evaluation.values import as_object
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.cli.session.recorded_evaluation import FailOn, RecordedEvaluation
 from orchestrator.cli.session.stored_options import open_store

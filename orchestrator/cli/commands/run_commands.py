@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.cli.commands import run_options as options
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import run_options as options
+from orchestrator.cli import shared_options as shared
 from orchestrator.errors import ConfigurationError
 
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]

@@ -11,7 +11,7 @@ import typer
 from rich.console import OverflowMethod
 from rich.text import Text
 
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.stored_options import find_thread, open_store
 from orchestrator.cli.view.consoles import build_console, output_first, print_json, report_bad_input
 from orchestrator.cli.view.questions import describe_next

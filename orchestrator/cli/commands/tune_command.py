@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.commands import shared_options as shared
+from orchestrator.cli import shared_options as shared
 from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.errors import RunFailedError

@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from agents.calls.tool_binding import build_tools
 from evaluation import TaskCase
-from orchestrator.cli.commands.run_options import RunOptions
+from orchestrator.cli.run_options import RunOptions
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from agents.sync import run_loop
 from evaluation import TaskCase
-from orchestrator.cli.commands.run_options import RunOptions
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
+from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.session.build_orchestrator import build_orchestrator, import_tools
 from orchestrator.cli.session.person import Answer, ask, is_terminal
 from orchestrator.cli.view.consoles import build_console, output_first, print_json, print_logs_on

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pydantic import ValidationError
 
 from orchestrator import persistence
-from orchestrator.cli.commands.run_options import RunOptions
+from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.view.questions import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.fakes.chat_server import plan
 
 FINISH_S = 60

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from contextlib import closing
 
 import pytest
 

@@ -12,7 +12,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from typer.models import OptionInfo
 
-from orchestrator.cli.commands.shared_options import parse_seconds
+from orchestrator.cli.shared_options import parse_seconds
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
