@@ -19,7 +19,7 @@ from evaluation.metrics.drift.compare import compare_with_baseline
 from evaluation.metrics.drift.signals import Direction
 from evaluation.statistics.intervals import proportion
 from evaluation.statistics.means import difference_interval
-from evaluation.statistics.two_sample import cliffs_delta, two_sample_p_value
+from evaluation.statistics.two_sample import two_sample_p_value
 
 Draw = Callable[[], float]
 CEILING = "scores with a ceiling"
@@ -116,28 +116,19 @@ def covers_mean(draw: Draw, n: int, m: int) -> bool | None:
     return measured and measured[0].low <= 0.0 <= measured[0].high
 
 
-def covers_delta(draw: Draw, n: int, m: int) -> bool | None:
-    _, ends = cliffs_delta([draw() for _ in range(n)], [draw() for _ in range(m)])
-    return ends and ends.low <= 0.0 <= ends.high
-
-
 def report_means() -> None:
     columns = [f"{n}, {m}" for n, m in PAIRS]
-    for title, covers, count in (
-        ("Differences of means, coverage", covers_mean, 1_500),
-        ("Cliff's delta, coverage", covers_delta, 500),
-    ):
-        rows = [
-            (
-                name,
-                [
-                    share(hit for _ in range(count) if (hit := covers(draw, n, m)) is not None)
-                    for n, m in PAIRS
-                ],
-            )
-            for name, draw in draws(SOURCE).items()
-        ]
-        print_table(title, columns, rows)
+    rows = [
+        (
+            name,
+            [
+                share(hit for _ in range(1_500) if (hit := covers_mean(draw, n, m)) is not None)
+                for n, m in PAIRS
+            ],
+        )
+        for name, draw in draws(SOURCE).items()
+    ]
+    print_table("Differences of means, coverage", columns, rows)
 
 
 def report_p_values() -> None:

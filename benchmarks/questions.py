@@ -31,7 +31,7 @@ from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.models import Meter
 from benchmarks.effect.prompts import Prompt
 from evaluation.statistics.intervals import proportion
-from evaluation.statistics.paired import paired_difference
+from evaluation.statistics.means import paired_difference
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.settings import PlanningMode

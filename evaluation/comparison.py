@@ -14,12 +14,11 @@ from evaluation.metrics.metric_table import DIRECTIONS, METRICS
 from evaluation.results.findings import OutcomeStatus
 from evaluation.results.report import ReportModel
 from evaluation.statistics.means import FEWEST, difference_interval
-from evaluation.statistics.sequential import SequentialTest, sequential_test
 from evaluation.statistics.two_sample import (
-    CORRECTIONS,
-    Correction,
+    SequentialTest,
     adjust_p_values,
     cliffs_delta,
+    sequential_test,
     two_sample_p_value,
 )
 from evaluation.values import JsonObject, format_numbers
@@ -50,7 +49,6 @@ class MetricComparison(ReportModel):
     """The reason why a scored metric has no interval."""
     effect_size: float | None = None
     """Cliff's delta, -1 to 1."""
-    effect_interval: tuple[float, float] | None = None
     p_value: float | None = None
     """Of the test of Mann and Whitney, valid for one look at independent runs."""
     adjusted_p_value: float | None = None
@@ -87,13 +85,12 @@ def compare(
     *,
     metrics: Iterable[str] | None = None,
     alpha: float = 0.05,
-    correction: Correction = "benjamini-hochberg",
     seed: int = 0,
 ) -> Comparison:
     """Compare two sets of runs, metric by metric.
 
-    For each: the means and their difference with its interval, Cliff's delta with its interval, a p-value
-    adjusted over the metrics, and a sequential test that may be read after every run. A metric with fewer
+    For each: the means and their difference with its interval, Cliff's delta, a p-value adjusted over the metrics
+    by Benjamini and Hochberg, and a sequential test that may be read after every run. A metric with fewer
     than two values on a side is not compared; its ``reason`` gives the counts. The runs of the two sides are
     independent samples; only the sequential test pairs them.
 
@@ -102,16 +99,14 @@ def compare(
         treatment: As for ``control``; for the sequential test in the order of arrival.
         metrics: The metrics to compare. Default: all that any run has.
         alpha: The accepted rate of false alarms, between 0 and 1. Intervals have the confidence 1 - alpha.
-        correction: ``benjamini-hochberg`` bounds the expected share of false differences among those shown;
-            ``holm`` bounds the probability of any, and needs statsmodels.
         seed: Of the permutations for small samples with ties, 0 or more.
 
     Raises:
-        ContractError: ``alpha`` is not between 0 and 1, ``seed`` is negative, ``correction`` is unknown,
-            ``metrics`` is a text, or a run is not an object.
-        MissingExtraError: SciPy or statsmodels is not installed.
+        ContractError: ``alpha`` is not between 0 and 1, ``seed`` is negative, ``metrics`` is a text, or
+            a run is not an object.
+        MissingExtraError: SciPy is not installed.
     """
-    _check_options(alpha, correction, seed)
+    _check_options(alpha, seed)
     if isinstance(metrics, str):
         raise ContractError(f"metrics is the text {metrics!r}; give a list of names")
     requested = None if metrics is None else tuple(metrics)
@@ -124,7 +119,7 @@ def compare(
         )
         for name in names
     }
-    compared = _adjust_results(tested, alpha, correction)
+    compared = _adjust_results(tested, alpha)
     scored = sum(result.status == "scored" for result in compared.values())
     runs = f"{len(before)} control and {len(after)} treatment runs"
     return Comparison(
@@ -134,11 +129,9 @@ def compare(
     )
 
 
-def _check_options(alpha: float, correction: str, seed: int) -> None:
+def _check_options(alpha: float, seed: int) -> None:
     if not 0.0 < alpha < 1.0 or seed < 0:
         raise ContractError(f"alpha must be between 0 and 1, and seed at least 0; not {alpha}, {seed}")
-    if correction not in CORRECTIONS:
-        raise ContractError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}")
 
 
 def _read_runs(runs: Iterable[Run], side: str, known: set[str]) -> list[Mapping[str, float]]:
@@ -167,7 +160,6 @@ def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int
         reason = f"{counts} have a value; {FEWEST} are needed on each side"
         return MetricComparison(status="missing_data", reason=reason, control=sides[0], treatment=sides[1])
     measured = difference_interval(before, after, confidence=1.0 - alpha)
-    delta, effect_interval = cliffs_delta(before, after, confidence=1.0 - alpha)
     pairs = zip(control, treatment, strict=False)
     return MetricComparison(
         status="scored",
@@ -178,8 +170,7 @@ def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int
         interval=measured[0] if measured else None,
         interval_method=measured[1] if measured else None,
         interval_reason=None if measured else _NO_SPREAD,
-        effect_size=delta,
-        effect_interval=effect_interval,
+        effect_size=cliffs_delta(before, after),
         p_value=two_sample_p_value(before, after, seed),
         sequential=sequential_test(
             [(first, second) for first, second in pairs if first is not None and second is not None], alpha
@@ -196,12 +187,10 @@ def _summarize_side(column: Column) -> Side:
     return Side(runs=len(column), scored=len(values), mean=fmean(values) if values else None)
 
 
-def _adjust_results(
-    tested: Mapping[str, MetricComparison], alpha: float, correction: Correction
-) -> dict[str, MetricComparison]:
+def _adjust_results(tested: Mapping[str, MetricComparison], alpha: float) -> dict[str, MetricComparison]:
     """Adjust the p-values over all metrics, and conclude from them."""
     p_values = {name: result.p_value for name, result in tested.items() if result.p_value is not None}
-    adjusted = dict(zip(p_values, adjust_p_values([*p_values.values()], correction), strict=True))
+    adjusted = dict(zip(p_values, adjust_p_values([*p_values.values()]), strict=True))
     return {
         name: _conclude(name, result, adjusted[name], alpha) if name in adjusted else result
         for name, result in tested.items()

@@ -11,10 +11,11 @@ import sys
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from langgraph.cache.memory import InMemoryCache
 
 from agents import load_model
 from agents.testing import ScriptedChatModel
-from evaluation import CachedJudge, JudgePanel, JudgeRequest, MemoryStore, Rubric, RubricJudge, calibrate
+from evaluation import CachedJudge, JudgePanel, JudgeRequest, Rubric, RubricJudge, calibrate
 
 QUESTION = "Where is my order?"
 LABELS = {  # whether people find the answer kind
@@ -34,7 +35,7 @@ def score_tone(prompt: list[BaseMessage]) -> str:
 
 
 llm = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(score_tone)
-judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), MemoryStore(), model="three samples")
+judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), InMemoryCache(), model="three samples")
 labelled = [(JudgeRequest(RUBRIC, QUESTION, text), label) for text, label in LABELS.items()]
 
 for text, label in LABELS.items():

@@ -16,7 +16,7 @@ from typing import Any
 
 from evaluation import evaluate_many, run_from_messages
 from evaluation.statistics.agreement import agreement
-from evaluation.statistics.pass_at_k import pass_hat_k
+from evaluation.statistics.intervals import pass_hat_k
 
 WRITES = [  # of the domains airline and retail
     "book_reservation",

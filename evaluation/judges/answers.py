@@ -1,17 +1,18 @@
-"""Reads a judge's answer as one JSON object that a state and a report can store."""
+"""Reads a judge's answer as one JSON object that a state and a report can store, or says why it is none."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeGuard
 
 from pydantic import BaseModel
 
 from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.objects import is_one_object, remove_marked_thoughts, unwrap_fence
-from evaluation.judges.failures import JudgeFailure
+from evaluation.errors import JudgeError, JudgeFailureKind
+from evaluation.sensitive.quoting import describe_error
 from evaluation.validation.json_copy import copy_json
 from evaluation.values import JsonObject, as_object
 
@@ -20,6 +21,31 @@ MAX_ANSWER: Final = 100_000
 _LARGEST: Final = 1e300
 NO_OBJECT: Final = "the answer contains no JSON object that can be read, or one with a key that occurs twice"
 NOT_ALONE: Final = "the answer is not one JSON object alone: it has other text or other objects"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFailure:
+    """Why a judge's answer gives no score. It is an error of the judge, never a bad score for the agent.
+
+    Attributes:
+        kind: The kind of error.
+        reason: One sentence.
+        usage: The cost of the call.
+        details: Any other JSON values.
+    """
+
+    kind: JudgeFailureKind
+    reason: str
+    usage: Mapping[str, object] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
+
+
+def failure_from_error(error: Exception) -> JudgeFailure:
+    """Describes an exception of a judge. Its text is shortened and redacted, since it may quote the run."""
+    text = describe_error(error)
+    if isinstance(error, JudgeError):
+        return JudgeFailure(error.kind, text, error.usage, error.details)
+    return JudgeFailure("provider_failure", f"{type(error).__name__}: {text}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable
 from copy import deepcopy
-from dataclasses import replace
 from typing import Final
 
 from agents.sync import run_in_thread, run_sync
-from evaluation.errors import JudgeError
 from evaluation.importers.imported_message import content_texts
-from evaluation.judges.answers import format_answer
-from evaluation.judges.failures import JudgeFailure, failure_from_error
+from evaluation.judges.answers import JudgeFailure, failure_from_error, format_answer
 from evaluation.judges.rubrics import choose_rubric
 from evaluation.plugins import AnyJudge, AsyncJudge, FunctionJudge, Judge, JudgeRequest, Turn
 from evaluation.results.findings import CheckRecord
@@ -42,7 +38,7 @@ def build_request(state: EvaluationState) -> JudgeRequest:
         input=str(state["agent_run"].get("input", "")),
         output=state["actual_output"],
         reference=state["reference_output"],
-        actions=tuple(state["actual_trajectory"]),
+        actions=tuple(deepcopy(state["actual_trajectory"])),  # a judge must not change the record
         conversation=_read_conversation(state),
         checks=tuple(map(_describe_check, state["check_results"])),
     )
@@ -81,16 +77,15 @@ def _read_turn(message: JsonObject) -> Turn:
 
 
 def ask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
-    """Asks a judge from blocking code. Raises the judge's exceptions, and an exit as a ``JudgeError``."""
-    with _refuse_exit():
-        answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
+    """Asks a judge from blocking code. Raises the judge's exceptions."""
+    answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
     return run_sync(lambda: _await_answer(answer)) if inspect.isawaitable(answer) else answer
 
 
 async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
     """Like ``ask_judge``, without blocking the loop: in a thread, if the judge has only ``judge``."""
     if isinstance(judge, AsyncJudge):
-        return await _await_answer(judge.ajudge(request))
+        return await judge.ajudge(request)
     return await run_in_thread(lambda: ask_judge(judge, request))
 
 
@@ -99,7 +94,7 @@ def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFail
     if judge is None:
         return _NO_JUDGE
     try:
-        return format_answer(ask_judge(judge, _copy_request(request)))
+        return format_answer(ask_judge(judge, request))
     except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
         return failure_from_error(error)
 
@@ -109,31 +104,10 @@ async def acall_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | Ju
     if judge is None:
         return _NO_JUDGE
     try:
-        return format_answer(await aask_judge(judge, _copy_request(request)))
+        return format_answer(await aask_judge(judge, request))
     except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
         return failure_from_error(error)
 
 
-def _copy_request(request: JudgeRequest) -> JudgeRequest:
-    # A judge that changes its request must change neither the record nor the next judge's view.
-    return replace(
-        request,
-        actions=deepcopy(request.actions),
-        conversation=deepcopy(request.conversation),
-        rubric=request.rubric.model_copy(deep=True),
-    )
-
-
 async def _await_answer(answer: Awaitable[object]) -> object:
-    # Within the coroutine: an exit that a task raises would end its event loop.
-    with _refuse_exit():
-        return await answer
-
-
-@contextmanager
-def _refuse_exit() -> Iterator[None]:
-    """Raises ``sys.exit()`` of a judge as a ``JudgeError``: a judge must not end the program."""
-    try:
-        yield
-    except SystemExit as error:
-        raise JudgeError(f"the judge ended the program (SystemExit: {error})") from error
+    return await answer

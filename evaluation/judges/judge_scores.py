@@ -10,9 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from evaluation.inputs.rubric import Rubric, Scale
-from evaluation.judges.answers import ObjectRead, read_object
+from evaluation.judges.answers import JudgeFailure, ObjectRead, read_object
 from evaluation.judges.contradictions import find_contradiction
-from evaluation.judges.failures import JudgeFailure
 from evaluation.patterns.json_schema import find_schema_problem
 from evaluation.values import JsonObject, as_object, format_numbers
 

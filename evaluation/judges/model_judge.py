@@ -25,8 +25,7 @@ from agents.parsing.end_reasons import find_message_cut_off
 from agents.parsing.objects import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import is_number, read_object
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import JudgeFailure, is_number, read_object
 from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,
@@ -54,7 +53,6 @@ class RubricJudge:
     Args:
         llm: Any LangChain chat model.
         instructions: Instructions for the judge in addition to the rubric.
-        structured: Whether to constrain the reply by a JSON Schema.
         max_characters: Maximum length of the prompt. Of a longer conversation, only the last messages are
             shown, and the answer cannot approve. A run that is too long without it is not judged. Each
             result of a call is cut after 2,000 characters.
@@ -67,7 +65,6 @@ class RubricJudge:
     llm: BaseChatModel
     _: KW_ONLY
     instructions: str = ""
-    structured: bool = True
     max_characters: int = MAX_CHARACTERS
     transport_retry: TransportRetry = DEFAULT_RETRY
 
@@ -93,8 +90,7 @@ class RubricJudge:
         """
         example = JudgeRequest(Rubric.model_validate({"criteria": ["correctness"]}), "input", "output")
         prompt = judge_prompt(example, answer_schema(example.rubric), self.instructions)
-        form = "\n".join([*(message.text for message in prompt), str(self.structured)])
-        return identify_judge(self, self.llm, form)
+        return identify_judge(self, self.llm, "\n".join(message.text for message in prompt))
 
     def judge(self, request: JudgeRequest) -> JsonObject:
         """Scores ``request``.
@@ -118,7 +114,7 @@ class RubricJudge:
     def _score(self, request: JudgeRequest) -> Conversation[JsonObject]:
         schema = answer_schema(request.rubric)
         messages, shown = self._fit_prompt(request, schema)
-        call = ModelCall(self.llm, messages, self.transport_retry, schema if self.structured else None)
+        call = ModelCall(self.llm, messages, self.transport_retry, schema)
         first = yield from ask_model(call)
         result = self._read_answer(first, messages, request.rubric)
         if isinstance(result, JudgeFailure) and result.kind != "blocked":

@@ -13,7 +13,7 @@ from agents.models.address import mask_keys, read_secrets
 from agents.models.transport_retry import iter_causes
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from evaluation.errors import JudgeError
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import JudgeFailure
 from evaluation.values import JsonObject
 
 

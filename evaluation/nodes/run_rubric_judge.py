@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.judges.answers import copy_json_object
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import JudgeFailure, copy_json_object
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge, choose_judge
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.inputs.rubric import JudgePolicy, Rubric
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import JudgeFailure
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result, refuse_approval
 from evaluation.judges.judge_usage import add_cost
 from evaluation.judges.rubrics import choose_rubric

@@ -1,8 +1,11 @@
-"""Computes rates and their confidence intervals."""
+"""Computes rates, their confidence intervals, and the chance that several trials all succeed."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 from evaluation.errors import ContractError
@@ -53,3 +56,19 @@ def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proport
     low = beta_quantile(1.0 - upper, successes, failures + 1) if successes else 0.0
     high = beta_quantile(upper, successes + 1, failures) if failures else 1.0
     return Proportion(successes, trials, successes / trials, Interval(low, high))
+
+
+def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> float | None:
+    """Estimate the chance that k trials of a task all succeed.
+
+    The mean of C(successes, k) / C(trials, k) over the tasks with at least k trials; None if there is none.
+
+    Source: Yao et al. (2024), tau-bench, arXiv 2406.12045, section 4.
+
+    Args:
+        trials: The outcomes of each task's trials.
+        k: Number of trials, at least 1.
+    """
+    enough = [outcomes for outcomes in trials.values() if len(outcomes) >= k]
+    chances = [math.comb(sum(outcomes), k) / math.comb(len(outcomes), k) for outcomes in enough]
+    return fmean(chances) if chances else None

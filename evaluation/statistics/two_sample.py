@@ -1,93 +1,36 @@
-"""Tests whether two samples come from one distribution, and measures how far they differ."""
+"""Compares two samples: a test, an effect size, and a test that may be read after every run."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import fmean
+from types import ModuleType
+from typing import Final, Literal
 
-from evaluation.statistics.extra import import_extra
-from evaluation.statistics.intervals import Interval, upper_probability
-from evaluation.statistics.means import difference_interval, is_rate
-from evaluation.statistics.quantiles import t_quantile
+from evaluation.errors import MissingExtraError
 
-Correction = Literal["benjamini-hochberg", "holm"]
-CORRECTIONS: Final[tuple[Correction, ...]] = get_args(Correction)
-_RESAMPLES: Final = 9_999
 _SMALL: Final = 8
 """SciPy takes the normal approximation for ties, which does not hold its level below this size."""
 
 
-def cliffs_delta(
-    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
-) -> tuple[float, Interval | None]:
+def cliffs_delta(control: Sequence[float], treatment: Sequence[float]) -> float:
     """Estimate the chance that a treatment value is higher than a control value, minus the chance of lower.
 
-    The interval is Cliff's asymmetric one over the consistent estimate of delta's variance, with Student's t
-    and the degrees of freedom of the smaller side. If delta is 1 or -1, this variance is 0, and the bound is
-    (n - t^2) / (n + t^2) with the smaller side's n. If every value is 0 or 1, delta is the difference of the
-    rates and has its interval.
-
-    Sources: Cliff (1993), Dominance statistics, Psychological Bulletin 114; Feng and Cliff (2004), Monte
-    Carlo evaluation of ordinal d with improved confidence interval, Journal of Modern Applied Statistical
-    Methods 3.
+    Source: Cliff (1993), Dominance statistics, Psychological Bulletin 114.
 
     Args:
-        control: Two or more values.
+        control: One or more values.
         treatment: As for ``control``.
-        confidence: Of the interval, between 0 and 1.
-
-    Returns:
-        Delta and its interval; without interval if all values are equal.
-
-    Raises:
-        ContractError: ``confidence`` is not between 0 and 1.
     """
-    upper = upper_probability(confidence)
     # Bisection in the sorted other side: n log m instead of n times m comparisons.
-    by_treatment = _dominance(treatment, sorted(control))
-    delta = math.fsum(by_treatment) / len(by_treatment)
-    if is_rate(control, treatment):
-        rates = difference_interval(control, treatment, confidence)
-        return delta, rates[0] if rates else None
-    by_control = [-dominance for dominance in _dominance(control, sorted(treatment))]
-    differing = _share_of_differing(treatment, sorted(control))
-    if differing == 0.0:
-        return delta, None
-    fewest = min(len(control), len(treatment))
-    variance = _delta_variance(delta, by_treatment, by_control, differing)
-    return delta, _delta_interval(delta, variance, t_quantile(upper, fewest - 1), fewest)
-
-
-def _dominance(values: Sequence[float], others: Sequence[float]) -> list[float]:
-    """Compute for each value the share of the (sorted) others below it minus the share above it."""
-    count = len(others)
-    return [(bisect_left(others, value) + bisect_right(others, value) - count) / count for value in values]
-
-
-def _share_of_differing(values: Sequence[float], others: Sequence[float]) -> float:
-    """Compute the share of pairs with different values."""
-    ties = sum(bisect_right(others, value) - bisect_left(others, value) for value in values)
-    return 1.0 - ties / (len(values) * len(others))
-
-
-def _delta_variance(delta: float, rows: Sequence[float], columns: Sequence[float], differing: float) -> float:
-    n, m = len(rows), len(columns)
-    of_rows = math.fsum((value - delta) ** 2 for value in rows) / (n - 1)
-    of_columns = math.fsum((value - delta) ** 2 for value in columns) / (m - 1)
-    of_pairs = (differing - delta * delta) * n * m / (n * m - 1)
-    return ((m - 1) * of_rows + (n - 1) * of_columns + of_pairs) / (n * m)
-
-
-def _delta_interval(delta: float, variance: float, t: float, fewest: int) -> Interval:
-    if abs(delta) == 1.0:  # no overlap, and so no variance to estimate
-        inner = (fewest - t * t) / (fewest + t * t)
-        return Interval(inner, 1.0) if delta > 0 else Interval(-1.0, -inner)
-    rest = 1.0 - delta * delta
-    half = t * math.sqrt(variance) * math.sqrt(rest * rest + t * t * variance)
-    scale = rest + t * t * variance
-    return Interval(max(-1.0, (delta * rest - half) / scale), min(1.0, (delta * rest + half) / scale))
+    others = sorted(control)
+    signs = (bisect_left(others, value) + bisect_right(others, value) - len(others) for value in treatment)
+    return fmean(signs) / len(others)
 
 
 def two_sample_p_value(control: Sequence[float], treatment: Sequence[float], seed: int = 0) -> float:
@@ -108,41 +51,80 @@ def two_sample_p_value(control: Sequence[float], treatment: Sequence[float], see
     Raises:
         MissingExtraError: SciPy is not installed.
     """
-    stats = import_extra("scipy.stats")
+    stats = _import_scipy()
     has_ties = len({*control, *treatment}) < len(control) + len(treatment)
-    if has_ties and min(len(control), len(treatment)) <= _SMALL:
-        ranks = stats.rankdata([*control, *treatment])
-        sides = ranks[: len(control)], ranks[len(control) :]
-        return float(stats.permutation_test(sides, _mean_difference, n_resamples=_RESAMPLES, rng=seed).pvalue)
-    return float(stats.mannwhitneyu(control, treatment, alternative="two-sided").pvalue)
+    is_small = min(len(control), len(treatment)) <= _SMALL
+    method = stats.PermutationMethod(rng=seed) if has_ties and is_small else "auto"
+    return float(stats.mannwhitneyu(control, treatment, method=method).pvalue)
 
 
-def _mean_difference(first: Any, second: Any, axis: int) -> Any:  # noqa: ANN401 - NumPy's arrays
-    """Compute the statistic that is equivalent to U if the values are ranks."""
-    return first.mean(axis=axis) - second.mean(axis=axis)
-
-
-def adjust_p_values(p_values: Sequence[float], correction: Correction = "benjamini-hochberg") -> list[float]:
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values for the number of tests.
 
-    ``benjamini-hochberg``: of the results with an adjusted p-value up to alpha, a share of at most alpha is
-    expected to be false. ``holm``: with probability 1 - alpha, none of them is false.
+    Of the results with an adjusted p-value up to alpha, a share of at most alpha is expected to be false.
 
-    Sources: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57, by
-    ``scipy.stats.false_discovery_control``; Holm (1979), A simple sequentially rejective multiple test
-    procedure, Scandinavian Journal of Statistics 6, by ``statsmodels.stats.multitest.multipletests``.
+    Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57, by
+    ``scipy.stats.false_discovery_control``.
 
     Args:
         p_values: Each from 0 to 1.
-        correction: The method.
 
     Raises:
-        MissingExtraError: SciPy or statsmodels is not installed.
+        MissingExtraError: SciPy is not installed.
     """
-    if not p_values:
-        return []
-    if correction == "holm":
-        adjusted = import_extra("statsmodels.stats.multitest").multipletests(p_values, method="holm")[1]
-    else:
-        adjusted = import_extra("scipy.stats").false_discovery_control(p_values)
-    return [float(value) for value in adjusted]
+    return list(map(float, _import_scipy().false_discovery_control(p_values))) if p_values else []
+
+
+def _import_scipy() -> ModuleType:
+    # On first use: SciPy takes about a second, and most runs do not need it.
+    try:
+        return importlib.import_module("scipy.stats")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            "this statistic needs SciPy, which is not installed; run: pip install scipy"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialTest:
+    """The result of the test after some pairs."""
+
+    verdict: Literal["undecided", "treatment_higher", "treatment_lower"]
+    p_value: float
+    """Valid at any time: it is at most alpha with probability alpha, however often it is read."""
+    pairs: int
+    ties: int
+
+
+def sequential_test(pairs: Sequence[tuple[float, float]], alpha: float = 0.05) -> SequentialTest:
+    """Test pairs of finite values (control, treatment) in the order in which they arrived.
+
+    If neither side is better, the treatment has the higher value in half of the pairs that differ. The test
+    checks only this, so it needs no bound, variance or distribution of the metric. The evidence is the
+    likelihood of the observed signs, averaged over all chances from 0 to 1, divided by their likelihood for
+    chance 1/2:
+
+    E_n = 2^n B(1 + higher, 1 + lower).
+
+    Without a difference, E_n is a martingale of mean 1. It exceeds 1/alpha at any time with probability
+    alpha at most (Ville's inequality), so a decision stands once it is made.
+
+    Sources: Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of
+    Mathematical Statistics 41; Johari et al. (2022), Always valid inference, Operations Research 70.
+    """
+    signs = [treatment > control for control, treatment in pairs if treatment != control]
+    evidence = [_log_evidence(higher, count - higher) for count, higher in enumerate(accumulate(signs), 1)]
+    deciding = (sign for sign, value in zip(signs, evidence, strict=True) if value >= -math.log(alpha))
+    is_higher = next(deciding, None)
+    return SequentialTest(
+        "undecided" if is_higher is None else "treatment_higher" if is_higher else "treatment_lower",
+        math.exp(-max([0.0, *evidence])),
+        pairs=len(pairs),
+        ties=len(pairs) - len(signs),
+    )
+
+
+def _log_evidence(higher: int, lower: int) -> float:
+    # Logarithms, because E_n grows by up to a factor of 2 with each pair.
+    beta = math.lgamma(1 + higher) + math.lgamma(1 + lower) - math.lgamma(2 + higher + lower)
+    return (higher + lower) * math.log(2.0) + beta

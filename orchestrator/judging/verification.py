@@ -12,8 +12,8 @@ from typing import Final
 from agents.models.identity import identify_judge
 from agents.models.sampling import Sampling
 from evaluation.judges.trust.answer_agreement import count_agreeing
-from evaluation.judges.trust.claim_figures import VerifierFigures
-from evaluation.judges.trust.claim_files import find_figures
+from evaluation.judges.trust.figures import VerifierFigures
+from evaluation.judges.trust.trust_files import find_figures
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method

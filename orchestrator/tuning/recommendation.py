@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.statistics.paired import PairedDifference, paired_difference
+from evaluation.statistics.means import PairedDifference, paired_difference
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.study_tasks import FEWEST_HELD_OUT
 from orchestrator.tuning.trials import Trial

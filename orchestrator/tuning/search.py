@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Final
 
 from evaluation.errors import MissingExtraError
-from evaluation.statistics.sequential import sequential_test
+from evaluation.statistics.two_sample import sequential_test
 from orchestrator.tuning.candidates import Candidate, Space
 from orchestrator.tuning.run_log import BudgetSpentError
 from orchestrator.tuning.trials import Trial, Values, choose_best

@@ -35,7 +35,7 @@ def test_a_difference_comes_with_its_interval_and_its_effect():
     found = latency(SLOW, FAST)
     assert found.difference == pytest.approx(found.treatment.mean - found.control.mean)
     assert found.interval[0] < found.difference < found.interval[1] < 0.0
-    assert -1.0 <= found.effect_interval[0] <= found.effect_size <= found.effect_interval[1] < 0.0
+    assert -1.0 <= found.effect_size < 0.0
 
 
 def test_a_difference_that_is_shown_says_whether_it_is_better():
@@ -85,19 +85,6 @@ def test_p_values_are_adjusted_over_all_metrics():
     found = compare(noise(), noise()).metrics.values()
     assert min(one.p_value for one in found) <= 0.05
     assert not any(one.shown for one in found)
-
-
-def test_holms_correction_is_stricter_than_the_false_discovery_rate():
-    source = random.Random(9)
-    sides = [[{f"metric_{n}": source.random() for n in range(5)} for _ in range(15)] for _ in range(2)]
-    holm, rate = (compare(*sides, correction=name).metrics for name in ("holm", "benjamini-hochberg"))
-    assert all(holm[name].adjusted_p_value >= rate[name].adjusted_p_value for name in holm)
-    assert holm != rate
-
-
-def test_an_unknown_correction_is_refused():
-    with pytest.raises(ContractError, match="one of benjamini-hochberg, holm, not 'bonferroni'"):
-        compare([], [], correction="bonferroni")
 
 
 def test_runs_without_a_value_are_counted_on_each_side():

@@ -1,13 +1,13 @@
 """Judges that are functions, and what is no judge."""
 
 import pytest
+from langgraph.cache.memory import InMemoryCache
 
 from evaluation import (
     CachedJudge,
     ContractError,
     JudgePanel,
     JudgeRequest,
-    MemoryStore,
     Rubric,
     aevaluate,
     build_evaluation_graph,
@@ -55,7 +55,7 @@ def test_what_is_no_judge_is_refused_at_once(judge, problem):
 
 BUILDERS = [
     lambda judge: JudgePanel([judge]),
-    lambda judge: CachedJudge(judge, MemoryStore(), model="x"),
+    lambda judge: CachedJudge(judge, InMemoryCache(), model="x"),
 ]
 REQUEST = JudgeRequest(rubric=Rubric(criteria=[{"name": "clarity"}]), input="q", output="x")
 

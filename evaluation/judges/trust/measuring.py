@@ -9,7 +9,7 @@ from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import MonitoringAgent, require_clean_approvals
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.answers import JudgeFailure
 from evaluation.judges.judge_call import call_judge
 from evaluation.judges.judge_scores import read_judge_result
 from evaluation.judges.provider import judge_errors

@@ -1,61 +1,35 @@
-"""Keeps the figures of each judge in a file, and finds them."""
+"""Keeps the figures of each judge and of each verifier in a file, and finds them."""
 
 from __future__ import annotations
 
 import logging
 import os
 import tempfile
-from collections import Counter
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final, Self, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluation.errors import ContractError
-from evaluation.judges.trust.figures import JudgeTrust, Kind, VerdictCounts
-from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
-from evaluation.values import VersionOne
+from evaluation.judges.trust.figures import JudgeTrust, VerifierFigures
+from evaluation.judges.trust.labelled_set import get_set_version
 
-M = TypeVar("M", bound=BaseModel)
+F = TypeVar("F", JudgeTrust, VerifierFigures)
 
 _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
 _APPLICATION: Final = "plan-execute-monitor"
-_MAX_BYTES: Final = 20_000
-_MAX_NAME: Final = 2_000
 
 
-class _StoredTrust(BaseModel):
-    """The content of a file. Rates and trust are computed from the counts, never read."""
+class _FiguresFile(BaseModel, Generic[F]):
+    """The content of a file. Rates, trust and thresholds are computed from the counts, never read."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-    format: VersionOne
-    judge: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
+    format: Literal[2] = 2
     set_version: str
-    measured_at: AwareDatetime
-    counts: dict[Kind, VerdictCounts]
-
-    @classmethod
-    def from_trust(cls, trust: JudgeTrust) -> Self:
-        """Builds the content of a file from figures of the current set."""
-        return cls(
-            format=1,
-            judge=trust.judge,
-            set_version=get_set_version(),
-            measured_at=datetime.now(UTC).replace(microsecond=0),
-            counts=dict(trust.counts),
-        )
-
-    def is_current(self, judge: str) -> bool:
-        """Checks that the figures are of this judge and set, and that the set has so many outputs."""
-        sizes = Counter(each.kind for each in load_labelled_set())
-        is_possible = sizes.keys() == self.counts.keys() and all(
-            counts.total <= sizes[kind] for kind, counts in self.counts.items()
-        )
-        return is_possible and (self.judge, self.set_version) == (judge, get_set_version())
+    """The labelled set that a judge was measured with; empty for a verifier, whose tasks are the user's."""
+    figures: F
 
 
 def find_trust(model_name: str | None) -> JudgeTrust | None:
@@ -71,9 +45,15 @@ def find_trust(model_name: str | None) -> JudgeTrust | None:
     """
     if model_name is None:
         return None
-    folders = (get_trust_folder(), _SHIPPED)
-    read = (_read_file(folder / name_file(model_name), model_name) for folder in folders)
-    return next((trust for trust in read if trust is not None), None)
+    files = (folder / _name_file(model_name) for folder in (get_trust_folder(), _SHIPPED))
+    stored = (_read_file(file, _FiguresFile[JudgeTrust], model_name, get_set_version()) for file in files)
+    return next(filter(None, stored), None)
+
+
+def find_figures(verifier: str) -> VerifierFigures | None:
+    """Finds the figures of a verifier on this machine; None if there are none, or the file is damaged."""
+    file = _get_folder("verifiers") / _name_file(verifier)
+    return _read_file(file, _FiguresFile[VerifierFigures], verifier, "")
 
 
 def save_trust(trust: JudgeTrust) -> Path:
@@ -81,21 +61,34 @@ def save_trust(trust: JudgeTrust) -> Path:
 
     Raises:
         OSError: The file cannot be written. An earlier file is unchanged.
-        ContractError: The name of the judge is empty or longer than 2,000 characters.
     """
-    if not 0 < len(trust.judge) <= _MAX_NAME:
-        raise ContractError(
-            f"the name of the judge has {len(trust.judge)} characters; give a name of 1 to {_MAX_NAME}"
-        )
-    return write_model(get_trust_folder() / name_file(trust.judge), _StoredTrust.from_trust(trust))
+    stored = _FiguresFile[JudgeTrust](set_version=get_set_version(), figures=trust)
+    return _write_file(get_trust_folder() / _name_file(trust.name), stored)
 
 
-def write_model(file: Path, content: BaseModel) -> Path:
-    """Writes a file of figures, whole or not at all, and returns it; creates its folder.
+def save_figures(figures: VerifierFigures) -> Path:
+    """Stores the figures of a verifier; returns and raises as ``save_trust`` does."""
+    stored = _FiguresFile[VerifierFigures](set_version="", figures=figures)
+    return _write_file(_get_folder("verifiers") / _name_file(figures.name), stored)
 
-    Raises:
-        OSError: The file cannot be written. An earlier file is unchanged.
-    """
+
+def get_trust_folder() -> Path:
+    """Returns the folder in the user's data folder that has the figures of judges. Creates nothing."""
+    return _get_folder("judges")
+
+
+def _get_folder(kind: str) -> Path:
+    from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
+
+    return user_data_path(_APPLICATION, appauthor=False) / kind
+
+
+def _name_file(name: str) -> str:
+    # A name has URLs and any other text of a model; its digest is a file name on every system.
+    return f"{sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
+
+
+def _write_file(file: Path, content: BaseModel) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")
     try:
@@ -108,39 +101,13 @@ def write_model(file: Path, content: BaseModel) -> Path:
     return file
 
 
-def get_trust_folder() -> Path:
-    """Returns the folder in the user's data folder that has the figures. Creates nothing."""
-    return get_figures_folder("judges")
-
-
-def get_figures_folder(kind: str) -> Path:
-    """Returns the folder in the user's data folder that has figures of a kind. Creates nothing."""
-    from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
-
-    return user_data_path(_APPLICATION, appauthor=False) / kind
-
-
-def name_file(judge: str) -> str:
-    """Returns the name of the file that has the figures of a judge."""
-    # A name has URLs and any other text of a model; its digest is a file name on every system.
-    return f"{sha256(judge.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
-
-
-def read_model(file: Path, model: type[M]) -> M | None:
-    """Reads a file of figures. Returns None if there is none; logs a warning if it is damaged."""
+def _read_file(file: Path, model: type[_FiguresFile[F]], name: str, set_version: str) -> F | None:
+    """Reads figures. Returns None if there are none, or of another name or set; logs a damaged file."""
     try:
-        with file.open("rb") as stream:
-            return model.model_validate_json(stream.read(_MAX_BYTES))
+        stored = model.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        _log.warning("the figures of a judge in %s cannot be read (%s)", file, type(error).__name__)
+        _log.warning("the figures in %s cannot be read (%s)", file, type(error).__name__)
         return None
-
-
-def _read_file(file: Path, judge: str) -> JudgeTrust | None:
-    """Reads the figures of a judge. Returns None if there are none, or none of the current set."""
-    stored = read_model(file, _StoredTrust)
-    return (
-        JudgeTrust(stored.judge, stored.counts) if stored is not None and stored.is_current(judge) else None
-    )
+    return stored.figures if (stored.figures.name, stored.set_version) == (name, set_version) else None

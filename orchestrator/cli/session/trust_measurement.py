@@ -11,11 +11,10 @@ from rich.text import Text
 
 from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, load_model
 from evaluation import JudgeTrust, measure_judge, save_trust
-from evaluation.judges.trust.claim_figures import VerifierFigures, count_needed_claims
-from evaluation.judges.trust.claim_files import save_figures
+from evaluation.judges.trust.figures import VerifierFigures, count_needed_claims
 from evaluation.judges.trust.figures import Kind
 from evaluation.judges.trust.labelled_set import load_labelled_set
-from evaluation.judges.trust.trust_files import get_trust_folder
+from evaluation.judges.trust.trust_files import get_trust_folder, save_figures
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.process_exit import FAILED
 from orchestrator.cli.session.verifier_study import measure_verifier, read_answered_tasks
@@ -105,7 +104,7 @@ def _conclude(figures: dict[str, object] | Iterable[str], file: str, *, is_trust
 
 def _list_trust(trust: JudgeTrust) -> Iterator[str]:
     accepts, rejects = trust.false_accepts, trust.false_rejects
-    yield f"Judge: {trust.judge}"
+    yield f"Judge: {trust.name}"
     yield f"It accepted {_format_count(accepts, 'wrong output')}. False accepts: {_format_rate(accepts)}."
     for kind, name in _WRONG.items():
         counts = trust.counts[kind]
@@ -116,7 +115,7 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
 
 
 def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[str]:
-    yield f"Verifier: {figures.verifier}"
+    yield f"Verifier: {figures.name}"
     for count in figures.counts:
         total = count.right + count.wrong
         yield f"  {count.share:.0%} approve: {count_noun(total, 'answer')}, {count.right} right"

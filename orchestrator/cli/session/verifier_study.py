@@ -9,7 +9,7 @@ from typing import Final
 from agents.calls.conversation import Model
 from agents.roles import build_roles
 from evaluation import TaskCase, evaluate, run_from_state
-from evaluation.judges.trust.claim_figures import ClaimCount, VerifierFigures, count_needed_claims
+from evaluation.judges.trust.figures import ClaimCount, VerifierFigures, count_needed_claims
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING

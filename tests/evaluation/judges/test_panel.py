@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.judges.judge_usage import sum_usage
 from evaluation.judges.panel import JudgePanel
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 from tests.evaluation.judges.asking import RUBRIC, request
@@ -20,9 +21,9 @@ def scoring(*scores):
     return [FailingJudge() if score is None else DeterministicJudge(score) for score in scores]
 
 
-def abstention(panel):
+def abstention(judges):
     with pytest.raises(JudgeError) as raised:
-        panel.judge(request())
+        JudgePanel(judges).judge(request())
     return raised.value
 
 
@@ -41,119 +42,61 @@ def test_a_majority_decides_with_the_lower_median_of_its_side(scores, score):
     assert JudgePanel(scoring(*scores)).judge(request())["score"] == score
 
 
-@pytest.mark.parametrize(("scores", "mean"), [((5, 2), 3.5), ((5, 4, 3), 4), ((5, 4, None), 4.5)])
-def test_the_mean_is_that_of_the_usable_answers(scores, mean):
-    answer = JudgePanel(scoring(*scores), rule="mean").judge(request())
-    assert (answer["score"], answer["criteria"]) == (mean, {"clarity": mean, "warmth": mean})
-
-
 @pytest.mark.parametrize(
-    ("scores", "quorum", "answered"),
+    ("judges", "kind"),
     [
-        ((5, None), None, False),
-        ((5, 5, None), None, True),
-        ((5, None, None), 1, True),
-        ((5, 5, None), 3, False),
-        ((5, 5, 5), 3, True),
+        ([FailingJudge("blocked")] * 3, "blocked"),
+        ([FailingJudge("blocked"), FailingJudge()], "no_majority"),
+        (scoring(5, 1), "no_majority"),
+        (scoring(5, None), "no_majority"),
+        ([ScriptedJudge([{**judge_answer(RUBRIC, 5), "unseen": "one"}])], "partly_seen"),
     ],
 )
-def test_a_mean_needs_its_quorum_by_default_more_than_half_of_all_asked(scores, quorum, answered):
-    panel = JudgePanel(scoring(*scores), rule="mean", quorum=quorum)
-    if answered:
-        assert panel.judge(request())["score"] == 5
-    else:
-        assert "answered" in str(abstention(panel))
+def test_a_panel_without_a_majority_abstains(judges, kind):
+    assert abstention(judges).kind == kind
 
 
-def test_a_majority_needs_its_quorum_too():
-    assert abstention(JudgePanel(scoring(5, 5, None), quorum=3)).kind == "no_majority"
+def test_an_abstention_shows_the_votes_and_the_failures():
+    error = abstention([*scoring(5, 1, None), FailingJudge("blocked")])
+    assert str(error) == "the panel abstains: of 4 asked, 1 approve and 1 refuse"
+    assert [ballot.get("failure") for ballot in error.details["panel"]["ballots"]] == [
+        None, None, "provider_failure", "blocked"
+    ]  # fmt: skip
 
 
-def test_judges_that_all_fail_alike_are_a_failure_of_that_kind():
-    assert abstention(JudgePanel([FailingJudge("blocked")] * 3)).kind == "blocked"
-
-
-def test_judges_that_fail_differently_are_no_majority():
-    assert abstention(JudgePanel([FailingJudge("blocked"), FailingJudge()])).kind == "no_majority"
-
-
-def test_an_abstention_counts_who_failed_and_how():
-    error = abstention(JudgePanel([*scoring(5, 1, None), FailingJudge("blocked")]))
-    assert str(error) == (
-        "the panel abstains: 2 of 4 judges answered, the quorum is 3; failed: 1 blocked, 1 provider_failure"
-    )
-    assert error.details["panel"]["votes"] == {"approve": 1, "refuse": 1}
-
-
-def test_an_answer_that_cannot_be_used_is_a_failed_ballot():
-    answer = JudgePanel([*scoring(5, 5), ScriptedJudge([{"score": 9, "rationale": "Wow."}])]).judge(request())
-    [_, _, third] = answer["panel"]["ballots"]
-    assert (answer["score"], third["failure"]) == (5, "out_of_range")
-
-
-def test_the_disagreement_is_told_judge_by_judge():
-    assert JudgePanel(scoring(5, 4, 1, None, 5)).judge(request())["panel"] == {
-        "rule": "majority",
-        "quorum": 3,
+def test_the_disagreement_is_shown_judge_by_judge():
+    judges = [*scoring(5, 4, None, 5), ScriptedJudge([{"score": 9, "rationale": "Wow."}])]
+    assert JudgePanel(judges).judge(request())["panel"] == {
         "asked": 5,
-        "answered": 4,
-        "votes": {"approve": 3, "refuse": 1},
-        "spread": 4.0,
+        "votes": {"approve": 3, "refuse": 0},
         "ballots": [
-            {"judge": 1, "sample": 1, "score": 5.0},
-            {"judge": 2, "sample": 1, "score": 4.0},
-            {"judge": 3, "sample": 1, "score": 1.0},
-            {"judge": 4, "sample": 1, "failure": "provider_failure", "reason": "this judge always fails"},
-            {"judge": 5, "sample": 1, "score": 5.0},
+            {"score": 5.0},
+            {"score": 4.0},
+            {"failure": "provider_failure", "reason": "this judge always fails"},
+            {"score": 5.0},
+            {"failure": "out_of_range", "reason": "'score' is 9, not within 1 to 5"},
         ],
     }
 
 
-def test_samples_ask_the_same_judge_again():
-    judge = ScriptedJudge([judge_answer(RUBRIC, score, f"It is {score}.") for score in (5, 1, 5)])
+def test_samples_ask_the_same_judge_again_and_the_words_are_those_of_the_median():
+    replies = [judge_answer(RUBRIC, score, f"It is {score}.", ["short"]) for score in (5, 1, 4)]
+    judge = ScriptedJudge([{**reply, "feedback": "more"} for reply in replies])
     answer = JudgePanel([judge], samples=3).judge(request())
-    assert (answer["score"], answer["rationale"], len(judge.requests)) == (5, "It is 5.", 3)
-    assert [ballot["sample"] for ballot in answer["panel"]["ballots"]] == [1, 2, 3]
+    assert (answer["score"], answer["rationale"], answer["feedback"]) == (4, "It is 4.", "more")
+    assert (answer["concerns"], len(judge.requests)) == (["short"], 3)
 
 
-def test_the_speaker_is_the_judge_nearest_to_the_score_and_all_concerns_are_told():
-    answers = [
-        {**judge_answer(RUBRIC, 5, "Perfect.", ["none of mine"]), "feedback": "a"},
-        {"score": 2, "rationale": "Bad.", "concerns": ["cold", "short"], "feedback": "b"},
-        {"score": 3, "rationale": "Middling.", "concerns": ["short"], "feedback": "c"},
-    ]
-    answer = JudgePanel([ScriptedJudge([reply]) for reply in answers], rule="mean").judge(request())
-    assert (answer["rationale"], answer["feedback"]) == ("Middling.", "c")
-    assert answer["concerns"] == ["none of mine", "cold", "short"]
-
-
-@pytest.mark.parametrize("rule", ["majority", "mean"])
-def test_an_answer_is_repaired_if_a_vote_that_counts_is(rule):
-    repaired = {"score": 3, "rationale": "So so.", "repaired": True}
-    judges = [ScriptedJudge([repaired]), *scoring(3, 3)]
-    answer = JudgePanel(judges, rule=rule).judge(request())
-    assert answer["repaired"] is True
+def test_an_answer_is_as_reliable_as_the_least_reliable_vote_that_counts():
+    doubtful = {"score": 3, "rationale": "So so.", "repaired": True, "unseen": "the first of two messages"}
+    answer = JudgePanel([ScriptedJudge([doubtful]), *scoring(3, 3)]).judge(request())
+    assert (answer["repaired"], answer["unseen"]) == (True, "the first of two messages")
     assert read_judge_result({**answer, "score": 5}, RUBRIC).kind == "malformed"
-    assert "repaired" not in JudgePanel([ScriptedJudge([repaired]), *scoring(5, 5)]).judge(request())
+    outvoted = JudgePanel([ScriptedJudge([doubtful]), *scoring(5, 5)]).judge(request())
+    assert (outvoted["repaired"], outvoted["unseen"]) == (False, None)
 
 
-def test_an_answer_names_what_a_vote_that_counts_could_not_see():
-    partial = {**judge_answer(RUBRIC, 3), "unseen": "the first of two messages"}
-    answer = JudgePanel([ScriptedJudge([partial]), *scoring(3, 3)]).judge(request())
-    assert answer["unseen"] == "the first of two messages"
-    assert (
-        abstention(JudgePanel([ScriptedJudge([{**judge_answer(RUBRIC, 5), "unseen": "one"}])])).kind
-        == "partly_seen"
-    )
-
-
-def test_a_mean_without_the_criteria_of_every_judge_has_none():
-    panel = JudgePanel([*scoring(4), ScriptedJudge([{"score": 2, "rationale": "Bad."}])], rule="mean")
-    answer = panel.judge(request())
-    assert (answer["score"], "criteria" in answer) == (3, False)
-
-
-def test_the_concerns_of_those_who_were_outvoted_are_told_too():
+def test_the_concerns_of_those_who_were_outvoted_are_named_too():
     worried = ScriptedJudge([{"score": 1, "rationale": "Bad.", "concerns": ["rude"]}])
     assert JudgePanel([*scoring(5, 5), worried]).judge(request())["concerns"] == ["rude"]
 
@@ -162,20 +105,22 @@ def test_the_cost_is_that_of_all_calls_failed_ones_included():
     message = judge_answer(RUBRIC, 5)
     judges = [
         ScriptedJudge([{**message, "usage": {"input_tokens": 10, "output_tokens": 2, "model": "a"}}]),
-        ScriptedJudge([{**message, "usage": {"input_tokens": 5, "output_tokens": 1, "model": "b"}}]),
+        ScriptedJudge([{**message, "usage": {"input_tokens": 5, "cost_usd": 0.5, "model": "b"}}]),
         FailingJudge(JudgeError("filtered", "blocked", usage={"input_tokens": 7, "model": "b"})),
         ScriptedJudge([message]),
     ]
     assert JudgePanel(judges).judge(request())["usage"] == {
         "calls": 4,
         "input_tokens": 22,
-        "output_tokens": 3,
+        "output_tokens": 2,
+        "cost_usd": 0.5,
         "models": ["a", "b"],
         "unreported": 1,
     }
+    assert sum_usage([{"model": "m"}] * 2) == {"calls": 2, "model": "m", "unreported": 2}
 
 
-async def test_awaited_judges_give_the_same_answer_in_the_same_order():
+async def test_awaited_judges_are_asked_at_once_and_give_the_same_answer_in_the_same_order():
     class Slow:
         def __init__(self, score, delay):
             self.score, self.delay = score, delay
@@ -190,59 +135,23 @@ async def test_awaited_judges_give_the_same_answer_in_the_same_order():
     assert [ballot["score"] for ballot in answer["panel"]["ballots"]] == [5, 1, 4]
 
 
-async def test_judges_are_awaited_side_by_side_but_no_more_than_allowed():
-    running: list[int] = []
-    together = []
-
-    class Counting:
-        async def ajudge(self, request):
-            running.append(1)
-            together.append(len(running))
-            await asyncio.sleep(0.01)
-            running.pop()
-            return judge_answer(RUBRIC, 5)
-
-    await JudgePanel([Counting()], samples=7, concurrency=3).ajudge(request())
-    assert max(together) == 3
-
-
 @pytest.mark.parametrize(
     ("judges", "options", "message"),
-    [
-        ([], {}, "0 judges"),
-        ([DeterministicJudge(5)], {"samples": 0}, "samples=0"),
-        ([DeterministicJudge(5)], {"concurrency": 0}, "concurrency=0"),
-        ([DeterministicJudge(5)], {"rule": "median"}, "one of majority, mean"),
-        ([DeterministicJudge(5)], {"quorum": 0}, "from 1 to 1"),
-        ([DeterministicJudge(5)], {"quorum": 2}, "from 1 to 1"),
-    ],
+    [([], {}, "0 judges"), ([DeterministicJudge(5)], {"samples": 0}, "samples=0")],
 )
 def test_what_makes_no_panel_is_refused(judges, options, message):
     with pytest.raises(ContractError, match=message):
         JudgePanel(judges, **options)
 
 
-ballots = st.lists(st.none() | st.floats(1, 5), min_size=1, max_size=7)
-
-
-@given(ballots, st.sampled_from(["majority", "mean"]))
-def test_whatever_is_decided_is_a_valid_answer_within_what_the_judges_said(scores, rule):
-    try:
-        answer = JudgePanel(scoring(*scores), rule=rule).judge(request())
-    except JudgeError:
-        return
-    result = read_judge_result(answer, RUBRIC)
-    assert isinstance(result, JudgeScore)
-    given_scores = [score for score in scores if score is not None]
-    assert min(given_scores) <= result.score <= max(given_scores)
-
-
-@given(ballots)
+@given(st.lists(st.none() | st.floats(1, 5), min_size=1, max_size=7))
 def test_a_majority_approves_only_where_more_than_half_of_all_asked_do(scores):
     least = RUBRIC.lowest_passing
     approving = sum(score is not None and score >= least for score in scores)
     try:
-        approved = JudgePanel(scoring(*scores)).judge(request())["score"] >= least
+        answer = JudgePanel(scoring(*scores)).judge(request())
     except JudgeError:
-        approved = False
-    assert approved == (2 * approving > len(scores))
+        assert 2 * approving <= len(scores)
+        return
+    assert isinstance(read_judge_result(answer, RUBRIC), JudgeScore)
+    assert (answer["score"] >= least) == (2 * approving > len(scores))

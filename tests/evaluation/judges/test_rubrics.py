@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.judges.rubrics import SUBJECTIVE, choose_rubric
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.judges.rubrics import LEGAL_SURVEY, SUBJECTIVE, choose_rubric
+from evaluation.testing import judge_answer
 from tests.evaluation.judges.asking import state
 
 GIVEN = {"name": "mine", "criteria": [{"name": "clarity", "weight": 2.0}, {"name": "wit"}], "pass_score": 3.0}
@@ -39,3 +41,20 @@ def test_the_rest_of_a_given_rubric_stays_when_criteria_are_added():
 def test_well_known_criteria_bring_their_question(name, question):
     [criterion] = choose_rubric(state(subjective_criteria=[name])).criteria
     assert criterion.description == question
+
+
+def test_the_rubric_of_the_survey_has_five_criteria_of_equal_weight_and_asks_for_feedback():
+    assert [criterion.name for criterion in LEGAL_SURVEY.criteria] == [
+        "clarity and precision",
+        "neutrality and bias",
+        "relevance and focus",
+        "completeness",
+        "appropriateness for the audience",
+    ]
+    assert {criterion.weight for criterion in LEGAL_SURVEY.criteria} == {1.0}
+    assert (LEGAL_SURVEY.scale.min, LEGAL_SURVEY.scale.max, LEGAL_SURVEY.lowest_passing) == (1, 5, 4)
+    answer = judge_answer(LEGAL_SURVEY, 4)
+    assert read_judge_result(answer, LEGAL_SURVEY).kind == "malformed"
+    score = read_judge_result({**answer, "detailed_feedback": ["Fine."]}, LEGAL_SURVEY)
+    assert isinstance(score, JudgeScore)
+    assert score.details == {"detailed_feedback": ["Fine."]}

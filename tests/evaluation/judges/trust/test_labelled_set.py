@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
+from evaluation.judges.trust.labelled_set import load_labelled_set
 
 OUTPUTS = load_labelled_set()
 SUBTLE_FAULTS = {"number", "negation", "missing", "unit", "order", "fabricated"}
@@ -21,11 +21,6 @@ def test_it_has_at_least_120_outputs_and_about_two_fifths_are_right():
 
     assert len(OUTPUTS) >= 120
     assert 0.35 <= right / len(OUTPUTS) <= 0.45
-
-
-def test_it_has_enough_wrong_outputs_to_trust_a_good_judge_with_either_half():
-    for half in ("tuning", "held_out"):
-        assert sum(output.half == half and output.kind != "right" for output in OUTPUTS) >= 40
 
 
 @pytest.mark.parametrize("field", ["id", "task"])
@@ -50,34 +45,9 @@ def test_each_kind_has_its_faults_and_is_divided_evenly(kind):
     assert abs(halves["tuning"] - halves["held_out"]) <= 1
 
 
-@pytest.mark.parametrize("fault", sorted(SUBTLE_FAULTS))
-def test_each_subtle_fault_is_in_both_halves(fault):
-    halves = Counter(output.half for output in OUTPUTS if output.fault == fault)
-
-    assert min(halves["tuning"], halves["held_out"]) >= 3
-
-
-def test_both_halves_have_german_tasks_and_long_and_short_outputs_of_both_labels():
-    for half in ("tuning", "held_out"):
-        assert sum(output.half == half and output.language == "de" for output in OUTPUTS) >= 8
-        for is_right in (True, False):
-            lengths = [
-                len(output.output)
-                for output in OUTPUTS
-                if output.half == half and (output.kind == "right") == is_right
-            ]
-            assert min(lengths) < 20
-            assert max(lengths) > 250
-
-
 def test_its_beginning_is_a_fair_sample():
     first = Counter(output.kind for output in OUTPUTS[:30])
 
     assert abs(first["right"] - 12) <= 1
     assert first.keys() == FAULTS.keys()
     assert {"tuning", "held_out"} == {output.half for output in OUTPUTS[:30]}
-
-
-def test_its_version_is_a_digest_of_the_content():
-    assert len(get_set_version()) == 12
-    assert get_set_version() == get_set_version()

@@ -8,7 +8,7 @@ from agents import ModelUnavailableError, MonitoringAgent
 from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
 from evaluation import RubricJudge, measure_judge
-from evaluation.errors import ContractError, JudgeError
+from evaluation.errors import ContractError
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.judges.trust.measuring import judge_output
 
@@ -56,13 +56,6 @@ def test_another_judge_accepts_with_the_pass_score(answer, verdict):
     assert judge_output(lambda request: answer, RIGHT) == verdict
 
 
-def test_a_judge_that_raises_gives_no_verdict():
-    def refuse(request):
-        raise JudgeError("blocked", "blocked")
-
-    assert judge_output(refuse, RIGHT) == "needs_review"
-
-
 def test_every_output_is_asked_about_once_without_its_label():
     asked = []
 
@@ -75,21 +68,8 @@ def test_every_output_is_asked_about_once_without_its_label():
     assert [(request.input, request.output) for request in asked] == [
         (output.task, output.output) for output in OUTPUTS
     ]
-    assert (trust.judge, trust.total) == ("a judge", len(OUTPUTS))
+    assert (trust.name, trust.total) == ("a judge", len(OUTPUTS))
     assert trust.false_rejects.value == 1.0
-
-
-def test_verdicts_are_reported_as_they_come():
-    seen = []
-
-    measure_judge(
-        lambda request: {"score": 5, "rationale": "Yes."},
-        name="a judge",
-        outputs=OUTPUTS[:3],
-        on_verdict=lambda output, verdict: seen.append((output.id, verdict)),
-    )
-
-    assert seen == [(output.id, "accepted") for output in OUTPUTS[:3]]
 
 
 def test_a_monitor_whose_server_fails_has_no_figures():
@@ -118,13 +98,6 @@ def test_the_name_of_a_monitor_changes_with_what_changes_its_verdicts():
     assert len(names) == 4
 
 
-def test_a_subclass_of_a_monitor_has_a_name_of_its_own():
-    class Lenient(MonitoringAgent):
-        pass
-
-    assert Lenient(NamedModel([])).identity != monitor().identity
-
-
 def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_another_one():
     plain, strict = RubricJudge(NamedModel([])), RubricJudge(NamedModel([]), instructions="Be strict.")
 
@@ -138,4 +111,4 @@ def test_a_rubric_judge_is_measured_with_its_own_name():
 
     trust = measure_judge(judge, outputs=OUTPUTS[:2])
 
-    assert (trust.judge, trust.total, trust.needs_review) == (judge.identity, 2, 0)
+    assert (trust.name, trust.total, trust.needs_review) == (judge.identity, 2, 0)
