@@ -89,10 +89,10 @@ def compare(
 ) -> Comparison:
     """Compare two sets of runs, metric by metric.
 
-    For each: the means and their difference with its interval, Cliff's delta, a p-value adjusted over the metrics
-    by Benjamini and Hochberg, and a sequential test that may be read after every run. A metric with fewer
-    than two values on a side is not compared; its ``reason`` gives the counts. The runs of the two sides are
-    independent samples; only the sequential test pairs them.
+    For each: the means and their difference with its interval, Cliff's delta, a p-value adjusted over the
+    metrics by Benjamini and Hochberg, and a sequential test that may be read after every run. A metric with
+    fewer than two values on a side is not compared; its ``reason`` gives the counts. The runs of the
+    two sides are independent samples; only the sequential test pairs them.
 
     Args:
         control: Reports of ``evaluate``, their ``metrics``, or numbers by name.

@@ -67,7 +67,7 @@ def _decide(answers: Sequence[str | JudgeFailure], rubric: Rubric) -> JsonObject
     if 2 * len(majority) <= len(results):
         kinds = {result.kind for result in results if isinstance(result, JudgeFailure)}
         raise JudgeError(
-            f"the panel abstains: of {len(results)} asked, {len(approving)} approve and {len(refusing)} refuse",
+            f"the panel abstains: of {len(results)}, {len(approving)} approve and {len(refusing)} refuse",
             kinds.pop() if not scores and len(kinds) == 1 else "no_majority",
             usage=usage,
             details={"panel": panel},

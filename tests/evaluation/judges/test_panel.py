@@ -58,7 +58,7 @@ def test_a_panel_without_a_majority_abstains(judges, kind):
 
 def test_an_abstention_shows_the_votes_and_the_failures():
     error = abstention([*scoring(5, 1, None), FailingJudge("blocked")])
-    assert str(error) == "the panel abstains: of 4 asked, 1 approve and 1 refuse"
+    assert str(error) == "the panel abstains: of 4, 1 approve and 1 refuse"
     assert [ballot.get("failure") for ballot in error.details["panel"]["ballots"]] == [
         None, None, "provider_failure", "blocked"
     ]  # fmt: skip
