@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from agents.contracts import UNREADABLE_PREFIX
@@ -14,7 +14,7 @@ from evaluation.judges.judge_call import call_judge
 from evaluation.judges.judge_scores import read_judge_result
 from evaluation.judges.provider import judge_errors
 from evaluation.judges.rubrics import SUBJECTIVE
-from evaluation.judges.trust.figures import JudgeTrust, Kind, Verdict, compute_trust
+from evaluation.judges.trust.figures import JudgeTrust, Verdict, compute_trust
 from evaluation.judges.trust.labelled_set import LabelledOutput, load_labelled_set
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 
@@ -30,7 +30,6 @@ def measure_judge(
     *,
     name: str | None = None,
     outputs: Iterable[LabelledOutput] | None = None,
-    on_verdict: Callable[[LabelledOutput, Verdict], None] | None = None,
 ) -> JudgeTrust:
     """Asks a judge about each output of the labelled set, one after the other: about 130 model calls.
 
@@ -39,7 +38,6 @@ def measure_judge(
             criterion "correctness", and accepts with the pass score.
         name: The name under which ``find_trust`` finds the figures. Default: the judge's ``identity``.
         outputs: The outputs to ask about. Default: the whole bundled set.
-        on_verdict: Called after each verdict.
 
     Raises:
         ContractError: The judge has no identity and no name is given, or it is no judge.
@@ -49,13 +47,8 @@ def measure_judge(
     known = name or getattr(judge, "identity", None)
     if not isinstance(known, str):
         raise ContractError("the judge has no identity; give name=, with the model and its version")
-    verdicts: list[tuple[Kind, Verdict]] = []
-    for output in load_labelled_set() if outputs is None else outputs:
-        verdict = judge_output(judge, output)
-        verdicts.append((output.kind, verdict))
-        if on_verdict is not None:
-            on_verdict(output, verdict)
-    return compute_trust(known, verdicts)
+    asked = load_labelled_set() if outputs is None else outputs
+    return compute_trust(known, ((output.kind, judge_output(judge, output)) for output in asked))
 
 
 def judge_output(judge: MeasuredJudge, output: LabelledOutput) -> Verdict:

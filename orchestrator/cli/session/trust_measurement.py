@@ -11,8 +11,7 @@ from rich.text import Text
 
 from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, load_model
 from evaluation import JudgeTrust, measure_judge, save_trust
-from evaluation.judges.trust.figures import VerifierFigures, count_needed_claims
-from evaluation.judges.trust.figures import Kind
+from evaluation.judges.trust.figures import Kind, VerifierFigures, count_needed_claims
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.judges.trust.trust_files import get_trust_folder, save_figures
 from evaluation.statistics.intervals import Proportion
@@ -47,7 +46,7 @@ def report_judge(spec: str, *, json: bool) -> None:
         trust = measure_judge(monitor, outputs=outputs)
         file = str(save_trust(trust))
     names = (
-        "judge",
+        "name",
         "total",
         "false_accepts",
         "false_rejects",
@@ -77,7 +76,7 @@ def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: boo
         typer.echo(f"Running {len(cases)} tasks.", err=True)
         figures = measure_verifier(model, verifier, cases)
         file = str(save_figures(figures))
-    names = ("verifier", "tasks", "max_wrong", "threshold", "precision", "coverage", "counts")
+    names = ("name", "tasks", "max_wrong", "threshold", "precision", "coverage", "counts")
     document = {name: getattr(figures, name) for name in names}
     is_trusted = figures.threshold is not None
     _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
