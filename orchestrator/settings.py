@@ -170,30 +170,28 @@ def check_thread_id(thread_id: object) -> None:
         )
 
 
-def check_config(config: object) -> RunnableConfig:
-    """Returns LangChain's config, or an empty one for None.
+def check_config(config: object, thread_id: str | None) -> RunnableConfig:
+    """Returns LangChain's config, which names the thread if the argument or the config does.
 
     Raises:
-        ConfigurationError: It is not a dict, or it names a checkpoint.
+        ConfigurationError: It is not a dict, it names a checkpoint, or a thread is not accepted.
     """
-    if config is None:
-        return RunnableConfig()
-    if not isinstance(config, Mapping):
+    if config is not None and not isinstance(config, Mapping):
         raise ConfigurationError(
             f"config is {format_repr(config, 80)}; give a dict of LangChain's keys, such as "
             "{'callbacks': [handler], 'tags': ['nightly']}"
         )
-    configurable = config.get("configurable") or {}
+    given = config or {}
+    configurable = given.get("configurable") or {}
     if names := sorted({"checkpoint_id", "checkpoint_ns"} & set(configurable)):
         raise ConfigurationError(f"config['configurable'] names {names[0]}; use fork to go back in a run")
-    return cast("RunnableConfig", {**config, "configurable": dict(configurable)})
-
-
-def check_replace(replace: object) -> None:
-    """Checks that ``replace`` is True or False: another value could replace a run by mistake.
-
-    Raises:
-        ConfigurationError: It is neither.
-    """
-    if not isinstance(replace, bool):
-        raise ConfigurationError(f"replace is {format_repr(replace, 80)}; give True or False")
+    configured = configurable.get("thread_id")
+    check_thread_id(thread_id)
+    check_thread_id(configured)
+    if thread_id and configured and thread_id != configured:
+        raise ConfigurationError(
+            f"thread_id is {format_repr(thread_id, 80)} and the config names "
+            f"{format_repr(configured, 80)}; give one of them"
+        )
+    named = {"thread_id": thread_id} if thread_id else {}
+    return cast("RunnableConfig", {**given, "configurable": {**configurable, **named}})

@@ -46,8 +46,8 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
 
     async def node_with_conclusion(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         update = await node(state, runtime)
-        if weakened := get_context(runtime, settings, state).take_weakened():
-            update = {**update, "warnings": [*update.get("warnings", []), *weakened]}
+        if changed := get_context(runtime, settings, state).take_changed():
+            update = {**update, "warnings": [*update.get("warnings", []), *changed]}
         if update.get("status") != "success":
             return update
         records = merge_records(state["results"], update.get("results", []))

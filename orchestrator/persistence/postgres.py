@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.postgres_locks import SessionLocks, poll
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, LatestCheckpoint, RunSaver
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver
 from orchestrator.state.plain_values import format_one_line
 
 _CONNECT_S: Final = 10
@@ -105,11 +105,11 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         separated = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
         return super().put(config, separated, metadata, {**new_versions, **versions})
 
-    def list_latest(self) -> list[LatestCheckpoint]:
-        """Lists the latest checkpoint of every thread, the newest first."""
+    def list_latest(self) -> list[tuple[str, str]]:
+        """Lists every thread with the id of its latest checkpoint, the newest first."""
         with self._pool.connection() as connection:
             rows = connection.execute(LATEST_CHECKPOINTS_SQL).fetchall()
-        return [LatestCheckpoint(row["thread_id"], row["checkpoint_id"]) for row in rows]
+        return [(row["thread_id"], row["checkpoint_id"]) for row in rows]
 
 
 @contextmanager

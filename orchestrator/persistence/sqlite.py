@@ -15,7 +15,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.sqlite_locks import FileLocks
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, LatestCheckpoint, RunSaver
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver
 from orchestrator.state.plain_values import format_one_line
 
 _KEY_COLUMNS: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
@@ -68,10 +68,10 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
                 f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
             ) from error
 
-    def list_latest(self) -> list[LatestCheckpoint]:
-        """Lists the latest checkpoint of every thread, the newest first."""
+    def list_latest(self) -> list[tuple[str, str]]:
+        """Lists every thread with the id of its latest checkpoint, the newest first."""
         with self.cursor(transaction=False) as cursor:
-            return [LatestCheckpoint(*row) for row in cursor.execute(LATEST_CHECKPOINTS_SQL)]
+            return [*cursor.execute(LATEST_CHECKPOINTS_SQL)]
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
-from orchestrator.errors import ConfigurationError, ResumeError
+from orchestrator.errors import ResumeError
 from orchestrator.runs.index import checkpoint_config, describe_unknown_thread
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runtime.context import RunContext
@@ -19,16 +19,6 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-
-
-def check_step(step: object) -> None:
-    """Checks the index of a step.
-
-    Raises:
-        ConfigurationError: It is not a whole number from 0.
-    """
-    if isinstance(step, bool) or not isinstance(step, int) or step < 0:
-        raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
 
 
 async def copy_before(  # noqa: PLR0917
@@ -73,27 +63,15 @@ async def _state_before(
     state before all of them is used.
     """
     checkpoints = {index: config async for index, config in _step_checkpoints(saver, thread_id)}
-    latest = None if step in checkpoints else await _read_state(graph, checkpoint_config(thread_id))
     # A parallel step that has begun is in the latest state, but is no current_step_index of a checkpoint.
-    if latest is None or _has_record(latest, step):
+    if step in checkpoints or _has_record(await _read_state(graph, checkpoint_config(thread_id)), step):
         for index in sorted((index for index in checkpoints if index <= step), reverse=True):
             state = await _read_state(graph, checkpoints[index])
             if not _has_record(state, step):
                 return state
-    raise ResumeError(f"thread {format_repr(thread_id, 80)} {_describe_missing(step, checkpoints, latest)}")
-
-
-def _describe_missing(step: int, indexes: Collection[int], latest: OrchestratorState | None) -> str:
-    missing = f"never reached step {step + 1} (index {step} in Python)"
-    if not indexes or latest is None:
-        return f"{missing}; it has no plan"
-    # The records tell of parallel steps, of which only the first one is an index.
-    reached = max(*indexes, *(record["step_index"] for record in latest["results"]))
-    first, last = min(indexes), min(reached, len(latest["plan"]) - 1)
-    if step < first:
-        return f"was forked at step {first + 1}; fork the run that it came from"
-    return (
-        f"{missing}; give a step from {first + 1} to {last + 1} (an index from {first} to {last} in Python)"
+    raise ResumeError(
+        f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
+        "`orchestrator show` and history.show() list its steps"
     )
 
 
@@ -106,26 +84,20 @@ async def _step_checkpoints(
         raise ResumeError(describe_unknown_thread(thread_id))
     if problem := schema_problem(thread_id, cast("Mapping[str, object]", latest.metadata)):
         raise ResumeError(problem)
-    async for checkpoint in _walk_back(saver, thread_id):
+    expected: RunnableConfig | None = latest.config
+    async for checkpoint in saver.alist(checkpoint_config(thread_id)):
+        if expected is None:
+            return
+        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
+        if checkpoint.config["configurable"]["checkpoint_id"] != expected["configurable"]["checkpoint_id"]:
+            continue
+        if checkpoint.metadata["source"] == "input":
+            return
         values = checkpoint.checkpoint["channel_values"]
         index = values.get("current_step_index")
         if values.get("status") == "executing" and isinstance(index, int):
             yield index, checkpoint.config
-
-
-async def _walk_back(saver: BaseCheckpointSaver[str], thread_id: str) -> AsyncIterator[CheckpointTuple]:
-    """Yields the latest checkpoint of a thread and its ancestors, down to the input of the run."""
-    expected_id: str | None = None
-    async for checkpoint in saver.alist(checkpoint_config(thread_id)):
-        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
-        if expected_id not in (None, checkpoint.config["configurable"]["checkpoint_id"]):
-            continue
-        if checkpoint.metadata["source"] == "input":
-            return
-        yield checkpoint
-        if checkpoint.parent_config is None:
-            return
-        expected_id = checkpoint.parent_config["configurable"]["checkpoint_id"]
+        expected = checkpoint.parent_config
 
 
 async def _read_state(graph: Graph, config: RunnableConfig) -> OrchestratorState:

@@ -2,63 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from typing import Final, cast
+from typing import Annotated, Final, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
+from pydantic import AwareDatetime, Field
 
-from orchestrator.errors import BrokenRunError, StoreError
-from orchestrator.runs.arguments import Retention, RunFilter
-from orchestrator.runs.index import (
-    LatestCheckpoint,
-    RunSaver,
-    checkpoint_config,
-    describe_unknown_thread,
-    read_command,
-)
+from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
+from orchestrator.runs.index import COMMAND, RunSaver, checkpoint_config, describe_unknown_thread
 from orchestrator.runs.locks import lock_for_delete
 from orchestrator.runs.reader import Reader, is_run, version_problem
 from orchestrator.runs.summary import (
     ENDED,
+    STATUSES,
     RunSummary,
+    StoredRun,
     StoredStatus,
     unreadable_summary,
 )
+from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord
 from orchestrator.state.stored_form import convert_read_errors
 
 BASELINE_RUNS: Final = 20
 """Number of earlier reports that a step is compared with: enough for a band, and read in a moment."""
+_Count: TypeAlias = Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A stored run with its state.
+class _Selection(SettingsModel):
+    """The arguments that select runs of a list."""
 
-    Attributes:
-        summary: The run in one line.
-        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; for
-            an answer under way, ``synthesis`` has its attempts. Other fields change when these have ended.
-    """
-
-    summary: RunSummary
-    state: OrchestratorState
-
-    @property
-    def time_line(self) -> list[StepRecord]:
-        """The executions in the order in which they began, the answer's last, with verdicts and usage."""
-        # Sequential steps are in order already, whatever the clock did. Times are ISO 8601 in UTC.
-        if self.state["declared"]["needs"] is None:
-            return [*self.state["results"], *self.state["synthesis"]]
-        steps = sorted(self.state["results"], key=lambda record: record["started_at"])
-        return [*steps, *self.state["synthesis"]]
+    status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
+    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
+    task: Annotated[str | None, Field(description="a part of the task's text, or None")] = None
+    limit: _Count = None
+    keep_last: _Count = None
+    older_than: Annotated[
+        timedelta | None, Field(ge=timedelta(0), description="a timedelta of at least 0, or None")
+    ] = None
 
 
 class History:
@@ -90,7 +77,7 @@ class History:
             ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
-        RunFilter(status=status, since=since, task=task, limit=limit)
+        _Selection(status=status, since=since, task=task, limit=limit)
         text = "" if task is None else task.casefold()
         matches = (
             run
@@ -132,9 +119,8 @@ class History:
         Raises:
             StoreError: There is no such run, or the store cannot be read.
         """
-        metadata = cast("Mapping[str, object]", self._read_checkpoint(thread_id).metadata)
-        with convert_read_errors(thread_id):
-            return read_command(metadata)
+        command = self._read_checkpoint(thread_id).metadata.get(COMMAND)
+        return command if isinstance(command, dict) else None
 
     def baseline(self, task: str, step: str) -> Mapping[str, object] | None:
         """Returns the reports of a step in the latest successful runs of a task, to compare a new run with.
@@ -174,11 +160,7 @@ class History:
             self._saver.delete_thread(thread_id)
 
     def prune(
-        self,
-        *,
-        keep_last: int | None = None,
-        older_than: timedelta | None = None,
-        confirm: Callable[[Sequence[str]], bool] | None = None,
+        self, *, keep_last: int | None = None, older_than: timedelta | None = None, dry_run: bool = False
     ) -> list[str]:
         """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
 
@@ -186,37 +168,44 @@ class History:
             keep_last: Number of ended runs to keep, the latest first.
             older_than: Keep runs that were stored within this time. With both options, a run is kept if
                 either option keeps it.
-            confirm: Called with the threads to delete, if there are any; returns whether to delete them.
+            dry_run: Whether the runs are only listed.
 
         Returns:
-            The threads that were deleted.
+            The threads that were deleted, or would be.
 
         Raises:
             ConfigurationError: Both retention arguments are missing, or one is not accepted.
             StoreError: The store cannot be read or written.
         """
-        Retention(keep_last=keep_last, older_than=older_than)
+        if keep_last is None and older_than is None:
+            raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
+        _Selection(keep_last=keep_last, older_than=older_than)
         now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
-        ended = [(latest, run) for latest, run in self._list_runs() if run.status in ENDED]
-        old = [latest for latest, run in ended[keep_last or 0 :] if now - run.updated > age]
-        if confirm is not None and not (old and confirm([latest.thread_id for latest in old])):
-            return []
-        return [latest.thread_id for latest in old if self._delete_unchanged(latest)]
+        ended = [(checkpoint_id, run) for checkpoint_id, run in self._list_runs() if run.status in ENDED]
+        old = [
+            (run.thread_id, checkpoint_id)
+            for checkpoint_id, run in ended[keep_last or 0 :]
+            if now - run.updated > age
+        ]
+        return [
+            thread_id for thread_id, latest in old if dry_run or self._delete_unchanged(thread_id, latest)
+        ]
 
-    def _delete_unchanged(self, latest: LatestCheckpoint) -> bool:
+    def _delete_unchanged(self, thread_id: str, checkpoint_id: str) -> bool:
         """Deletes a thread, unless a new run on it has begun meanwhile."""
-        with lock_for_delete(self._saver.locks, latest.thread_id, wait=False) as is_locked:
-            now_latest = self._saver.get_tuple(checkpoint_config(latest.thread_id)) if is_locked else None
-            if now_latest is None or now_latest.checkpoint["id"] != latest.checkpoint_id:
+        with lock_for_delete(self._saver.locks, thread_id, wait=False) as is_locked:
+            latest = self._saver.get_tuple(checkpoint_config(thread_id)) if is_locked else None
+            if latest is None or latest.checkpoint["id"] != checkpoint_id:
                 return False
-            self._saver.delete_thread(latest.thread_id)
+            self._saver.delete_thread(thread_id)
             return True
 
-    def _list_runs(self) -> Iterator[tuple[LatestCheckpoint, RunSummary]]:
-        for latest in self._saver.list_latest():
-            summary = self._read_summary(latest.thread_id, latest.checkpoint_id)
+    def _list_runs(self) -> Iterator[tuple[str, RunSummary]]:
+        """Yields the runs with the ids of their latest checkpoints."""
+        for thread_id, checkpoint_id in self._saver.list_latest():
+            summary = self._read_summary(thread_id, checkpoint_id)
             if summary is not None:
-                yield latest, summary
+                yield checkpoint_id, summary
 
     def _read_summary(self, thread_id: str, checkpoint_id: str | None = None) -> RunSummary | None:
         """Reads a summary, or None if the thread is not a run or was deleted meanwhile."""

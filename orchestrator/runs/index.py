@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -15,7 +14,7 @@ from orchestrator.runs.locks import ThreadLocks
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 
-_COMMAND: Final = "orchestrator_command"
+COMMAND: Final = "orchestrator_command"
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 LATEST_CHECKPOINTS_SQL: Final = """
     SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
@@ -36,14 +35,6 @@ def next_version(current: str | int | None) -> str:
     return f"{counter + 1:08}.{suffix}"
 
 
-@dataclass(frozen=True, slots=True)
-class LatestCheckpoint:
-    """The id of a thread's latest checkpoint."""
-
-    thread_id: str
-    checkpoint_id: str
-
-
 class RunSaver(BaseCheckpointSaver[str], ABC):
     """Base class of the stores' savers. They list their threads, lock them, and label checkpoints.
 
@@ -56,8 +47,8 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     command: Mapping[str, object] | None = None
 
     @abstractmethod
-    def list_latest(self) -> list[LatestCheckpoint]:
-        """Lists the latest checkpoint of every thread, the newest first."""
+    def list_latest(self) -> list[tuple[str, str]]:
+        """Lists every thread with the id of its latest checkpoint, the newest first."""
 
     def put(
         self,
@@ -67,7 +58,7 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Stores a checkpoint with the command."""
-        label = {} if self.command is None else {_COMMAND: self.command}
+        label = {} if self.command is None else {COMMAND: self.command}
         labelled = cast("CheckpointMetadata", {**metadata, **label})
         return super().put(config, checkpoint, labelled, new_versions)
 
@@ -84,37 +75,12 @@ def checkpoint_config(
     return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **by_id})
 
 
-def read_command(metadata: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Returns the command that was stored with a checkpoint, or None."""
-    command = metadata.get(_COMMAND)
-    return command if isinstance(command, dict) else None
-
-
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
     """Says that a store has no such thread, and how to find its threads."""
     return (
         f"thread {format_repr(thread_id, 80)} is not in {store}; "
         "`orchestrator runs` or history.runs() lists the threads"
     )
-
-
-def describe_ended_run(thread_id: str, status: str) -> str:
-    """Says that a run has ended, so that it cannot be resumed."""
-    return (
-        f"thread {format_repr(thread_id, 80)} has ended as {status!r}; "
-        "start a new run, on this thread or on another"
-    )
-
-
-def describe_open_run(thread_id: str, question: Question | None) -> str:
-    """Says that a thread has a run that has not ended, and how to continue it or answer its question."""
-    name, call = format_repr(thread_id, 80), format_resume_call(thread_id, question)
-    problem = (
-        f"thread {name} has an unfinished run; continue it with {call}"
-        if question is None
-        else f"thread {name} has a run that waits for an answer; answer it with {call}"
-    )
-    return f"{problem}, give another thread_id, or replace=True to run in its place"
 
 
 def format_resume_call(thread_id: str, question: Question | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,15 +16,14 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
-from orchestrator.runs.arguments import new_thread, read_thread
-from orchestrator.runs.fork import Graph, check_step, copy_before
-from orchestrator.runs.index import describe_open_run
+from orchestrator.runs.fork import Graph, copy_before
+from orchestrator.runs.index import format_resume_call
 from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
-from orchestrator.runs.safeguards import SAFEGUARDS, describe_weakened, list_weakened
+from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
-from orchestrator.settings import Settings, check_config, check_replace, check_task, check_thread_id
+from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
@@ -45,7 +45,7 @@ class Start:
         state: The state before the graph runs.
         branches: The states of parallel steps that a resumed run continues.
         began: When a resumed run began; None for a new run.
-        weakened: The safeguards of a resumed run that are weaker now, which the caller accepts.
+        changed: The safeguards of a resumed run that are others now, which the caller accepts.
     """
 
     input: GraphInput
@@ -53,7 +53,7 @@ class Start:
     state: OrchestratorState
     branches: tuple[OrchestratorState, ...] = ()
     began: str | None = None
-    weakened: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,9 @@ class Launcher:
         Raises:
             ConfigurationError: The task, the thread or the config is not accepted.
         """
-        text, passed = check_task(task), check_config(config)
-        check_replace(replace_run)
-        named = read_thread(thread_id, passed)
-        thread = named or new_thread()
+        text, passed = check_task(task), check_config(config, thread_id)
+        named: str | None = passed["configurable"].get("thread_id")
+        thread = named or str(uuid.uuid4())
 
         async def prepare() -> Start:
             if named is not None and not replace_run:
@@ -122,27 +121,33 @@ class Launcher:
         *,
         accept_changes: bool = False,
     ) -> Launch:
-        """Checks the arguments of a resumed run. With ``accept_changes``, its safeguards may be weaker.
+        """Checks the arguments of a resumed run. With ``accept_changes``, its safeguards may be others.
 
         Raises:
             ConfigurationError: There is no checkpointer, or the thread or the config is not accepted.
         """
-        self._check_resumable(thread_id)
-        passed = check_config(config)
-        read_thread(thread_id, passed)
+        if self.graph.checkpointer is None or thread_id is None:
+            raise ConfigurationError(
+                "resume needs a thread_id and the checkpointer that the run was kept in; "
+                "give LangGraphOrchestrator one"
+            )
+        passed = check_config(config, thread_id)
 
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
             resumed = self._decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
             metadata = cast("Mapping[str, object]", snapshot.metadata or {})
-            weakened = list_weakened(metadata.get(SAFEGUARDS), self.safeguards)
-            if weakened and not accept_changes:
-                raise ResumeError(describe_weakened(thread_id, weakened))
+            changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
+            if changed and not accept_changes:
+                raise ResumeError(
+                    f"thread {format_repr(thread_id, 80)} cannot go on with other settings: "
+                    f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
+                )
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = read_start_time(metadata)
-            return Start(resumed.input, event, state, resumed.branches, began, tuple(weakened))
+            return Start(resumed.input, event, state, resumed.branches, began, tuple(changed))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)
@@ -155,10 +160,13 @@ class Launcher:
         Raises:
             ConfigurationError: There is no checkpointer, or an argument is not accepted.
         """
-        self._check_resumable(thread_id)
-        check_step(step)
-        passed = check_config(config)
-        resume = self.launch_resume(read_thread(new_thread_id, passed) or new_thread(), None, passed)
+        check_thread_id(thread_id)
+        if not isinstance(step, int) or step < 0:
+            raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
+        passed = check_config(config, new_thread_id)
+        resume = self.launch_resume(
+            passed["configurable"].get("thread_id") or str(uuid.uuid4()), None, passed
+        )
 
         async def prepare() -> Start:
             new = self.build_config(resume.thread_id, self.settings.now().isoformat())
@@ -183,10 +191,13 @@ class Launcher:
         except ResumeError:
             return None
         state = build_cancelled(resumed, reason)
+        # The reducers would add to the stored values, which may be an earlier run's.
+        added = {name: Overwrite(state[name]) for name in ("context", "results", "warnings", "branches")}
         began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
-        config = self.build_config(thread_id, began)
-        await self.graph.aupdate_state(config, _overwrite_all(state), as_node=PLANNER)
+        await self.graph.aupdate_state(
+            self.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
+        )
         return state
 
     async def read_snapshot(self, thread_id: str) -> StateSnapshot:
@@ -236,7 +247,13 @@ class Launcher:
             run = self._decide(thread_id, snapshot)
         except ResumeError as error:  # another orchestrator or version stored it
             raise ConfigurationError(str(error)) from None
-        raise ConfigurationError(describe_open_run(thread_id, next(iter(run.questions), None)))
+        question = next(iter(run.questions), None)
+        name, call = format_repr(thread_id, 80), format_resume_call(thread_id, question)
+        problem = "an unfinished run" if question is None else "a run that waits for an answer"
+        raise ConfigurationError(
+            f"thread {name} has {problem}; continue it with {call}, give another thread_id, or "
+            "replace=True to run in its place"
+        )
 
     def _decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
         return decide_resumption(thread_id, snapshot, answer, self.settings.now(), self.settings.max_retries)
@@ -249,17 +266,3 @@ class Launcher:
             raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
         if (problem := find_contract_problem(resumed.state, self.case, self.tools)) is not None:
             raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on: {problem}")
-
-    def _check_resumable(self, thread_id: object) -> None:
-        check_thread_id(thread_id)
-        if self.graph.checkpointer is None or thread_id is None:
-            raise ConfigurationError(
-                "resume needs a thread_id and the checkpointer that the run was kept in; "
-                "give LangGraphOrchestrator one"
-            )
-
-
-def _overwrite_all(state: OrchestratorState) -> dict[str, object]:
-    # The reducers would add to the stored values, which may be an earlier run's.
-    added = {name: Overwrite(state[name]) for name in ("context", "results", "warnings", "branches")}
-    return {**state, **added}

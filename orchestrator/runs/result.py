@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar, cast, overload
+from typing import Generic, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
@@ -16,10 +16,6 @@ from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRec
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
-
-
-_SHOWN: Final = 100
-"""Most characters of a text in ``repr``."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -49,16 +45,8 @@ class Result(Generic[T_co]):
 
     def __repr__(self) -> str:
         """Return one line: the status, and the output, the failure or the question."""
-        failure, basis = self.failure, self.basis or "unverified"
-        if self.question is not None:
-            text = _describe_question(self.question)
-        elif failure is not None:
-            text = f"failed, {failure['kind']}: {_quote(failure['message'])}"
-        elif self.ok:
-            text = f"success, {basis}: {_quote(self.state['output'] or '')}"
-        else:
-            text = f"{self.state['status']}: it has not ended"
-        return f"{type(self).__name__}({text})"
+        text = f"success, {self.basis or 'unverified'}: {self.state['output'] or ''}"
+        return f"{type(self).__name__}({shorten(text if self.ok else self._describe_failure(), 200)!r})"
 
     @property
     def ok(self) -> bool:
@@ -121,21 +109,15 @@ class Result(Generic[T_co]):
             RunFailedError: The run failed, or has not ended; the error has ``failure`` and ``state``.
         """
         if not self.ok:
-            message = self.failure["message"] if self.failure else self._describe_end()
+            message = self.failure["message"] if self.failure else self._describe_failure()
             raise RunFailedError(message, self.failure, self.state)
 
-    def _describe_end(self) -> str:
-        if self.question is not None:
-            question = _describe_question(self.question)
-            return f"the run has not ended: it {question}; resume(thread_id, {{'answer': ...}}) answers it"
-        status = f"its status is {self.state['status']!r}"
-        return f"the run has not ended: {status}; resume(thread_id) continues it"
-
-
-def _describe_question(question: Question) -> str:
-    accepts = f" ({', '.join(question['accepts'])})" if question["accepts"] else ""
-    return f"waits for an answer{accepts}: {_quote(question['text'])}"
-
-
-def _quote(text: str) -> str:
-    return repr(shorten(text, _SHOWN))
+    def _describe_failure(self) -> str:
+        if self.failure is not None:
+            return f"failed, {self.failure['kind']}: {self.failure['message']}"
+        if self.question is None:
+            return f"the run has not ended ({self.state['status']}); resume(thread_id) continues it"
+        return (
+            f"the run has not ended: it waits for an answer ({', '.join(self.question['accepts'])}): "
+            f"{shorten(self.question['text'], 100)!r}; resume(thread_id, {{'answer': ...}}) answers it"
+        )

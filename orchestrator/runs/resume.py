@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
@@ -12,8 +12,8 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
 from orchestrator.judging.verdict import build_failure
-from orchestrator.runs.index import describe_ended_run, describe_unknown_thread
-from orchestrator.state.current_step import current_step, is_answer_due
+from orchestrator.runs.index import describe_unknown_thread
+from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import (
     ADDED_TO,
     BRANCH,
@@ -25,7 +25,7 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.state.reducers import merge_records
-from orchestrator.state.stored_form import broken_run, convert_read_errors, schema_problem, validate_state
+from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision.human import (
     add_question_id,
     is_overdue,
@@ -74,7 +74,8 @@ def decide_resumption(
     """
     with convert_read_errors(thread_id):
         state = _resumable_state(thread_id, snapshot, max_retries)
-        branches = tuple(_list_branches(snapshot))
+        nested = [read_nested_state(task) for task in snapshot.tasks if task.name == BRANCH]
+        branches = tuple(branch for branch in nested if branch is not None)
         waiting = _open_questions(snapshot, state)
         if not waiting:
             if answer is not None:
@@ -91,13 +92,6 @@ def decide_resumption(
             return Resumption(asked, without, branches, questions)
         command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
         return Resumption(asked, command, branches, questions)
-
-
-def _list_branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
-    for task in snapshot.tasks:
-        state = read_nested_state(task)
-        if task.name == BRANCH and state is not None:
-            yield state
 
 
 def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
@@ -124,24 +118,11 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
         )
     if not snapshot.tasks:
-        raise ResumeError(describe_ended_run(thread_id, str(values["status"])))
-    state = state_from_values(thread_id, values, max_retries)
-    _check_next_step(thread_id, state, snapshot.tasks)
-    return state
-
-
-def _check_next_step(thread_id: str, state: OrchestratorState, tasks: Collection[PregelTask]) -> None:
-    """Checks that a run without an open step is at its final answer.
-
-    Raises:
-        BrokenRunError: It would continue with a step that the plan does not have.
-    """
-    is_after_plan = state["status"] == "executing" and is_answer_due(state)
-    # A task with a result has ended, and the state has its update: only its checkpoint is missing.
-    if is_after_plan and not any(task.name == SYNTHESIS or task.result is not None for task in tasks):
-        raise broken_run(
-            thread_id, f"current_step_index: no step {state['current_step_index'] + 1} in the plan"
+        raise ResumeError(
+            f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
+            "start a new run, on this thread or on another"
         )
+    return state_from_values(thread_id, values, max_retries)
 
 
 def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:

@@ -155,7 +155,7 @@ class RunMethods:
                 recorded. An ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without
                 an answer, a run that waits for one is returned unchanged, unless its deadline has passed.
             config: LangChain's config, as in ``run``.
-            accept_changes: Whether the run may go on although this orchestrator lacks or weakens a setting
+            accept_changes: Whether the run may go on although this orchestrator lacks or changes a setting
                 that the run began with: its tools that run once or need an approval, contracts, checks,
                 ``require``, ``judge``, ``supervision`` or a bound. A warning of the run then names each.
 
@@ -163,7 +163,7 @@ class RunMethods:
             The state as ``run`` returns it: the final one, or one with the next ``question``.
 
         Raises:
-            ResumeError: There is nothing to resume, the answer is not accepted, or a setting is weaker than
+            ResumeError: There is nothing to resume, the answer is not accepted, or a setting is another than
                 the run began with; nothing has changed.
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.

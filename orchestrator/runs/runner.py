@@ -119,7 +119,7 @@ class Runner:
             async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
                 run.restore_usage(start.state, start.branches)
-                run.weakened = start.weakened
+                run.changed = start.changed
                 run.began = start.began or self.launcher.settings.now().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:

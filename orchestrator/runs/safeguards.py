@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from evaluation import EvaluationContract
@@ -18,19 +18,7 @@ from orchestrator.task_contracts.contract_options import StatedContracts
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
-_ORDERS: Final[Mapping[str, Sequence[Json]]] = {
-    "require": (None, "judged", "checked"),
-    "grounding": ("off", "facts", "strict"),
-    "supervision": ("none", "llm", "human"),
-    "supervision_policy.ask": ("on_triggers", "always"),
-}
-"""The values of a setting, from the weakest."""
-_DEFAULTS: Final[Mapping[str, Json]] = {
-    "grounding": "facts",
-    "supervision": "none",
-    "supervision_policy.ask": "always",
-}
-_ALL: Final = "all"
+_DEFAULTS: Final[Mapping[str, Json]] = {"grounding": "facts", "supervision_policy.ask": "always"}
 
 
 def describe_safeguards(
@@ -45,36 +33,31 @@ def describe_safeguards(
 
     The contract of a task that is derived or a case is stored in the state of the run.
     """
-    run = stated.run if isinstance(stated.run, EvaluationContract) else None
-    contracts = {
-        "contract": run,
-        "output_contract": given.get("output_contract"),
-        "step_contract": stated.step,
-    }
-    bounds = settings.budget.model_dump(mode="json", exclude={"prices"})
     checks = [check["name"] for check in map(mapping, stated.output.checks)]
+    bounds = settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True)
+    supervision = settings.supervision
     values: dict[str, Json] = {
         "once_tools": [*settings.once_tools],
-        "approve_tools": _ALL if settings.approve_tools == _ALL else [*settings.approve_tools],
+        "approve_tools": "all" if settings.approve_tools == "all" else [*settings.approve_tools],
         "require": settings.require,
         "grounding": settings.grounding,
-        "supervision": settings.supervision
-        if isinstance(settings.supervision, str)
-        else _name(settings.supervision),
+        "supervision": None if supervision == "none" else _name(supervision),
         "supervision_policy.ask": settings.supervision_policy.ask,
-        "budget": {name: bound for name, bound in bounds.items() if bound is not None},
+        "budget": bounds,
         "checks": [name for name in checks if name != OUTPUT_TYPE],
         "output_type": _name(given.get("output_type")),
         "judge": _name(given.get("judge")),
         "verifier": settings.verifier,
-        **{name: _name(contract) for name, contract in contracts.items()},
+        "contract": _name(stated.run) if isinstance(stated.run, EvaluationContract) else None,
+        "output_contract": _name(given.get("output_contract")),
+        "step_contract": _name(stated.step),
     }
     # Each checkpoint has them, so those that nobody has set are left out.
     return {name: value for name, value in values.items() if value and value != _DEFAULTS.get(name)}
 
 
-def list_weakened(stored: object, current: Mapping[str, Json]) -> list[str]:
-    """Lists the safeguards of a run that an orchestrator lacks or weakens, a sentence each.
+def list_changed(stored: object, current: Mapping[str, Json]) -> list[str]:
+    """Lists the safeguards of a run that an orchestrator lacks or changes, a sentence each.
 
     Args:
         stored: The JSON text in the metadata of the run; a run of an earlier version has none.
@@ -86,57 +69,14 @@ def list_weakened(stored: object, current: Mapping[str, Json]) -> list[str]:
     return [
         f"{name} is {format_repr(now.get(name), 80)}, and the run began with {format_repr(value, 80)}"
         for name, value in before.items()
-        if not _compare(name)(value, now.get(name))
+        if now.get(name) != value
     ]
 
 
-def describe_weakened(thread_id: str, weakened: Sequence[str]) -> str:
-    """Describes why a run cannot be resumed with weaker safeguards."""
-    return (
-        f"thread {format_repr(thread_id, 80)} cannot go on with weaker settings: {'; '.join(weakened)}; "
-        "give them as before, or resume with accept_changes=True"
-    )
-
-
-def _compare(name: str) -> Callable[[Json, Json], bool]:
-    if name in _ORDERS:
-        return lambda before, now: _is_as_strict(_ORDERS[name], before, now)
-    return _COMPARED.get(name, lambda before, now: before == now)
-
-
-def _is_as_strict(order: Sequence[Json], before: Json, now: Json) -> bool:
-    # A function decides for each step, so that only the same one is as strict.
-    if before not in order or now not in order:
-        return before == now or before == order[0]
-    return order.index(now) >= order.index(before)
-
-
-def _has_all(before: Json, now: Json) -> bool:
-    return now == _ALL or (isinstance(before, list) and isinstance(now, list) and {*before} <= {*now})
-
-
-def _has_bounds(before: Json, now: Json) -> bool:
-    return isinstance(before, dict) and isinstance(now, dict) and all(_iterate_kept(before, now))
-
-
-def _iterate_kept(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[bool]:
-    for name, bound in before.items():
-        own = now.get(name)
-        yield isinstance(own, int | float) and isinstance(bound, int | float) and own <= bound
-
-
-_COMPARED: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
-    "once_tools": _has_all,
-    "approve_tools": _has_all,
-    "checks": _has_all,
-    "budget": _has_bounds,
-}
-
-
 def _name(value: object) -> str | None:
-    """Names a contract by a digest, and other objects by their class or function; None for None."""
-    if value is None:
-        return None
+    """Names a contract by a digest, and other objects by their class or function; a text and None stay."""
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, EvaluationContract):
         text = json.dumps(plain_contract(value), sort_keys=True, default=format_text)
         return f"contract {hashlib.md5(text.encode('utf-8', 'replace'), usedforsecurity=False).hexdigest()}"

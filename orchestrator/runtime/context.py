@@ -50,7 +50,7 @@ class RunContext:
         stopped: Failure of a halted or denied step, after which no other step may start.
         now: Returns the current time in UTC.
         began: When the run began, in UTC; stored with the run.
-        weakened: Safeguards that are weaker since the run was resumed; the next node warns of them.
+        changed: Safeguards that are others since the run was resumed; the next node warns of them.
         spent: Usage of the calls that have ended.
     """
 
@@ -65,7 +65,7 @@ class RunContext:
     stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
     began: str = ""
-    weakened: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
     spent: Usage = field(default_factory=lambda: NO_USAGE)
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
@@ -74,10 +74,10 @@ class RunContext:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cancellation: asyncio.Future[None] | None = None
 
-    def take_weakened(self) -> list[str]:
-        """Returns a warning for each safeguard that is weaker now, once."""
-        weakened, self.weakened = self.weakened, ()
-        return [f"resumed with accept_changes: {each}" for each in weakened]
+    def take_changed(self) -> list[str]:
+        """Returns a warning for each safeguard that changed, once."""
+        changed, self.changed = self.changed, ()
+        return [f"resumed with accept_changes: {each}" for each in changed]
 
     def start_step(self, step_index: int) -> None:
         """Starts the clock of a step, unless it runs already."""

@@ -257,11 +257,17 @@ def test_a_result_of_a_run_that_waits_has_no_output():
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"status": "success", "basis": "checked", "output": "a\nb"}, "success, checked: 'a\\nb'"),
-        ({"status": "success", "output": "a" * 500}, f"success, unverified: '{'a' * 99}…'"),
-        ({"status": "failed", "failure": FAILURE}, "failed, denied: 'no'"),
-        ({"status": "executing", "question": QUESTION}, "waits for an answer (approve, deny): 'Well?'"),
-        ({"status": "executing"}, "executing: it has not ended"),
+        ({"status": "success", "basis": "checked", "output": "a\nb"}, "'success, checked: a\\nb'"),
+        ({"status": "success", "output": "a" * 500}, f"'success, unverified: {'a' * 178}…'"),
+        ({"status": "failed", "failure": FAILURE}, "'failed, denied: no'"),
+        (
+            {"status": "executing", "question": QUESTION},
+            repr(
+                "the run has not ended: it waits for an answer (approve, deny): 'Well?'; "
+                "resume(thread_id, {'answer': ...}) answers it"
+            ),
+        ),
+        ({"status": "executing"}, "'the run has not ended (executing); resume(thread_id) continues it'"),
     ],
 )
 def test_a_result_is_printed_in_one_line(changes, text):

@@ -18,7 +18,6 @@ from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.graph.agent_checks import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps
-from orchestrator.runs.fork import check_step
 from orchestrator.runtime.call import Raised, Spent
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
@@ -58,7 +57,6 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
         300,
         lambda text: message_of(plan_with({"step": "x", "contract": {text: 1}})),
     ),
-    "the index of a step": (40, lambda text: message_of(lambda: check_step(text))),
     "hooks": (80, lambda text: message_of(lambda: check_hooks(text))),
     "a setting": (80, lambda text: message_of(lambda: RetryPolicy(max_replans=text))),
     "an error of an agent": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
@@ -100,18 +99,12 @@ def prune(
 
     With both options, a run is kept if either option keeps it.
     """
-    listed: list[str] = []
-
-    def confirm(threads: Sequence[str]) -> bool:
-        listed.extend(threads)
-        return not dry_run
-
     with report_bad_input():
         if keep_last is None and older_than is None:
             raise ConfigurationError("prune needs --keep-last N or --older-than AGE; give one of them")
         with open_store(db) as store:
-            deleted = store.history.prune(keep_last=keep_last, older_than=older_than, confirm=confirm)
-    for thread in listed if dry_run else deleted:
+            threads = store.history.prune(keep_last=keep_last, older_than=older_than, dry_run=dry_run)
+    for thread in threads:
         typer.echo(f"{'would delete' if dry_run else 'deleted'} {one_line(thread, 5000)}", err=True)
-    if not listed:
+    if not threads:
         typer.echo("nothing to delete", err=True)

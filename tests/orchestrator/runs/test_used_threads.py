@@ -57,7 +57,7 @@ REFUSALS = [
     (interrupt, f"thread 't' has an unfinished run; continue it with resume('t'), {OTHERS}"),
     (
         ask,
-        f"thread 't' has a run that waits for an answer; answer it with resume('t', {ANSWERS}), {OTHERS}",
+        f"thread 't' has a run that waits for an answer; continue it with resume('t', {ANSWERS}), {OTHERS}",
     ),
 ]
 
