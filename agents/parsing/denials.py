@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-_PREFIX: Final = re.compile(r"^(?:is|was|overall|final|judge|total|stated)_")
+_PREFIX: Final = re.compile(r"^(?:is|was|has|overall|final|judge|total|stated)_")
 _APPROVALS: Final = frozenset({
     "success", "successful", "pass", "passed", "passes", "approve", "approved", "accept", "accepted",
     "acceptable", "ok",
@@ -15,9 +15,11 @@ _REFUSALS: Final = frozenset({
     "fail", "fails", "failed", "reject", "rejected", "refuse", "refused", "deny", "denied",
     "block", "blocked", "halt", "halted",
     "incomplete", "incorrect", "invalid", "wrong", "unsuccessful", "unacceptable",
-    "unsafe", "harmful", "toxic", "hallucinated", "hallucination",
+    "retry", "revise", "redo", "unsafe", "harmful", "toxic", "hallucinated", "hallucination",
 })  # fmt: skip
-_FAULTS: Final = frozenset({"error", "errors", "failure", "failures", "error_message", "failure_reason"})
+_FAULTS: Final = frozenset(
+    {"error", "errors", "failure", "failures", "error_message", "failure_reason", "must_fix"}
+)
 """Names that deny with any value, unless it says that there is none."""
 _MET: Final = frozenset({
     "met", "achieved", "complete", "completed", "finished", "done", "fulfilled", "allowed", "satisfied",
@@ -42,6 +44,7 @@ _REFUSING_WORD: Final = re.compile(
     r"""\s*(?-i:[DEF])[+-]?\s*$ | [^\w❌✗✘👎]*+(?: [❌✗✘👎]
     | (?:not|never)[\s_-]+(?:pass|approv|accept|allow|ok|success|met)\w*
     | (?:fail|reject|refus|disapprov)\w* | den(?:y|ied) | block(?:ed)? | halt(?:ed)? | abort(?:ed)?
+    | revise | retry | redo | do[\s_-]+not[\s_-]+(?:approve|accept|pass)
     | un(?:successful|acceptable|satisfactory|clear|decided)
     | in(?:correct|sufficient|adequate|valid|complete|conclusive) | wrong | bad | poor
     | needs?[\s_-](?:work|review|revision|improvement)
@@ -75,7 +78,8 @@ def find_denial(value: object, ignored: Collection[str] = ()) -> str | None:
 
 def normalize_name(name: object) -> str:
     """Writes a field's name in lower case with underscores, without a prefix such as "is" or "overall"."""
-    return _PREFIX.sub("", re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_"))
+    words = re.sub(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])", "_", str(name))
+    return _PREFIX.sub("", words.casefold().strip("_"))
 
 
 def iter_fields(value: object) -> Iterator[tuple[str, object]]:

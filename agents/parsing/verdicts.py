@@ -73,7 +73,7 @@ def _read_item(value: object) -> Verdict | None:
     except ValueError:
         return None
     success = read_boolean(fields.get("success"))
-    if success is None or (success and find_denial(fields) is not None):
+    if success is None or (success and find_denial(value) is not None):
         return None
     return Verdict(success=success, feedback=_read_feedback(fields.get("feedback")))
 

@@ -17,12 +17,10 @@ MAX_CANDIDATES: Final = 100_000
 """Places in one text that are checked in detail. A check takes some microseconds."""
 # Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
 _MEMORY_BYTES: Final = 64 << 20
-_LOOKALIKES: Final = (
-    dict.fromkeys(map(chr, (*range(0x2010, 0x2016), 0x2212)), "-")
-    | dict.fromkeys(map(chr, (*range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)), " ")
-    | {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_LOOKALIKES: Final = dict.fromkeys(map(chr, (*range(0x2010, 0x2016), 0x2212)), "-") | dict.fromkeys(
+    map(chr, (*range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)), " "
 )
-"""Dashes, spaces, and the wide forms of ASCII's characters, as ASCII."""
+"""Dashes and spaces as ASCII."""
 _FOREIGN_LOGINS: Final = (
     *("пароль", "паролем", "пароля", "парола", "лозинка", "гасло", "密码", "密碼", "口令", "暗証番号"),
     *("パスワード", "パスフレーズ", "비밀번호", "암호", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from evaluation.sensitive import contact, personal_numbers
 from evaluation.sensitive.credentials import assignments, secret_places, tokens
 from evaluation.sensitive.detector import Detector, EncodedText, Pattern, TooManyCandidatesError
+from evaluation.sensitive.disguised_text import is_disguised, read_plainly
 from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span, merge_spans
 
 Search = Callable[[str], tuple[Span, ...]]
@@ -48,19 +50,32 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     character. A text with more than ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates is one span, which
     is ``unsearched``.
     """
+    spans = _search(text)
+    if is_disguised(text):
+        plain, places = read_plainly(text)
+        found = (replace(span, start=places[span.start], end=places[span.end]) for span in _search(plain))
+        spans = [*spans, *found]
+    return merge_spans(spans)
+
+
+def _search(text: str) -> list[Span]:
     subject = EncodedText(text)
     found = (span for family in _FAMILIES for span in family.find_spans(subject))
     with suppress(TooManyCandidatesError):
         spans = [*islice(found, MAX_VALUES + 1)]
         if len(spans) <= MAX_VALUES:
-            return merge_spans(spans)
-    return (Span(0, len(text), "unsearched", "unsearched"),)
+            return spans
+    return [Span(0, len(text), "unsearched", "unsearched")]
 
 
 def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
     data = EncodedText(json_text).data
-    return _UNREADABLE.occurs_in(data) or any(family.any.occurs_in(data) for family in _FAMILIES)
+    return (
+        is_disguised(json_text)
+        or _UNREADABLE.occurs_in(data)
+        or any(family.any.occurs_in(data) for family in _FAMILIES)
+    )
 
 
 def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:

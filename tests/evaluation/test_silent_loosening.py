@@ -185,7 +185,11 @@ def test_a_reply_that_was_blocked_or_refused_is_no_output(end):
 
 @pytest.mark.parametrize(
     "denial",
-    [{"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}, {"decision": "block"}],
+    [
+        *({"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}),
+        *({"decision": "block"}, {"needsRevision": True}, {"isApproved": False}, {"decision": "revise"}),
+        *({"has_errors": True}, {"must_fix": ["x"]}, {"decision": "do not approve"}),
+    ],
 )
 def test_a_judge_that_contradicts_its_score_approves_nothing(denial):
     def judge(request):
@@ -232,7 +236,13 @@ def test_a_price_of_another_form_is_refused(price):
         evaluate({"agent_run": {"final_output": "x"}}, prices={"m": price})
 
 
-@pytest.mark.parametrize("field", [{"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}])
+@pytest.mark.parametrize(
+    "field",
+    [
+        *({"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}, {"hasErrors": False}),
+        *({"retry": False}, {"mustFix": []}, {"recommendation": "Revise the wording later"}),
+    ],
+)
 def test_a_field_that_denies_nothing_keeps_the_approval(field):
     def judge(request):
         return {"score": request.rubric.scale.max, "rationale": "good work", **field}

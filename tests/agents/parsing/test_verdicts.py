@@ -107,6 +107,7 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a success with a denial inside", '{"success": true, "checks": [{"approved": false}]}', UNREADABLE),
     ("a success that is a failure, too", '{"success": true, "failure": true}', UNREADABLE),
     ("a success that needs a revision", '{"success": true, "needs_revision": true}', UNREADABLE),
+    ("another spelling of it", '{"success": true, "needsRevision": "true"}', UNREADABLE),
     ("a success that is not complete", '{"success": true, "complete": false}', UNREADABLE),
     ("a success with an error", '{"success": true, "error": "the third line is missing"}', UNREADABLE),
     ("a success with the decision to block", '{"success": true, "decision": "block"}', UNREADABLE),
