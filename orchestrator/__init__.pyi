@@ -65,7 +65,6 @@ from .tuning.replay import NamedPolicy as NamedPolicy
 from .tuning.replay import RecordedRun as RecordedRun
 from .tuning.replay import read_run as read_run
 from .tuning.replay import replay as replay
-from .tuning.tune import load_recorded_runs as load_recorded_runs
 from .tuning.tune import read_stored_runs as read_stored_runs
 from .tuning.tune import tune as tune
 from .tuning.tune_spec import SearchBudget as SearchBudget

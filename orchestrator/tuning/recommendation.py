@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.statistics.means import PairedDifference, paired_difference
-from orchestrator.tuning.candidates import Candidate
+from orchestrator.tuning.candidates import DEFAULT
+from orchestrator.tuning.replay import NamedPolicy, RecordedRun
 from orchestrator.tuning.study_tasks import FEWEST_HELD_OUT
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune_spec import Objective, TuneSpec
@@ -17,22 +18,23 @@ class Recommendation:
     """The policy to use, and what it rests on.
 
     Attributes:
-        candidate: The recommended candidate.
+        candidate: The recommended policy.
         sentence: The recommendation with its reason, in one sentence.
-        refutation: What was compared, and what would refute it.
-        best: The best candidate of the search on the tasks of the search.
-        held_out: The best candidate and the default on the held-out tasks; None if the default is the best.
-        difference: Of their values on the held-out tasks, the best minus the default; None as above.
-        is_told_apart: Whether the interval of the difference excludes 0.
+        best: The best policy of the search on the tasks of the search; None if every one breaks a limit.
+        held_out: The best policy and the default on the held-out tasks; None if the default is the best.
+        difference: Of their success on the held-out tasks, the best minus the default; None as above.
     """
 
-    candidate: Candidate
+    candidate: NamedPolicy
     sentence: str
-    refutation: str
-    best: Trial | None
-    held_out: tuple[Trial, Trial] | None
-    difference: PairedDifference | None
-    is_told_apart: bool
+    best: Trial | None = None
+    held_out: tuple[Trial, Trial] | None = None
+    difference: PairedDifference | None = None
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether another policy than the default is recommended."""
+        return self.candidate is not DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +44,12 @@ class TuneResult:
     Attributes:
         spec: The specification.
         trials: Every policy tried, the default first.
-        front: Those that no other beats in success and cost at once.
         recommendation: The policy to use, and what it rests on.
         stopped: Why the search ended early; None if it did not.
     """
 
     spec: TuneSpec
     trials: Sequence[Trial]
-    front: Sequence[Trial]
     recommendation: Recommendation
     stopped: str | None
 
@@ -58,70 +58,50 @@ class TuneResult:
         """The recommended policy, as ``RetryPolicy.from_yaml`` reads it."""
         return self.recommendation.candidate.policy.to_yaml()
 
+    @property
+    def runs(self) -> list[RecordedRun]:
+        """The attempts of all runs of the search, for ``replay``."""
+        return [measured.run for trial in self.trials for measured in trial.by_task.values()]
+
 
 def recommend(
-    default: Trial, best: Trial | None, held_out: tuple[Trial, Trial] | None, objective: Objective
+    best: Trial | None, held_out: tuple[Trial, Trial] | None, objective: Objective
 ) -> Recommendation:
-    """Recommends the best candidate of a search, or the default.
+    """Recommends the best policy of a search, or the default.
 
     Args:
-        default: The default on the tasks of the search.
-        best: The best candidate on these tasks; None if every one breaks a limit.
-        held_out: The best candidate and the default on the tasks that the search did not see; None if the
+        best: The best policy on the tasks of the search; None if every one breaks a limit.
+        held_out: The best policy and the default on the tasks that the search did not see; None if the
             default is the best, or if no such run was possible.
         objective: What makes a policy better.
     """
     if best is None:
-        return _keep(default, "every policy breaks a limit of the objective", best)
-    if best.candidate.digest == default.candidate.digest:
-        return _keep(default, "no policy was better on the tasks of the search", best)
+        return _keep_default("every policy breaks a limit of the objective")
+    if best.candidate == DEFAULT:
+        return _keep_default("no policy was better on the tasks of the search", best)
     if held_out is None:
-        return _keep(default, "nothing can be told apart without held-out runs", best)
-    return _compare(default, best, held_out, objective)
-
-
-def _compare(
-    default: Trial, best: Trial, held_out: tuple[Trial, Trial], objective: Objective
-) -> Recommendation:
+        return _keep_default("nothing can be told apart without held-out runs", best)
     after, before = held_out
-    difference = paired_difference(before.values("success"), after.values("success"))
+    difference = paired_difference(before.successes, after.successes)
     low, high = difference.interval
     count, name = len(after.by_task), best.candidate.name
     measured = f"{difference.mean:+.3f} on {count} held-out tasks (95 % interval {low:+.3f} to {high:+.3f})"
-    reason = None
     if broken := after.broken_limit(objective):
         reason = f"on the held-out tasks, {name} breaks a limit ({broken})"
     elif count < FEWEST_HELD_OUT:
         reason = f"nothing can be told apart with fewer than {FEWEST_HELD_OUT} held-out tasks (here {count})"
     elif low <= 0.0:
         reason = f"nothing can be told apart; the success rate of {name} differs by {measured}"
-    is_better = reason is None
-    use = f"Use {name}: its success rate differs from the default's by {measured}."
-    return Recommendation(
-        candidate=best.candidate if is_better else default.candidate,
-        sentence=use if is_better else f"Keep the default: {reason}.",
-        refutation=_describe_refutation(default, best, count, is_better=is_better),
-        best=best,
-        held_out=held_out,
-        difference=difference,
-        is_told_apart=is_better,
-    )
+    else:
+        use = f"Use {name}: its success rate differs from the default's by {measured}."
+        return Recommendation(best.candidate, use, best, held_out, difference)
+    return _keep_default(reason, best, held_out, difference)
 
 
-def _keep(default: Trial, reason: str, best: Trial | None) -> Recommendation:
-    refutation = (
-        f"Compared by their success rate on the same {len(default.by_task)} tasks; more tasks, or other "
-        "policies, could show a difference."
-    )
-    sentence = f"Keep the default: {reason}."
-    return Recommendation(default.candidate, sentence, refutation, best, None, None, is_told_apart=False)
-
-
-def _describe_refutation(default: Trial, best: Trial, held_out: int, *, is_better: bool) -> str:
-    compared = (
-        f"{best.candidate.name} was chosen on {len(default.by_task)} tasks and compared with the default on "
-        f"{held_out} others, on the same tasks and seeds"
-    )
-    if is_better:
-        return f"{compared}; {held_out} new tasks on which the interval contains 0 refute it."
-    return f"{compared}; an interval above 0 on more tasks refutes it."
+def _keep_default(
+    reason: str,
+    best: Trial | None = None,
+    held_out: tuple[Trial, Trial] | None = None,
+    difference: PairedDifference | None = None,
+) -> Recommendation:
+    return Recommendation(DEFAULT, f"Keep the default: {reason}.", best, held_out, difference)

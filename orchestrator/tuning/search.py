@@ -1,4 +1,4 @@
-"""Searches the space: tries candidates on the same tasks, and ends those early that are clearly worse."""
+"""Searches the space: tries policies on the same tasks, and ends those early that are clearly worse."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 
 from evaluation.errors import MissingExtraError
 from evaluation.statistics.two_sample import sequential_test
-from orchestrator.tuning.candidates import Candidate, Space
-from orchestrator.tuning.run_log import BudgetSpentError
-from orchestrator.tuning.trials import Trial, Values, choose_best
+from orchestrator.tuning.candidates import DEFAULT, Space
+from orchestrator.tuning.replay import NamedPolicy
+from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun, Trial, choose_best
 from orchestrator.tuning.tune_spec import TuneSpec
 
 Progress = Callable[[Sequence[Trial]], None]
@@ -21,18 +21,18 @@ _ALPHA: Final = 0.05
 
 
 def build_trial(
-    candidate: Candidate, measured: Iterable[tuple[str, Values]], best: Trial | None = None
+    candidate: NamedPolicy, measured: Iterable[tuple[str, MeasuredRun]], best: Trial | None = None
 ) -> Trial:
-    """Measures a candidate task by task, until it is clearly worse than the best one so far.
+    """Measures a policy task by task, until it is clearly worse than the best one so far.
 
     The test is paired by task and stays valid although it is read after every task (``sequential_test``).
     """
-    by_task: dict[str, Values] = {}
+    by_task: dict[str, MeasuredRun] = {}
     pairs: list[tuple[float, float]] = []
-    for task, values in measured:
-        by_task[task] = values
-        if best is not None and task in best.by_task:
-            pairs.append((best.by_task[task]["success"], values["success"]))
+    for task, run in measured:
+        by_task[task] = run
+        if best is not None:
+            pairs.append((float(best.by_task[task].success), float(run.success)))
             if sequential_test(pairs, _ALPHA).verdict == "treatment_lower":
                 reason = f"clearly worse than {best.candidate.name} after {len(pairs)} tasks"
                 return Trial(candidate, by_task, stopped=reason)
@@ -42,15 +42,15 @@ def build_trial(
 def search(
     spec: TuneSpec,
     space: Space,
-    try_candidate: Callable[[Candidate, Trial | None], Trial],
+    try_candidate: Callable[[NamedPolicy, Trial | None], Trial],
     report: Progress,
 ) -> tuple[list[Trial], str | None]:
-    """Tries the default, the policies with names, and as many of the space as the budget allows.
+    """Tries the default, and as many of the space as the budget allows.
 
     Args:
         spec: The specification.
-        space: The candidates.
-        try_candidate: Measures a candidate, next to the best one so far.
+        space: The policies.
+        try_candidate: Measures a policy, next to the best one so far.
         report: Is called with all trials after each one.
 
     Returns:
@@ -72,34 +72,25 @@ def search(
     return trials, None
 
 
-def _propose(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[Candidate]:
-    """Yields the candidates to try; reads the results of those before."""
-    yield space.default
-    everything = space.everything
-    if len(everything) <= spec.budget.trials:
-        yield from everything
+def _propose(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[NamedPolicy]:
+    """Yields the policies to try; reads the results of those before."""
+    yield DEFAULT
+    if len(space.everything) <= spec.budget.trials:
+        yield from space.everything
         return
-    named = [candidate for candidate in everything if candidate in space.named]
-    yield from named[: spec.budget.trials]
-    yield from _propose_by_optuna(spec, space, trials)
-
-
-def _propose_by_optuna(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[Candidate]:
     optuna = _import_optuna()
-    startup = min(10, spec.budget.trials)
-    sampler = optuna.samplers.TPESampler(seed=spec.seed, n_startup_trials=startup)
+    sampler = optuna.samplers.TPESampler(seed=spec.seed, n_startup_trials=min(10, spec.budget.trials))
     study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
     for _ in range(spec.budget.trials * _ASKED_PER_TRIAL):
         if len(trials) > spec.budget.trials:
             return
         proposal = study.ask()
-        sizes = space.dimensions.items()
-        choices = [proposal.suggest_categorical(name, list(range(size))) for name, size in sizes]
+        choices = [proposal.suggest_categorical(name, [*range(size)]) for name, size in space.sizes.items()]
         candidate = space.combinations[tuple(choices)]
-        if candidate.digest not in {trial.candidate.digest for trial in trials}:
+        if candidate.policy not in {trial.candidate.policy for trial in trials}:
             yield candidate
         # A policy that was ended early keeps the value of its tasks so far, which is low enough.
-        trial = next(each for each in trials if each.candidate.digest == candidate.digest)
+        trial = next(each for each in trials if each.candidate.policy == candidate.policy)
         study.tell(proposal, [trial.success, trial.cost(spec.objective)])
 
 

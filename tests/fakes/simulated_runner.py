@@ -9,45 +9,40 @@ from orchestrator.retry.attempts import FIRST, Attempt
 from orchestrator.retry.decision import decide
 from orchestrator.tuning.replay import RecordedRun, RecordedStep
 from orchestrator.tuning.study_tasks import name_task
-from orchestrator.tuning.trials import MeasuredRun
+from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun
 
 
 class SimulatedRunner:
     """Runs tasks by chance. The n-th attempt of a task by a strategy is the same under every policy.
 
     Attributes:
-        calls: The runs that were made, as (candidate, task).
+        runs: The number of runs that were made.
     """
 
-    def __init__(self, chances: dict[str, float], fail_after: int | None = None) -> None:
-        self.chances = chances
-        self.calls: list[tuple[str, str]] = []
-        self.fail_after = fail_after
+    def __init__(self, chances: dict[str, float], most: int | None = None) -> None:
+        self.chances, self.most = chances, most
+        self.runs = 0
 
-    def run(self, case, candidate, repeat) -> MeasuredRun:
-        """Runs a task under a candidate; raises KeyboardInterrupt after ``fail_after`` runs."""
-        if self.fail_after is not None and len(self.calls) >= self.fail_after:
-            raise KeyboardInterrupt
-        self.calls.append((candidate.name, name_task(case)))
-        attempts = [self._attempt(f"{case.task}{repeat}", FIRST, 0)]
-        while (decision := decide(candidate.policy, attempts)).is_retry:
-            attempt = self._attempt(f"{case.task}{repeat}", decision.use, len(attempts))
+    def run(self, case, policy) -> MeasuredRun:
+        """Runs a task under a policy; the budget is spent after ``most`` runs."""
+        if self.runs == self.most:
+            raise BudgetSpentError(f"the budget of {self.most} runs is spent")
+        self.runs += 1
+        attempts = [self._attempt(case.task, FIRST, 0)]
+        while (decision := decide(policy, attempts)).is_retry:
+            attempt = self._attempt(case.task, decision.use, len(attempts))
             attempts.append(replace(attempt, rule=decision.position))
         count = len(attempts)
         run = RecordedRun(name_task(case), (RecordedStep(tuple(attempts)),))
-        passed = attempts[-1].outcome == "validated"
-        return MeasuredRun(
-            passed, count, 100 * count, None, float(count), count, count, float(count), 0.0, run
-        )
+        return MeasuredRun(attempts[-1].outcome == "validated", count, count, 100 * count, float(count), run)
 
     def _attempt(self, task: str, strategy: str, number: int) -> Attempt:
-        passed = random.Random(f"{task} {strategy} {number}").random() < self.chances[strategy]
+        passed = random.Random(f"{task}0 {strategy} {number}").random() < self.chances[strategy]
         return Attempt(
             number=number + 1,
             strategy=strategy,
             outcome="validated" if passed else "failed",
             kinds=() if passed else ("content",),
-            output=f"{task} {strategy} {number}",
             tokens=100,
             seconds=1.0,
         )

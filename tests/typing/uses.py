@@ -101,7 +101,7 @@ def write_policies() -> None:
     RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()])
     RetryPolicy(strategies=(CustomRule(strategy=keep_request),))
     RetryPolicy.model_validate({"strategies": [{"use": "resample"}]})
-    TuneSpec(tasks="tasks.yaml", policies={"patient": {"max_retries": 5}}, budget=SearchBudget(trials=3))
+    TuneSpec(tasks="tasks.yaml", space={"max_retries": [0, 5]}, budget=SearchBudget(trials=3))
 
 
 def read_run(orchestrator: LangGraphOrchestrator) -> None:

@@ -1,16 +1,15 @@
 "use strict";
 // Draws the charts of a page from the JSON beside them. Values are only ever text or numbers of a mark.
 const drawings = {
-  // Points with an interval each; those on the front are joined.
+  // Points with an interval each; the recommended one is named.
   front(data) {
     const front = data.points.filter((point) => point.front);
     return Plot.plot({
       width: 860, height: 420, marginLeft: 60, grid: true,
       x: { label: data.x, nice: true }, y: { label: data.y, domain: [0, 1], percent: false },
-      color: { domain: ["on the front", "beaten", "ended early"], range: ["#0b6e4f", "#6b7280", "#d1a054"], legend: true },
+      color: { domain: ["recommended", "tried", "ended early"], range: ["#0b6e4f", "#6b7280", "#d1a054"], legend: true },
       marks: [
         Plot.ruleX(data.points, { x: "x", y1: "low", y2: "high", stroke: "group", strokeOpacity: 0.5 }),
-        Plot.line(front, { x: "x", y: "y", stroke: "#0b6e4f", strokeDasharray: "4 3" }),
         Plot.dot(data.points, { x: "x", y: "y", fill: "group", r: 4, tip: true,
           channels: { policy: "name", interval: "interval" } }),
         Plot.text(front, { x: "x", y: "y", text: "name", dy: -12, fontSize: 11 }),

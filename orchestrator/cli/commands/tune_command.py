@@ -15,7 +15,7 @@ from orchestrator.cli.view.consoles import build_console, print_json, print_logs
 from orchestrator.cli.view.terminal_text import clean, one_line
 from orchestrator.errors import RunFailedError
 from orchestrator.tuning.recommendation import TuneResult
-from orchestrator.tuning.study_report import list_rows, render_html
+from orchestrator.tuning.study_report import format_interval, list_rows, render_html
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune as tune_study
 
@@ -46,10 +46,13 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
     trial = trials[-1]
-    rate = f"{trial.success:.3f} on {len(trial.by_task)} tasks"
     ended = f"; {trial.stopped}" if trial.stopped else ""
-    line = f"policy {len(trials)}: {trial.candidate.name}: success {rate}{ended}"
+    line = f"policy {len(trials)}: {trial.candidate.name}: success {_format_success(trial)}{ended}"
     console.print(Text(one_line(line)), soft_wrap=True)
+
+
+def _format_success(trial: Trial) -> str:
+    return f"{trial.success:.3f} ({format_interval(trial)}) on {len(trial.by_task)} tasks"
 
 
 def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
@@ -61,40 +64,23 @@ def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
 
 
 def _print_result(result: TuneResult, files: dict[str, str]) -> None:
-    recommendation = result.recommendation
-    lines = [recommendation.sentence, *_list_figures(result), recommendation.refutation]
+    held_out = result.recommendation.held_out or ()
+    lines = [result.recommendation.sentence]
+    lines += [f"{trial.candidate.name}, held out: success {_format_success(trial)}" for trial in held_out]
     lines += [f"Ended early: {result.stopped}."] if result.stopped else []
     lines += [f"{name}: {path}" for name, path in files.items()]
     build_console().print(Text(clean("\n".join(lines))), soft_wrap=True)
 
 
-def _list_figures(result: TuneResult) -> list[str]:
-    """Lists the success of the best policy on the tasks of the search and on the held-out ones."""
-    best, held_out = result.recommendation.best, result.recommendation.held_out
-    if best is None or held_out is None:
-        return []
-    pairs = [("tasks of the search", best, result.trials[0]), ("held-out tasks", *held_out)]
-    return [
-        f"On the {len(after.by_task)} {name}: success {after.success:.3f} with "
-        f"{best.candidate.name}, {before.success:.3f} with the default."
-        for name, after, before in pairs
-    ]
-
-
 def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
     recommendation = result.recommendation
-    difference = recommendation.difference
     return {
         "recommended": recommendation.candidate.name,
         "sentence": recommendation.sentence,
-        "refutation": recommendation.refutation,
         "is_told_apart": recommendation.is_told_apart,
-        "held_out_difference": None if difference is None else difference.mean,
-        "held_out_interval": None if difference is None else list(difference.interval),
-        "figures": _list_figures(result),
+        "difference": recommendation.difference and recommendation.difference._asdict(),
         "policy": recommendation.candidate.policy.model_dump(mode="json"),
         "trials": list_rows(result),
-        "front": [trial.candidate.name for trial in result.front],
         "stopped": result.stopped,
         "files": files,
     }

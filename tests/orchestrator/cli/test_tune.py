@@ -9,7 +9,7 @@ import pytest
 from orchestrator import RetryPolicy
 from tests.fakes.chat_server import plan
 
-SPEC = "tasks: tasks.yaml\nmodels: ['openai:m']\npolicies:\n  never: {max_retries: 0}\n"
+SPEC = "tasks: tasks.yaml\nmodel: openai:m\nspace: {max_retries: [0]}\n"
 CASES = "version: 1\ncases:\n" + "".join(
     f"  - task: Write exactly {count} words.\n" for count in (1, 2, 3, 4)
 )
@@ -35,7 +35,7 @@ def test_the_recommendation_is_one_json_document_and_the_files_are_written(tune,
     assert ended.exit_code == 0, ended.output
     document = json.loads(ended.stdout)
     assert document["recommended"] == "default"
-    assert [trial["policy"] for trial in document["trials"]] == ["default", "never"]
+    assert [trial["policy"] for trial in document["trials"]] == ["default", "max_retries=0"]
     assert (tmp_path / "retries" / "report.html").exists()
     assert RetryPolicy.from_yaml((tmp_path / "retries" / "policy.yaml").read_text()) == RetryPolicy()
 
@@ -46,7 +46,7 @@ def test_the_recommendation_and_the_files_are_printed(tune):
     assert ended.exit_code == 0
     before, _, after = ended.stderr.partition("policy 1: default: success ")
     assert "no policy is recommended with fewer than 10; give 24 tasks" in before
-    assert "policy 2: never: success " in after
+    assert "policy 2: max_retries=0: success " in after
     assert "Keep the default" in ended.stdout
     assert "report.html" in ended.stdout
 
@@ -54,7 +54,7 @@ def test_the_recommendation_and_the_files_are_printed(tune):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("space: {}", "tasks is missing; give the path"),
+        ("space: {max_retries: [0]}", "tasks is missing; give the path"),
         ("tasks: missing.yaml\nspace:\n  max_retries: [0]\n", "cannot be read"),
     ],
 )

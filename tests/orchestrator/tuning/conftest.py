@@ -11,22 +11,22 @@ from orchestrator.tuning.tune_spec import TuneSpec
 from tests.fakes.simulated_runner import SimulatedRunner
 
 CHANCES = {"first": 0.2, "feedback": 0.05, "resample": 0.6}
-RESAMPLE = {"strategies": [{"use": "resample"}]}
+RESAMPLE = {"strategies": [[{"use": "resample"}]]}
+FRESH = "strategies=[resample]"
 CONTRACT = {"required_content": [{"text": "a"}]}
 
 
 @pytest.fixture
 def make_spec(tmp_path):
-    """Build a specification on tasks like "Write 3 words."; `first` are changes of the first one."""
+    """Build a specification on tasks like "Write 3 words.", with a policy of new samples."""
 
-    def build(count=8, first=None, **changes):
+    def build(count=8, **changes):
         cases = [
             {"name": f"task {n}", "task": f"Write {n} words.", "contract": CONTRACT} for n in range(count)
         ]
-        cases[0].update(first or {})
         file = tmp_path / "tasks.json"
         file.write_text(json.dumps({"version": 1, "cases": cases}))
-        return TuneSpec(**{"tasks": str(file), "policies": {"fresh": RESAMPLE}, "planning": False, **changes})
+        return TuneSpec(**{"tasks": str(file), "space": RESAMPLE, "planning": False, **changes})
 
     return build
 
@@ -39,9 +39,3 @@ def run_tune(tmp_path):
         return tune(spec, folder=tmp_path, runner=runner or SimulatedRunner(CHANCES), **options)
 
     return run
-
-
-@pytest.fixture
-def log(tmp_path):
-    """The file of the finished runs."""
-    return tmp_path / "tuning" / "runs.jsonl"

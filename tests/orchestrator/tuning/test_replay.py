@@ -22,7 +22,7 @@ from orchestrator.tuning.replay import RecordedRun, RecordedStep
 def attempt(number, outcome="failed", strategy="feedback", kind="content"):
     name = "first" if number == 1 else strategy
     kinds = () if outcome == "validated" else (kind,)
-    texts = {"output": str(number), "tokens": 10, "seconds": 1.0, "cost_usd": 0.5}
+    texts = {"tokens": 10, "seconds": 1.0, "cost_usd": 0.5}
     return Attempt(number=number, strategy=name, outcome=outcome, kinds=kinds, **texts)
 
 

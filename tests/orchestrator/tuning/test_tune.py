@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,9 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.tuning.tune import tune
 from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 from tests.fakes.simulated_runner import SimulatedRunner
-from tests.orchestrator.tuning.conftest import CHANCES, RESAMPLE
+from tests.orchestrator.tuning.conftest import CHANCES, FRESH, RESAMPLE
 
-NEVER = {"max_retries": 0}
+NEVER = {"max_retries": [0]}
 FEW = "nothing can be told apart with fewer than 10 held-out tasks (here 5)"
 
 
@@ -30,10 +29,12 @@ def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search
     result = run_tune(make_spec(60))
 
     recommendation = result.recommendation
-    assert (recommendation.candidate.name, recommendation.is_told_apart) == ("fresh", True)
-    assert recommendation.sentence.startswith("Use fresh: its success rate differs from the default's by +0.")
+    assert (recommendation.candidate.name, recommendation.is_told_apart) == (FRESH, True)
+    assert recommendation.sentence.startswith(
+        f"Use {FRESH}: its success rate differs from the default's by +0."
+    )
     assert "24 held-out tasks" in recommendation.sentence
-    assert RetryPolicy.from_yaml(result.policy_yaml) == RetryPolicy(**RESAMPLE)
+    assert RetryPolicy.from_yaml(result.policy_yaml) == RetryPolicy(strategies=[{"use": "resample"}])
     searched, held_out = {*result.trials[0].by_task}, {*recommendation.held_out[0].by_task}
     assert (searched & held_out, len(searched | held_out)) == (set(), 60)
 
@@ -43,7 +44,7 @@ def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search
     [
         ({}, {"first": 0.3, "feedback": 0.3, "resample": 0.34}, "nothing can be told apart"),
         ({"count": 12}, {"first": 0.0, "feedback": 0.0, "resample": 1.0}, FEW),
-        ({"policies": {"none": NEVER}}, CHANCES, "no policy was better on the tasks of the search"),
+        ({"space": NEVER}, CHANCES, "no policy was better on the tasks of the search"),
         ({"objective": {"limits": {"attempts": 0.5}}}, CHANCES, "every policy breaks a limit"),
     ],
     ids=["equal policies", "few tasks", "a worse policy", "limits"],
@@ -58,11 +59,10 @@ def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, cha
 
 
 def test_a_policy_above_a_limit_is_tried_and_not_recommended(make_spec, run_tune):
-    spec = make_spec(30, objective={"limits": {"attempts": 2.0}}, policies={"none": NEVER, "fresh": RESAMPLE})
-    result = run_tune(spec)
+    result = run_tune(make_spec(30, objective={"limits": {"attempts": 2.0}}, space={"max_retries": [0, 9]}))
 
-    assert names(result.trials) == ["default", "none", "fresh"]
-    assert result.recommendation.best.candidate.name != "default"
+    assert names(result.trials) == ["default", "max_retries=0", "max_retries=9"]
+    assert result.recommendation.best.candidate.name == "max_retries=0"
 
 
 @pytest.mark.parametrize(("count", "hold_out", "needed"), [(12, 0.4, 24), (19, 0.5, 19), (9, 0.9, 11)])
@@ -83,71 +83,64 @@ def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # no
 
 def test_a_clearly_worse_policy_ends_early(make_spec, run_tune):
     runner = SimulatedRunner({"first": 0.05, "feedback": 0.9, "resample": 0.9})
-    trial = run_tune(make_spec(100, policies={"none": NEVER, "fresh": RESAMPLE}), runner).trials[1]
+    trial = run_tune(make_spec(100, space=NEVER), runner).trials[1]
 
     assert "clearly worse than default" in trial.stopped
     assert len(trial.by_task) < 30
 
 
-@pytest.mark.parametrize("budget", [{"model_calls": 130}, {"seconds": 130}])
-def test_a_spent_budget_ends_the_search_and_keeps_what_was_found(make_spec, run_tune, budget):
-    policies = {"none": NEVER, "fresh": RESAMPLE, "patient": {"max_retries": 5}}
-    result = run_tune(make_spec(60, policies=policies, budget=budget))
+@pytest.mark.parametrize("most", [40, 72])
+def test_a_spent_budget_ends_the_search_and_keeps_what_was_found(make_spec, run_tune, most):
+    result = run_tune(make_spec(60), SimulatedRunner(CHANCES, most))
 
     assert "is spent" in result.stopped
-    assert len(result.trials) < 4
+    assert names(result.trials) == ["default", FRESH][: most // 36]
+    assert not result.recommendation.is_told_apart
 
 
 def test_a_budget_that_does_not_suffice_for_the_default_is_an_error(make_spec, run_tune):
     with pytest.raises(ConfigurationError, match="before the default policy had run on all 36 tasks"):
-        run_tune(make_spec(60, budget={"model_calls": 10}))
+        run_tune(make_spec(60), SimulatedRunner(CHANCES, 10))
 
 
 def test_a_space_is_tried_whole_and_its_policies_are_named_by_their_values(make_spec, run_tune):
     rules = [[{"use": "feedback", "times": 1}, {"use": "resample"}], [{"use": "escalate", "model": "m"}]]
-    spec = make_spec(10, policies={}, space={"max_retries": [1], "strategies": rules}, models=["a", "b"])
-    runner = SimulatedRunner({**CHANCES, "escalate": 0.5})
-
-    assert names(run_tune(spec, runner).trials) == [
-        "default",
-        *(f"max_retries=1, strategies=[feedback(times=1) then resample], {model}" for model in "ab"),
-        *(f'max_retries=1, strategies=[escalate(model="m")], {model}' for model in "ab"),
-    ]
-
-
-def test_each_trial_is_reported_with_those_before_and_the_front_holds_those_that_no_other_beats(
-    make_spec, run_tune
-):
     seen = []
-    spec = make_spec(60, policies={"none": NEVER, "fresh": RESAMPLE})
-    result = run_tune(spec, on_trial=lambda trials: seen.append(names(trials)))
+    run_tune(
+        make_spec(10, space={"max_retries": [1], "strategies": rules}),
+        SimulatedRunner({**CHANCES, "escalate": 0.5}),
+        on_trial=lambda trials: seen.append(names(trials)),
+    )
 
-    assert seen == [["default"], ["default", "none"], ["default", "none", "fresh"]]
-    assert names(result.front)[-1] == "fresh"
-    assert "default" not in names(result.front)
+    every = [
+        "default",
+        "max_retries=1, strategies=[feedback(times=1) then resample]",
+        'max_retries=1, strategies=[escalate(model="m")]',
+    ]
+    assert seen == [every[:1], every[:2], every]
+
+
+def test_of_a_large_space_optuna_tries_different_policies_the_same_ones_again(make_spec, run_tune):
+    values = {"max_retries": [0, 1, 2, 3, 4], "strategies": [[{"use": "feedback"}], [{"use": "resample"}]]}
+    spec = make_spec(12, space=values, budget={"trials": 4})
+    first, second = (names(run_tune(spec).trials) for _ in range(2))
+
+    assert (len(first), len(set(first)), second) == (5, 5, first)
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"policies": {}}, "nothing to search"),
-        ({"policies": {}, "space": {"max_retries": []}}, "space.max_retries is empty"),
-        ({"policies": {}, "space": {"retries": [1]}}, "space.retries is no field of RetryPolicy"),
-        ({"policies": {}, "space": {"model": ["a"]}}, "space.model is no field of RetryPolicy"),
-        ({"policies": {}, "space": {"max_retries": [2]}}, "holds only the default"),
-        (
-            {"policies": {}, "space": {"max_retries": [1, -1]}},
-            "space: max_retries is -1; give a whole number",
-        ),
-        ({"policies": {"bad": {"max_retries": -1}}}, "policies.bad: max_retries is -1"),
-        ({"objective": {"against": "cost_usd"}}, "no run reports without prices"),
-        ({"budget": {"cost_usd": 1}}, "no run reports without prices"),
+        ({"space": {}}, "space is {}; give an object such as"),
+        ({"space": {"max_retries": []}}, "space.max_retries is empty"),
+        ({"space": {"retries": [1]}}, "space.retries is no field of RetryPolicy"),
+        ({"space": {"max_retries": [2]}}, "holds only the default"),
+        ({"space": {"max_retries": [1, -1]}}, "space: max_retries is -1; give a whole number"),
+        ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
         ({"objective": {"limits": {"luck": 1}}}, "limits"),
-        ({"policies": {"ask": {"strategies": [{"use": "ask_human"}]}}}, "ask asks a person, and a search"),
-        ({"policies": {"ask": {"needs_review": "human"}}}, "ask asks a person, and a search"),
-        ({"policies": {}, "space": {"needs_review": ["human"]}}, "needs_review=human asks a person"),
+        ({"space": {"needs_review": ["human"]}}, "needs_review=human asks a person"),
+        ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
         ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
-        ({"prices": {"m": {"input": 1}}}, "prices.m: input_usd is missing"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
         ({"count": 1}, "has 1 task; give at least 2, and 24 for a recommendation"),
     ],
@@ -156,7 +149,7 @@ def test_bad_input_is_refused_before_anything_is_run(make_spec, run_tune, values
     runner = SimulatedRunner(CHANCES)
     with pytest.raises(ConfigurationError, match=message):
         run_tune(make_spec(**values), runner)
-    assert runner.calls == []
+    assert runner.runs == 0
 
 
 def test_all_tasks_that_cannot_be_used_are_named_at_once(tmp_path, run_tune):
@@ -164,7 +157,7 @@ def test_all_tasks_that_cannot_be_used_are_named_at_once(tmp_path, run_tune):
     tasks = ["Write exactly 3 words.", "Be nice.", "Be kind.", "Write exactly 3 words."]
     file.write_text(json.dumps({"version": 1, "cases": [{"task": task} for task in tasks]}))
     with pytest.raises(ConfigurationError) as caught:
-        run_tune(TuneSpec(tasks=str(file), policies={"fresh": RESAMPLE}))
+        run_tune(TuneSpec(tasks=str(file), space=RESAMPLE))
 
     assert str(caught.value) == (
         "tasks: 2 of 4 tasks have nothing to check, and so nothing to tune by: 'Be nice.', 'Be kind.'; "
@@ -173,19 +166,9 @@ def test_all_tasks_that_cannot_be_used_are_named_at_once(tmp_path, run_tune):
     )
 
 
-def test_a_value_in_place_of_a_specification_or_a_path_is_refused_with_what_is_accepted(tmp_path):
-    with pytest.raises(ConfigurationError) as caught:
-        tune({"tasks": "cases.yaml"}, folder=tmp_path)
-    assert str(caught.value) == (
-        "spec is {'tasks': 'cases.yaml'}; give TuneSpec(**spec), or the path of a YAML file"
-    )
-    with pytest.raises(ConfigurationError, match="give the path of a file of cases, as a text"):
-        TuneSpec(tasks=Path("cases.yaml"), space={"max_retries": [0, 1]})
-
-
 def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
     file = tmp_path / "retries.yaml"
-    file.write_text("version: 1\ntasks: cases.yaml\nspace:\n  max_retries: [0, 1]\nbudget: {trials: 3}\n")
+    file.write_text("tasks: cases.yaml\nspace:\n  max_retries: [0, 1]\nbudget: {trials: 3}\n")
     spec = read_spec(file)
     assert spec.tasks == str(tmp_path / "cases.yaml")
     assert (spec.name, spec.budget.trials, list(spec.space["max_retries"])) == ("retries", 3, [0, 1])
@@ -195,10 +178,8 @@ def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
     ("text", "message"),
     [
         ("- 1", r"is \[1\]; give an object such as"),
-        ("version: 2", "only version 1"),
-        ("version: true", "only version 1"),
         ("a: b: c", "not YAML"),
-        ("{x: 1, tasks: a.yaml}", "x is not"),
+        ("{x: 1, tasks: a.yaml, space: {seed: [1]}}", "x is not"),
         ("# " + "x" * 2_000_000, "larger than 2 MB"),
     ],
 )
@@ -217,6 +198,7 @@ def test_a_model_that_does_not_load_is_reported_before_anything_is_spent(make_sp
             raise ModelSetupError("the model cannot be loaded")
         return loaded
 
+    escalate = {"strategies": [[{"use": "escalate", "model": "missing"}]]}
     with pytest.raises(ModelSetupError):
-        tune(make_spec(4, models=["present", "missing"]), folder=tmp_path, load=load)
+        tune(make_spec(4, space=escalate), folder=tmp_path, load=load)
     assert loaded.prompts == []
