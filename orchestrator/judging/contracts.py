@@ -23,13 +23,14 @@ from orchestrator.judging.plain_contracts import (
     list_criteria,
 )
 from orchestrator.judging.tools.names import ToolNames
-from orchestrator.state.current_step import current_step, read_planned_contract
-from orchestrator.state.derived import (
+from orchestrator.state.current_step import (
+    current_step,
     find_derived_output,
     has_derived_output,
     is_last_step,
     is_only_step,
     list_derived,
+    read_planned_contract,
 )
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState

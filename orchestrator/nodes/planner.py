@@ -23,7 +23,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.settings import Settings, check_task
-from orchestrator.state.derived import extend_derived, find_derived_output
+from orchestrator.state.current_step import extend_derived, find_derived_output
 from orchestrator.state.graph_state import (
     DerivedContracts,
     OrchestratorState,

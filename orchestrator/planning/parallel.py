@@ -12,9 +12,9 @@ from orchestrator.state.current_step import (
     current_records,
     format_entry,
     list_accepted,
+    select_derived,
     select_earlier,
 )
-from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     BranchEnd,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.state.current_step import list_accepted, read_evidence, select_earlier
-from orchestrator.state.derived import select_derived
+from orchestrator.state.current_step import list_accepted, read_evidence, select_derived, select_earlier
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     Failure,

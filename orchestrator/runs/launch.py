@@ -27,7 +27,7 @@ from orchestrator.settings import Settings, check_config, check_task, check_thre
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
-from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
+from orchestrator.state.stored_form import STARTED, convert_read_errors
 from orchestrator.task_contracts.stored import find_contract_problem, replace_contract
 
 _UNKNOWN_TOOLS: Final = ToolNames()
@@ -146,7 +146,7 @@ class Launcher:
                 )
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
-            began = read_start_time(metadata)
+            began = cast("str | None", metadata.get(STARTED))
             return Start(resumed.input, event, state, resumed.branches, began, tuple(changed))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
@@ -193,7 +193,7 @@ class Launcher:
         state = build_cancelled(resumed, reason)
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in ("context", "results", "warnings", "branches")}
-        began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
+        began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
         await self.graph.aupdate_state(
             self.build_config(thread_id, began), {**state, **added}, as_node=PLANNER

@@ -1,12 +1,12 @@
-"""Reads the current step from the state: pure functions."""
+"""Reads the current step, its contract and its executions from the state: pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import EvidenceSummary, Json, StepRecord
+from orchestrator.state.graph_state import Declared, DerivedContracts, OrchestratorState
+from orchestrator.state.records import DerivedContract, EvidenceSummary, Json, StepRecord
 from orchestrator.state.supervision_records import SupervisionMode
 
 ACCEPTED: Final = ("validated", "warning")
@@ -26,19 +26,8 @@ def current_index(state: OrchestratorState) -> int:
 
 def current_records(state: OrchestratorState) -> list[StepRecord]:
     """Returns the executions of the current step, in their order."""
-    return records_of_step(state["results"], current_index(state))
-
-
-def records_of_step(records: Sequence[StepRecord], step_index: int) -> list[StepRecord]:
-    """Returns the executions of one step, in their order."""
-    matches: list[StepRecord] = []
-    # Backwards: the records of a step stand together, and the current step is near the end of a long run.
-    for record in reversed(records):
-        if record["step_index"] == step_index:
-            matches.insert(0, record)
-        elif record["step_index"] < step_index:
-            break
-    return matches
+    index = current_index(state)
+    return [record for record in state["results"] if record["step_index"] == index]
 
 
 def select_earlier(records: Sequence[StepRecord]) -> list[StepRecord]:
@@ -129,3 +118,59 @@ def read_correction(record: StepRecord) -> str | None:
 def format_entry(record: StepRecord) -> str:
     """Formats an accepted step for the context of the next ones."""
     return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"
+
+
+def find_derived_output(state: OrchestratorState) -> DerivedContract | None:
+    """Returns what was derived from the task for the final output; None if nothing was."""
+    derived = state["declared"].get("derived")
+    return None if derived is None else derived["output"]
+
+
+def list_derived(state: OrchestratorState, *, is_output: bool) -> list[DerivedContract]:
+    """Returns what was derived for the current output: from the task if it is final, and from its step."""
+    derived = state["declared"].get("derived")
+    if derived is None:
+        return []
+    position = _position(state)  # the synthesis has no step
+    stated = [derived["output"] if is_output else None, *derived["steps"][position : position + 1]]
+    return [contract for contract in stated if contract is not None]
+
+
+def extend_derived(declared: Declared, steps: Sequence[DerivedContract | None]) -> Declared:
+    """Returns the declarations after a re-plan, if contracts were derived for the first plan."""
+    derived = declared.get("derived")
+    if derived is None:
+        return declared
+    return {**declared, "derived": {**derived, "steps": [*derived["steps"], *steps]}}
+
+
+def select_derived(declared: Declared, steps: Sequence[int]) -> Declared:
+    """Returns the declarations of a state whose plan has only these steps, with their contracts alone."""
+    own = Declared(run_id=declared["run_id"], needs=None, contracts=None, modes=None)
+    derived = declared.get("derived")
+    if derived is None:
+        return own
+    contracts = [derived["steps"][step] for step in steps]
+    return {**own, "derived": DerivedContracts(output=derived["output"], steps=contracts)}
+
+
+def has_derived_output(state: OrchestratorState) -> bool:
+    """Returns whether a contract of the final output was derived that asks for something."""
+    output = find_derived_output(state)
+    return output is not None and bool(output["contract"])
+
+
+def is_only_step(state: OrchestratorState) -> bool:
+    """Returns whether the plan has one step."""
+    return _count_steps(state) == 1
+
+
+def is_last_step(state: OrchestratorState) -> bool:
+    """Returns whether the current step is the last one of the plan."""
+    return current_index(state) + 1 == _count_steps(state)
+
+
+def _count_steps(state: OrchestratorState) -> int | None:
+    """Returns the number of steps of the plan; None for a parallel step that an earlier version began."""
+    is_branch = state["underway"]["branch"] is not None
+    return state["declared"].get("count") if is_branch else len(state["plan"])

@@ -12,7 +12,6 @@ from orchestrator.state.records import Json
 
 MAX_DEPTH: Final = 200
 """Maximum levels of nesting. Stores refuse values that are nested much deeper."""
-_INT64_DIGITS: Final = 20
 _MAX_LINE: Final = 200
 
 
@@ -64,5 +63,5 @@ def _format_value(formatter: Callable[[object], str], value: object) -> str:
 
 def _parse_int(digits: str) -> int | str:
     """Parses an integer; one of more than 64 bits stays text, since MessagePack cannot hold it."""
-    number = int(digits) if len(digits) <= _INT64_DIGITS else None
-    return number if number is not None and -(2**63) <= number < 2**63 else digits
+    number = int(digits)
+    return number if -(2**63) <= number < 2**63 else digits

@@ -15,27 +15,8 @@ def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> l
 
     The records are in the order of the plan; the records of a step are in the order of its executions.
     """
-    merged = list(current)
-    for record in new:
-        position = _find_position(merged, record)
-        if position > 0 and _sort_key(merged[position - 1]) == _sort_key(record):
-            merged[position - 1] = record
-        else:
-            merged.insert(position, record)
-    return merged
-
-
-def _sort_key(record: StepRecord) -> tuple[int, int]:
-    return record["step_index"], record["attempt"]
-
-
-def _find_position(records: Sequence[StepRecord], record: StepRecord) -> int:
-    """Returns the position after the last record that is not later."""
-    position = len(records)
-    # From the end: nearly every record belongs there.
-    while position and _sort_key(records[position - 1]) > _sort_key(record):
-        position -= 1
-    return position
+    records = {(record["step_index"], record["attempt"]): record for record in (*current, *new)}
+    return [records[key] for key in sorted(records)]
 
 
 def merge_record_lists(

@@ -25,23 +25,12 @@ STARTED: Final = "orchestrator_started"
 def schema_problem(thread_id: str, metadata: Mapping[str, object]) -> str | None:
     """Returns why this version cannot read a stored run, or None if it can."""
     version = metadata.get(SCHEMA)
-    if version == SCHEMA_VERSION and not isinstance(version, bool):
+    if version == SCHEMA_VERSION:
         return None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        return (
-            f"thread {format_repr(thread_id, 80)} was stored by a newer version of this program "
-            f"(form {version}, this one reads {SCHEMA_VERSION}); update it"
-        )
     return (
-        f"thread {format_repr(thread_id, 80)} was stored in a form that this version does not read "
-        f"({format_repr(version, 40)}, it reads {SCHEMA_VERSION}); use the version that began the run"
+        f"thread {format_repr(thread_id, 80)} was stored by another version of this program (form "
+        f"{format_repr(version, 40)}, this one reads {SCHEMA_VERSION}); use the version that began the run"
     )
-
-
-def read_start_time(metadata: Mapping[str, object]) -> str | None:
-    """Returns when the run began, as ISO 8601, or None if that was not stored."""
-    started = metadata.get(STARTED)
-    return str(started) if parse_time(started) else None
 
 
 def parse_time(value: object) -> datetime | None:

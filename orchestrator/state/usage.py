@@ -96,9 +96,5 @@ def _join(first: ModelRates, second: ModelRates) -> ModelRates:
 
 def _sum_known(values: list[N | None]) -> N | None:
     """Adds the values, or returns None if one of them is missing or there are none."""
-    total: N | None = None
-    for value in values:
-        if value is None:
-            return None
-        total = value if total is None else total + value
-    return total
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None

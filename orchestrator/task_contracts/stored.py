@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation import TaskCase
 from orchestrator.judging.tools.names import ToolNames
-from orchestrator.state.derived import find_derived_output
+from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.records import DerivedContract
 from orchestrator.task_contracts.source import read_case

@@ -297,7 +297,7 @@ async def newer(opened):
 
 
 def test_a_run_of_a_newer_version_is_refused_in_a_sentence(newer):
-    sentence = r"thread 'newer' was stored by a newer version of this program \(form 2, this one reads 1\)"
+    sentence = r"thread 'newer' was stored by another version of this program \(form 2, this one reads 1\)"
     with pytest.raises(StoreError, match=sentence):
         newer.history.show("newer")
     with pytest.raises(ResumeError, match=sentence):
