@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from typing import Final, cast
+from urllib.parse import quote, urlencode
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
@@ -16,14 +17,16 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.errors import StoreError
 from orchestrator.persistence.postgres_locks import SessionLocks, poll
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
 _CONNECT_S: Final = 10
 """Seconds to wait for a connection, unless the URL sets ``connect_timeout``."""
+_SHOWN: Final = frozenset({"host", "port", "dbname", "user"})
+"""The parts of a URL that messages show."""
 _POOL_SIZE: Final = 8
 _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
@@ -56,13 +59,11 @@ class StorePool(ConnectionPool[Connection[DictRow]]):
     @contextmanager
     def connection(self, timeout: float | None = None) -> Iterator[Connection[DictRow]]:
         """Lends a connection for the block."""
-        try:
-            with super().connection(timeout) as connection:
-                yield connection
-        except (psycopg.Error, PoolTimeout, PoolClosed) as error:
-            raise StoreLostError(
-                f"{self._store_name} failed ({format_one_line(error)}); fix that, then try again or resume"
-            ) from error
+        with (
+            convert_store_errors(self._store_name, psycopg.Error, PoolTimeout, PoolClosed),
+            super().connection(timeout) as connection,
+        ):
+            yield connection
 
     def _check_or_replace(self, connection: Connection[DictRow]) -> None:
         try:
@@ -114,43 +115,50 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
 
 @contextmanager
 def open_postgres(
-    url: str, name: str, serde: SerializerProtocol, *, make: bool
-) -> Iterator[PostgresRunSaver]:
+    url: str, serde: SerializerProtocol, *, make: bool
+) -> Iterator[tuple[str, PostgresRunSaver]]:
     """Opens a database.
 
     Args:
         url: The URL, with a password if it needs one.
-        name: The URL without its password, for messages.
         serde: Serialises values.
         make: Whether missing tables are created.
+
+    Yields:
+        The URL without its password, and the saver.
 
     Raises:
         StoreError: The database cannot be reached, or holds no runs.
     """
-    connect_s = _check_reachable(url, name)
+    name, connect_s = _read_url(url)
+    try:  # a pool would retry for long, and hide the reason
+        psycopg.connect(url, connect_timeout=connect_s).close()
+    except psycopg.Error as error:
+        raise StoreError(
+            f"{name} cannot be reached ({format_one_line(error)}); start it, or give another URL"
+        ) from None
     locks = SessionLocks(url, connect_s, name)
     with closing(locks), StorePool(url, connect_s, locks, name) as pool:
         saver = PostgresRunSaver(pool, locks, serde)
         _set_up(pool, saver, name, make=make)
-        yield saver
+        yield name, saver
 
 
-def _check_reachable(url: str, name: str) -> int:
-    """Connects once. A pool would retry for long, and hide the reason.
-
-    Returns:
-        The seconds to wait for a connection.
-    """
+def _read_url(url: str) -> tuple[str, int]:
+    """Returns the URL without its password, and the seconds to wait for a connection."""
     try:
-        connect_s = int(conninfo_to_dict(url).get("connect_timeout") or 0) or _CONNECT_S
-        psycopg.connect(url, connect_timeout=connect_s).close()
-    except psycopg.OperationalError as error:
-        raise StoreError(
-            f"{name} cannot be reached ({format_one_line(error)}); start it, or give another URL"
-        ) from None
+        parts = conninfo_to_dict(url)
+        connect_s = int(parts.get("connect_timeout") or 0) or _CONNECT_S
     except (psycopg.Error, ValueError):  # their messages quote the URL, with its password
-        raise StoreError("the store is no URL of a database; give postgresql://USER@HOST/NAME") from None
-    return connect_s
+        parts, connect_s = {"host": "@"}, 0
+    shown = {name: str(value) for name, value in parts.items() if name in _SHOWN}
+    # The host or the name has an @ if the password has an @ or a / that is not encoded.
+    if "@" in shown.get("host", "") + shown.get("dbname", ""):
+        raise StoreError(
+            "the store is no URL of a database; give postgresql://USER:PASSWORD@HOST/NAME, "
+            "with %40 for each @ in the password and %2F for each /"
+        )
+    return f"postgresql:///?{urlencode(shown, quote_via=quote, safe='/')}", connect_s
 
 
 def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:

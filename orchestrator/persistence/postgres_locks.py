@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import psycopg
@@ -14,8 +15,9 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool
 
 from orchestrator.errors import StoreLostError
+from orchestrator.runs.index import convert_store_errors
 from orchestrator.runs.locks import lock_number
-from orchestrator.state.plain_values import format_one_line, format_repr
+from orchestrator.state.plain_values import format_repr
 
 _DEAD_SESSION_S: Final = 2.0
 """How long PostgreSQL may take to notice that the process of a session is dead."""
@@ -27,7 +29,10 @@ _IS_LOCKED: Final = """
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND ((classid::bigint << 32) | objid::bigint) = %s
 """
-_KEEPALIVES: Final = ("tcp_keepalives_idle = 20", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3")
+_KEEPALIVES: Final = """
+    SELECT set_config('tcp_keepalives_idle', '20', false), set_config('tcp_keepalives_interval', '10', false),
+    set_config('tcp_keepalives_count', '3', false)
+"""
 """A machine that disappears keeps its locks for a minute at most."""
 
 
@@ -114,14 +119,19 @@ class SessionLocks:
         with suppress(psycopg.Error):
             return self._execute(statement, thread_id)
         self._reconnect()
-        with self._convert_errors():
+        with convert_store_errors(self._name, psycopg.Error):
             return self._execute(statement, thread_id)
 
     def _reconnect(self) -> None:
         """Acquires all locks again with a new connection."""
         self.close()
-        with self._convert_errors():
-            self._taken_over = {thread_id for thread_id in self._locked if not self._reacquire(thread_id)}
+        with convert_store_errors(self._name, psycopg.Error):
+            # The session that was cut holds its locks until the server has noticed.
+            self._taken_over = {
+                thread_id
+                for thread_id in self._locked
+                if not poll(partial(self._execute, _LOCK, thread_id), _DEAD_SESSION_S)
+            }
 
     def _is_connected(self) -> bool:
         try:
@@ -129,26 +139,12 @@ class SessionLocks:
         except psycopg.Error:
             return False
 
-    @contextmanager
-    def _convert_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise StoreLostError(
-                f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
-            ) from error
-
-    def _reacquire(self, thread_id: str) -> bool:
-        # The session that was cut holds the lock until the server has noticed.
-        return poll(lambda: self._execute(_LOCK, thread_id), _DEAD_SESSION_S)
-
     def _execute(self, statement: str, thread_id: str) -> bool:
         if self._connection is None:
             self._connection = psycopg.connect(
                 self._url, autocommit=True, row_factory=dict_row, connect_timeout=self._connect_s
             )
-            for setting in _KEEPALIVES:
-                self._connection.execute(f"SET {setting}".encode())
+            self._connection.execute(_KEEPALIVES)
         row = self._connection.execute(statement.encode(), (lock_number(thread_id),)).fetchone()
         return row is not None and bool(row["done"])
 

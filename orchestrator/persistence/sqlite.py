@@ -13,20 +13,12 @@ from typing import Final
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.errors import StoreError
 from orchestrator.persistence.sqlite_locks import FileLocks
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
-_KEY_COLUMNS: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
-_TABLES: Final = {
-    "checkpoints": _KEY_COLUMNS | {"parent_checkpoint_id", "type", "checkpoint", "metadata"},
-    "writes": _KEY_COLUMNS | {"task_id", "idx", "channel", "type", "value"},
-}
-"""The columns of each table; another program may have tables of the same names."""
-_COLUMNS_SQL: Final = """
-    SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
-"""
+_TABLES: Final = frozenset({"checkpoints", "writes"})
 _BUSY_S: Final = 60.0
 """How long a write waits for the writes of other processes."""
 
@@ -49,7 +41,11 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
         Raises:
             StoreLostError: In place of SQLite's errors.
         """
-        with self.lock, self._convert_errors(), closing(self.conn.cursor()) as cursor:
+        with (
+            self.lock,
+            convert_store_errors(self._name, sqlite3.Error),
+            closing(self.conn.cursor()) as cursor,
+        ):
             try:
                 yield cursor
                 if transaction:
@@ -58,15 +54,6 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
                 with suppress(sqlite3.Error):  # a lost connection has already dropped what was not committed
                     self.conn.rollback()
                 raise
-
-    @contextmanager
-    def _convert_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreLostError(
-                f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
-            ) from error
 
     def list_latest(self) -> list[tuple[str, str]]:
         """Lists every thread with the id of its latest checkpoint, the newest first."""
@@ -158,11 +145,10 @@ def _connect(file: Path) -> sqlite3.Connection:
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
     with _convert_open_errors(file):
-        columns: frozenset[tuple[str, str]] = frozenset(connection.execute(_COLUMNS_SQL))
-    names = {table for table, _ in columns}
-    is_ours = all((name, column) in columns for name in names & _TABLES.keys() for column in _TABLES[name])
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    names = {name for (name,) in tables}
     # With some of the tables only, another process is creating them at this moment.
-    if is_ours and (names >= _TABLES.keys() or (make and names < _TABLES.keys())):
+    if names >= _TABLES or (make and names < _TABLES):
         return
-    problem = "is a database of another program" if columns else "holds no runs"
+    problem = "is a database of another program" if names else "holds no runs"
     raise StoreError(f"{file} {problem}; give another path")

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence.serializer import build_serializer
 from orchestrator.runs.history import History
+from orchestrator.runs.index import RunSaver
 from orchestrator.state.plain_values import format_repr, plain_json
 
-if TYPE_CHECKING:
-    from orchestrator.persistence.postgres import PostgresRunSaver
-    from orchestrator.persistence.sqlite import SqliteRunSaver
-
-
-_POSTGRES: Final = ("postgresql://", "postgres://")
-_ANY_URL: Final = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-# As libpq parses it: a password may contain ? and #, which begin a query or a fragment in other URLs.
-_PARTS: Final = re.compile(
-    r"(?P<scheme>[a-z]+://)(?:(?P<user>[^:@/]*)(?::[^@/]*)?(?P<at>@))?(?P<place>[^?]*)\??(?P<options>.*)",
-    re.DOTALL,
-)
-_CONNECTION_STRING: Final = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=")
-_PUBLIC_OPTIONS: Final = ("host=", "port=", "dbname=", "user=")
+_DATABASE: Final = ("://", "password=")
+"""Parts of what names a database, and no file."""
 _APPLICATION: Final = "plan-execute-monitor"
 _FILE: Final = "runs.sqlite"
 
@@ -45,7 +33,7 @@ class Store:
     """
 
     where: str
-    saver: SqliteRunSaver | PostgresRunSaver
+    saver: RunSaver
 
     @property
     def history(self) -> History:
@@ -103,12 +91,9 @@ def open_store(
         ConfigurationError: The key has another length, or the extra is not installed.
     """
     serde = build_serializer(encryption_key)
-    # libpq's other form, "host=... password=...": as a path, it would show the password in messages.
-    if isinstance(where, str) and _CONNECTION_STRING.match(where):
-        raise StoreError("the store is neither a path nor a URL; give postgresql://USER@HOST/NAME, or a path")
-    if isinstance(where, str) and _ANY_URL.match(where):
-        with _open_postgres(where, serde, make=make) as store:
-            yield store
+    if isinstance(where, str) and any(part in where for part in _DATABASE):
+        with _import_postgres().open_postgres(where, serde, make=make) as (name, saver):
+            yield Store(name, saver)
         return
     # Imported here: a store in PostgreSQL does not need SQLite.
     from orchestrator.persistence.sqlite import open_sqlite  # noqa: PLC0415
@@ -118,9 +103,7 @@ def open_store(
         yield Store(str(file), saver)
 
 
-@contextmanager
-def _open_postgres(url: str, serde: SerializerProtocol, *, make: bool) -> Iterator[Store]:
-    name = _hide_password(url)
+def _import_postgres() -> ModuleType:
     try:
         from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -128,20 +111,4 @@ def _open_postgres(url: str, serde: SerializerProtocol, *, make: bool) -> Iterat
             "a store in PostgreSQL needs the packages langgraph-checkpoint-postgres and psycopg; "
             'install them with `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`'
         ) from error
-    with postgres.open_postgres(url, name, serde, make=make) as saver:
-        yield Store(name, saver)
-
-
-def _hide_password(url: str) -> str:
-    """Returns the URL without its password. Error messages never quote the URL."""
-    if not url.startswith(_POSTGRES):
-        raise StoreError("the store is a URL of another kind; give postgresql://USER@HOST/NAME, or a path")
-    parts = _PARTS.fullmatch(url)
-    if parts is None or "@" in parts["place"]:
-        raise StoreError(
-            "the URL of the store cannot be read; give postgresql://USER:PASSWORD@HOST/NAME, "
-            "with %40 for each @ in the password and %2F for each /"
-        )
-    options = "&".join(part for part in parts["options"].split("&") if part.startswith(_PUBLIC_OPTIONS))
-    user, at = parts["user"] or "", parts["at"] or ""
-    return f"{parts['scheme']}{user}{at}{parts['place']}{'?' if options else ''}{options}"
+    return postgres

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
+from orchestrator.errors import StoreLostError
 from orchestrator.runs.locks import ThreadLocks
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import Question
 
 COMMAND: Final = "orchestrator_command"
@@ -65,6 +67,17 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
         """Returns a short version."""
         return next_version(current)
+
+
+@contextmanager
+def convert_store_errors(name: str, *errors: type[Exception]) -> Iterator[None]:
+    """Raises StoreLostError in place of the errors of a database, with the name of the store."""
+    try:
+        yield
+    except errors as error:
+        raise StoreLostError(
+            f"{name} failed ({format_one_line(error)}); fix that, then try again or resume"
+        ) from error
 
 
 def checkpoint_config(
