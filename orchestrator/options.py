@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
@@ -113,10 +112,10 @@ def read_options(options: OrchestratorOptions) -> OrchestratorOptions:
         ConfigurationError: One has an unknown name.
     """
     known = ["compressor", "max_retries", "contract", *OrchestratorOptions.__annotations__]
-    for name in (name for name in options if name not in known):
-        similar = get_close_matches(name, known, 1)
-        hint = f"did you mean {similar[0]}?" if similar else f"give any of {', '.join(known)}"
-        raise ConfigurationError(f"{name} is no argument of LangGraphOrchestrator; {hint}")
+    if unknown := [name for name in options if name not in known]:
+        raise ConfigurationError(
+            f"{unknown[0]} is no argument of LangGraphOrchestrator; give any of {', '.join(known)}"
+        )
     return options
 
 

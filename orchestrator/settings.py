@@ -21,7 +21,7 @@ from orchestrator.runtime.settings_model import (
     ToolNames,
     ToolNamesOrAll,
 )
-from orchestrator.state.plain_values import format_repr, plain_text, read_text
+from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
@@ -160,13 +160,14 @@ def check_thread_id(thread_id: object) -> None:
     Raises:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
-    if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
-        raise ConfigurationError(f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank")
+    if thread_id is None:
+        return
     # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
-    if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
+    text = read_text(thread_id)
+    if text is None or text != thread_id or not text.strip() or "\0" in text:
         raise ConfigurationError(
-            f"thread_id is {format_repr(thread_id, 80)}, which no database can hold; "
-            "give one without NUL and surrogates"
+            f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank, "
+            "without NUL and surrogates"
         )
 
 

@@ -34,7 +34,7 @@ class EvaluationOptions:
 
     Attributes:
         baseline: What every step is compared with: an earlier report, metrics by name, several runs as
-            ``{"runs": [...]}``, or a function of the task and the step, such as ``store.history.baseline``.
+            ``{"runs": [...]}``, or a function of the task and the step.
             The ``baseline_metrics`` of an ``EvaluationCase`` that is a contract come first.
         embedder: Turns texts into vectors for ``semantic_similarity``, as LangChain's ``Embeddings`` does.
         argument_functions: The functions that argument rules with ``match="custom"`` name.

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import chain, islice
-from typing import Annotated, Final, TypeAlias
+from itertools import islice
+from typing import Annotated, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import AwareDatetime, Field
@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, Field
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 from orchestrator.runs.index import COMMAND, RunSaver, checkpoint_config, describe_unknown_thread
 from orchestrator.runs.locks import lock_for_delete
-from orchestrator.runs.reader import Reader, is_run, version_problem
+from orchestrator.runs.reader import is_run, read_run, read_summary, version_problem
 from orchestrator.runs.summary import (
     ENDED,
     STATUSES,
@@ -26,12 +26,9 @@ from orchestrator.runs.summary import (
 )
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors
 
-BASELINE_RUNS: Final = 20
-"""Number of earlier reports that a step is compared with: enough for a band, and read in a moment."""
 _Count: TypeAlias = Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")]
 
 
@@ -55,7 +52,6 @@ class History:
         """Takes the saver of the store, and the name of the store for messages."""
         self._saver = saver
         self._name = name
-        self._reader = Reader(saver)
 
     def runs(
         self,
@@ -108,7 +104,7 @@ class History:
         with convert_read_errors(thread_id):
             if problem := version_problem(thread_id, checkpoint):
                 raise StoreError(problem)
-            summary, state = self._reader.read_run(thread_id, checkpoint)
+            summary, state = read_run(self._saver, thread_id, checkpoint)
             summary = self._mark_interrupted(summary)
         question = summary.question or state["question"]
         return StoredRun(summary, {**state, "task": summary.task, "question": question})
@@ -121,27 +117,6 @@ class History:
         """
         command = self._read_checkpoint(thread_id).metadata.get(COMMAND)
         return command if isinstance(command, dict) else None
-
-    def baseline(self, task: str, step: str) -> Mapping[str, object] | None:
-        """Returns the reports of a step in the latest successful runs of a task, to compare a new run with.
-
-        It fits ``EvaluationOptions(baseline=store.history.baseline)``.
-
-        Args:
-            task: The whole task; only runs of exactly this task count.
-            step: The text of the step.
-
-        Returns:
-            ``{"runs": [report, ...]}`` with at most ``BASELINE_RUNS`` reports, the latest last; None if no
-            run has any.
-
-        Raises:
-            StoreError: The store cannot be read.
-        """
-        runs = (run for _, run in self._list_runs() if run.status == "success" and run.task == task)
-        every = chain.from_iterable(_find_reports(self.show(run.thread_id).state, step) for run in runs)
-        reports = [*islice(every, BASELINE_RUNS)]
-        return {"runs": reports[::-1]} if reports else None
 
     def delete(self, thread_id: str) -> None:
         """Deletes a run of any status, even a broken one. A run under way is refused.
@@ -212,7 +187,7 @@ class History:
         try:
             with convert_read_errors(thread_id):
                 checkpoint = self._saver.get_tuple(checkpoint_config(thread_id, checkpoint_id=checkpoint_id))
-                summary = None if checkpoint is None else self._reader.read_summary(thread_id, checkpoint)
+                summary = None if checkpoint is None else read_summary(self._saver, thread_id, checkpoint)
                 return None if summary is None else self._mark_interrupted(summary)
         except BrokenRunError:
             return unreadable_summary(thread_id, None)
@@ -231,10 +206,3 @@ class History:
             if checkpoint is not None and is_run(checkpoint):
                 return checkpoint
         raise StoreError(describe_unknown_thread(thread_id, self._name))
-
-
-def _find_reports(state: OrchestratorState, step: str) -> list[Mapping[str, object]]:
-    """Returns the reports of the accepted executions of a step, the latest first."""
-    records = [record for record in [*state["results"], *state["synthesis"]] if record["step"] == step]
-    accepted = [record["report"] for record in reversed(records) if record["status"] == "validated"]
-    return [report for report in accepted if report is not None]

@@ -18,7 +18,7 @@ from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
 from orchestrator.runs.index import format_resume_call
-from orchestrator.runs.reader import complete_snapshot, has_run
+from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runs.summary import ENDED
@@ -238,10 +238,11 @@ class Launcher:
             ConfigurationError: The run has not ended; the message says how to go on.
             BrokenRunError: The thread does not hold the state of a run.
         """
-        if not await has_run(self.graph.checkpointer, thread_id):
+        if self.graph.checkpointer is None:
             return
         snapshot = await self.read_snapshot(thread_id)
-        if not snapshot.tasks and snapshot.values.get("status") in ENDED:
+        is_ended = not snapshot.tasks and snapshot.values.get("status") in ENDED
+        if is_ended or not snapshot.config["configurable"].get("checkpoint_id"):
             return
         try:
             run = self._decide(thread_id, snapshot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias, cast
 
@@ -34,7 +33,7 @@ from orchestrator.state.graph_state import (
     StateUpdate,
 )
 from orchestrator.state.reducers import merge_records
-from orchestrator.state.stored_form import SCHEMA, convert_read_errors, schema_problem, validate_state
+from orchestrator.state.stored_form import SCHEMA, schema_problem, validate_state
 from orchestrator.supervision.human import read_tool_question
 
 _ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
@@ -44,34 +43,31 @@ _STEP_NODES: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads runs from their latest checkpoints. Malformed values raise errors of many types.
+def read_summary(
+    saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
+) -> RunSummary | None:
+    """Reads the summary of a thread from its latest checkpoint, or None if it belongs to another program.
 
-    Attributes:
-        saver: The saver that stores the runs.
+    Malformed values raise errors of many types.
     """
+    if not is_run(checkpoint):
+        return None
+    if version_problem(thread_id, checkpoint):
+        return unreadable_summary(thread_id, checkpoint)
+    return read_run(saver, thread_id, checkpoint)[0]
 
-    saver: BaseCheckpointSaver[str]
 
-    def read_summary(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary | None:
-        """Reads the summary of a thread, or None if the thread belongs to another program."""
-        if not is_run(checkpoint):
-            return None
-        if version_problem(thread_id, checkpoint):
-            return unreadable_summary(thread_id, checkpoint)
-        return self.read_run(thread_id, checkpoint)[0]
-
-    def read_run(self, thread_id: str, checkpoint: CheckpointTuple) -> tuple[RunSummary, OrchestratorState]:
-        """Reads a run with its state: the results of parallel steps and the attempts of the answer so far."""
-        graph = _build_graph().copy({"checkpointer": self.saver})
-        # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
-        snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
-        stored = [self.saver.get_tuple(config) for config in _list_places(snapshot)]
-        snapshot = _complete(snapshot, stored)
-        state = state_from_values(thread_id, read_values(snapshot), 0)
-        summary = build_summary(thread_id, checkpoint, state, find_open_question(snapshot, state))
-        return summary, _add_nested(thread_id, snapshot, state)
+def read_run(
+    saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
+) -> tuple[RunSummary, OrchestratorState]:
+    """Reads a run with its state: the results of parallel steps and the attempts of the answer so far."""
+    graph = _build_graph().copy({"checkpointer": saver})
+    # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
+    snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
+    snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
+    state = state_from_values(thread_id, read_values(snapshot), 0)
+    summary = build_summary(thread_id, checkpoint, state, find_open_question(snapshot, state))
+    return summary, _add_nested(thread_id, snapshot, state)
 
 
 @cache
@@ -119,19 +115,6 @@ def is_run(checkpoint: CheckpointTuple) -> bool:
 def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
     """Returns why this version cannot read a checkpoint, or None if it can."""
     return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
-
-
-async def has_run(saver: object, thread_id: str) -> bool:
-    """Checks whether a thread has a run of this program; False without a saver.
-
-    Raises:
-        BrokenRunError: The thread cannot be read.
-    """
-    if not isinstance(saver, BaseCheckpointSaver):
-        return False
-    with convert_read_errors(thread_id):
-        stored = await saver.aget_tuple(checkpoint_config(thread_id))
-        return stored is not None and is_run(stored)
 
 
 async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:

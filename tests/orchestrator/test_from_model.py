@@ -99,7 +99,7 @@ def test_options_reach_the_constructor(served):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(ConfigurationError, match=r"max_tries is no argument .* did you mean max_retries"):
+    with pytest.raises(ConfigurationError, match=r"max_tries is no argument .* give any of .*max_retries"):
         from_model(ScriptedChatModel([]), max_tries=1)
 
 

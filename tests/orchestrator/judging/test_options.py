@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -15,7 +14,6 @@ from agents.testing import ScriptedChatModel
 from evaluation import EvaluationCase, EvaluationContract, EvaluationReport, Price, evaluate
 from evaluation.sensitive.spans import Span
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
-from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -169,20 +167,6 @@ def test_a_baseline_function_that_raises_keeps_the_error_of_the_execution():
     state = run(FakeExecutor(ValueError("no network")), evaluation=EvaluationOptions(baseline=read_nothing))
 
     assert state["failure"]["kind"] == "executor_error"
-
-
-def test_stored_runs_of_the_same_task_are_a_baseline(tmp_path: Path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        options = EvaluationOptions(baseline=store.history.baseline)
-        agents = FakePlanner(["one", "two"]), FakeExecutor(), FakeMonitor()
-        orchestrator = LangGraphOrchestrator(*agents, evaluation=options, checkpointer=store.saver)
-        states = [orchestrator.run("x"), orchestrator.run("x")]
-        other = orchestrator.run("another task")
-        baseline = store.history.baseline("x", "two")
-
-    has_baseline = [report_of(state)["drift_signals"]["status"] == "scored" for state in (*states, other)]
-    assert has_baseline == [False, True, False]
-    assert baseline == {"runs": [state["results"][1]["report"] for state in states]}
 
 
 @pytest.mark.parametrize("baseline", ["stored", 3, ["report"]])

@@ -222,7 +222,7 @@ def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
 
 @pytest.mark.parametrize("read", ["find", "show", "command", "delete"])
 def test_what_is_no_name_is_refused(opened, read):
-    with pytest.raises(ConfigurationError, match=r"^thread_id is 3; give a text that is not blank$"):
+    with pytest.raises(ConfigurationError, match=r"^thread_id is 3; give a text that is not blank, without"):
         getattr(opened.history, read)(3)
 
 
