@@ -37,7 +37,6 @@ _EXECUTOR_KINDS: Final = frozenset({
 """The kinds of alerts about the executor's own work. It cannot correct the others: a missing value, say."""
 WEIGHTS: Final[Mapping[Severity, int]] = {"critical": 3, "warning": 1, "info": 0}
 """The weight of a question in the score, by the severity of a failure."""
-_JUDGE_KINDS: Final = frozenset({"judge", "judge_error"})
 _REPEATED: Final = "stuck_runs"
 _REFUSED: Final = "Your output was not accepted. What has to change"
 _ACCEPTED: Final = "Your output was accepted. What could be better"
@@ -56,8 +55,8 @@ def findings_of(report: Report, expected: Expectations | None = None) -> list[st
     Each item is one line of at most 300 characters: the severity and the alert's sentence. It does not quote
     the ``expected`` answer, if one is given.
     """
-    alerts = _select_alerts(FAILURES, report)
-    return [_format_line(alert if expected is None else _hide_answer(alert, expected)) for alert in alerts]
+    lines = [_format_line(alert) for alert in _select_alerts(FAILURES, report)]
+    return lines if expected is None else [expected.mask(line) for line in lines]
 
 
 def explain_derived(report: Report) -> list[str]:
@@ -78,47 +77,38 @@ def warnings_of(report: Report) -> list[str]:
     return [_format_line(alert) for alert in _select_alerts(_WARNING, report)]
 
 
-def feedback_of(report: Report, expected: Expectations | None = None) -> str:
+def feedback_of(report: Report) -> str:
     """Tell the executor what to change, the most important first.
-
-    Args:
-        report: The evaluation report.
-        expected: The expected answer, which is not quoted; None quotes it.
 
     Returns:
         At most ``MAX_FEEDBACK`` characters, with the number of alerts left out. If no check failed, it says
         what could not be decided. Empty if there is nothing to say.
     """
-    selected = _select_alerts((*FAILURES, *_WARNING), report)
-    alerts = [_address(alert if expected is None else _hide_answer(alert, expected)) for alert in selected]
-    printed = _read_evidence(report)
-    if expected is not None:
-        printed = {metric: expected.mask(text) for metric, text in printed.items()}
+    alerts = [_address(alert) for alert in _select_alerts((*FAILURES, *_WARNING), report)]
     own = [alert for alert in alerts if _is_own(alert)]
     if own:
-        return _format_feedback(_ACCEPTED if report.get("status") == "warning" else _REFUSED, own, printed)
+        head = _ACCEPTED if report.get("status") == "warning" else _REFUSED
+        return _format_feedback(head, own, _read_evidence(report))
     return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
 
 
-def problems_of(report: Report, expected: Expectations | None = None) -> list[ProblemRecord]:
-    """List the requirements that were not met, the most severe first; masked as in ``feedback_of``."""
+def problems_of(report: Report, expected: Expectations) -> list[ProblemRecord]:
+    """List the requirements that were not met, the most severe first, without the expected answer."""
     selected = [_address(alert) for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
     checks = {end_sentence(check["sentence"]): check for check in checks_of(report)}
     return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]
 
 
-def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectations | None) -> ProblemRecord:
+def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectations) -> ProblemRecord:
     wanted = alert["reason"] if check is None else end_sentence(check["wanted"])
-    sentences = (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
-    shown = [
-        _hide_answer({**alert, "reason": text}, expected)["reason"] if expected is not None else text
-        for text in sentences
-    ]
-    kind = kind_of(alert) if check is None else check["kind"]
+    sentence = f"{wanted[:1].upper()}{wanted[1:]}"
+    shown = expected.mask(sentence)
     is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
-    wanted, text = (_cut_line(item, _MAX_ITEM) for item in shown)
     return ProblemRecord(
-        kind=kind, wanted=wanted, text=text, is_stated=is_stated and shown[0] == sentences[0]
+        kind=kind_of(alert) if check is None else check["kind"],
+        wanted=_cut_line(shown, _MAX_ITEM),
+        text=_cut_line(expected.mask(alert["reason"]), _MAX_ITEM),
+        is_stated=is_stated and shown == sentence,
     )
 
 
@@ -178,12 +168,6 @@ def _select_alerts(statuses: Collection[EvaluationStatus], report: Report) -> li
     ranked = [(STATUS[alert["kind"]][alert["severity"]], alert) for alert in alerts_of(report)]
     selected = [(status, alert) for status, alert in ranked if status in statuses]
     return [alert for _, alert in sorted(selected, key=lambda item: -STRICTNESS.index(item[0]))]
-
-
-def _hide_answer(alert: Alert, expected: Expectations) -> Alert:
-    # The reasons of a judge are a model's words; the others are our sentences with values in them.
-    hide = expected.withhold_sentences if alert["kind"] in _JUDGE_KINDS else expected.mask
-    return {**alert, "reason": hide(alert["reason"])}
 
 
 def _format_line(alert: Alert) -> str:

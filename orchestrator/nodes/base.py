@@ -189,10 +189,6 @@ def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> Sta
     return None
 
 
-def find_hidden_answer(
-    state: OrchestratorState, contract: PlainContract, settings: Settings
-) -> Expectations | None:
-    """Returns the expected answer that no agent of the run is told; None if the policy reveals all."""
-    if settings.retry_policy.reveal != "task":
-        return None
+def find_hidden_answer(state: OrchestratorState, contract: PlainContract) -> Expectations:
+    """Returns the expected answer that no agent of the run is told."""
     return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")

@@ -69,9 +69,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated, contracts.list_step_warnings(demands))
         record = await _add_basis(reported, evidence, evaluator)
-        if (hidden := find_hidden_answer(state, contract, settings)) is not None:
-            record = _limit_feedback(record, evaluated, hidden)
-        record = _add_problems(record, evaluated, hidden)
+        record = _add_feedback(record, evaluated, find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
         if state["status"] != "failed":
             emit_verdicts(runtime.stream_writer, run.thread_id, update)
@@ -160,23 +158,13 @@ async def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluato
     return add_basis(record, evidence)
 
 
-def _limit_feedback(record: StepRecord, evaluated: Evaluated, expected: Expectations) -> StepRecord:
-    """Returns the record with feedback of its own for the executor if the verdict quotes the answer."""
+def _add_feedback(record: StepRecord, evaluated: Evaluated, hidden: Expectations) -> StepRecord:
+    """Returns the record with the feedback and the problems for the executor, which mask the answer."""
     verdict = record["verdict"]
-    if verdict is None or verdict["success"]:
-        return record
-    is_own_words = evaluated.unjudged is not None or verdict == evaluated.verdict
-    feedback = (
-        expected.withhold_sentences(verdict["feedback"])
-        if is_own_words
-        else feedback_of(evaluated.report, expected)
-    )
-    return record if feedback == verdict["feedback"] else {**record, "feedback": feedback}
-
-
-def _add_problems(record: StepRecord, evaluated: Evaluated, expected: Expectations | None) -> StepRecord:
-    """Returns the record with the requirements that were not met, if there are any."""
-    problems = [] if read_outcome(record) == "validated" else problems_of(evaluated.report, expected)
+    if verdict is not None and not verdict["success"]:
+        masked = hidden.mask(verdict["feedback"])
+        record = record if masked == verdict["feedback"] else {**record, "feedback": masked}
+    problems = [] if read_outcome(record) == "validated" else problems_of(evaluated.report, hidden)
     return {**record, "problems": problems} if problems else record
 
 

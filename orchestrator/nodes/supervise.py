@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from langgraph.runtime import Runtime
 
 from orchestrator.errors import ContractFunctionError
@@ -31,7 +29,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         run = get_context(runtime, settings, state)
         record = latest_record(state)
         try:
-            hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract, settings)
+            hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)
@@ -47,7 +45,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
     return node
 
 
-def _build_request(record: StepRecord, task: str, hidden: Expectations | None) -> SuperviseRequest:
+def _build_request(record: StepRecord, task: str, hidden: Expectations) -> SuperviseRequest:
     """Returns the request. A supervisor that is told the expected answer would tell it to the executor."""
     supervision = record["supervision"] or blank_supervision("llm")
     findings = findings_of(record["report"], hidden) if record["report"] else []
@@ -57,20 +55,9 @@ def _build_request(record: StepRecord, task: str, hidden: Expectations | None) -
         output=record["result"],
         commitment=supervision["commitment"],
         assessment=supervision["assessment"],
-        triggers=_limit_triggers(supervision["triggers"], findings, hidden),
+        triggers=[hidden.mask(trigger) for trigger in supervision["triggers"]],
         findings=findings,
     )
-
-
-def _limit_triggers(
-    triggers: Sequence[str], findings: Sequence[str], hidden: Expectations | None
-) -> list[str]:
-    """Returns the triggers, with the findings as the supervisor is told them."""
-    if hidden is None:
-        return [*triggers]
-    own = [hidden.mask(trigger) for trigger in triggers if not trigger.startswith("evaluation:")]
-    repeated = findings if len(own) < len(triggers) else ()
-    return [*own, *(f"evaluation:{finding}" for finding in repeated)]
 
 
 def _apply_verdict(

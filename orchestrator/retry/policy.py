@@ -48,8 +48,6 @@ class RetryPolicy(SettingsModel):
         needs_review: What happens if there still is no verdict, and no rule names "unverified": "fail" ends
             the run for a person to look at; "retry" follows the rules, as after a refusal; "human" asks a
             person, which needs a checkpointer.
-        reveal: "task" masks in feedback what only the contract knows: the reference, required texts and
-            numbers, expected actions. A retry could only repeat them. "all" quotes them.
         transport: How often and how patiently a call is repeated after a transient error.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
         exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
@@ -71,7 +69,6 @@ class RetryPolicy(SettingsModel):
     ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
     needs_review: Literal["fail", "retry", "human"] = "fail"
-    reveal: Literal["task", "all"] = "task"
     transport: Annotated[
         TransportRetry,
         BeforeValidator(_read_transport),

@@ -15,14 +15,6 @@ from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, reorient
 TURN = {"strategies": [FeedbackRule(last_output="turn")]}
 
 
-class Parrot(CorrectingExecutor):
-    """Answers a retry with the feedback that it was given."""
-
-    def correct_step(self, step_description, previous_output, feedback, context=""):
-        super().correct_step(step_description, previous_output, feedback, context)
-        return feedback
-
-
 def run(contract, executor, monitor=None, task="What does the lamp cost?", step="Find the price", **options):
     agents = FakePlanner([step]), executor, monitor or FakeMonitor()
     contract = EvaluationContract.model_validate(contract)
@@ -54,7 +46,6 @@ ANSWERS = [
     ({"checks": [{"check": "postscript", "marker": "Orion:"}]}, ["Orion"]),
     ({"checks": [{"check": "part_count", "exactly": 2, "separator": "#Orion#"}]}, ["Orion"]),
     ({"checks": [{"check": "contains", "texts": ["if he was at sea"]}]}, ["he was", "sea"]),
-    ({"checks": [{"check": "contains", "texts": ["😀🎉"]}]}, ["😀", "🎉"]),
     ({"checks": [{"check": "contains", "texts": ["Orion"], "quote": "no words of the task"}]}, ["Orion"]),
 ]
 
@@ -72,12 +63,6 @@ def test_a_retry_is_not_told_the_answer(contract, answers, executor, last_output
     assert [answer for answer in answers if answer in told] == []
 
 
-def test_an_executor_that_repeats_its_feedback_does_not_pass():
-    state = run({"required_content": [{"number": 12.5}]}, Parrot("9"))
-
-    assert [record["status"] for record in state["results"]] == ["failed"] * 3
-
-
 def test_people_see_the_whole_feedback():
     state = run({"required_content": [{"number": 12.5}]}, CorrectingExecutor("9"))
     record = state["results"][0]
@@ -85,16 +70,6 @@ def test_people_see_the_whole_feedback():
     assert "12.5" in record["verdict"]["feedback"]
     assert "12.5" in state["failure"]["message"]
     assert "12.5" not in record["feedback"]
-
-
-def test_reveal_all_quotes_the_answer():
-    executor = Parrot("9")
-    state = run(
-        {"required_content": [{"number": 12.5}]}, executor, retry_policy=RetryPolicy(reveal="all", **TURN)
-    )
-
-    assert "12.5" in executor.calls[1].feedback
-    assert (state["status"], "feedback" in state["results"][0]) == ("success", False)
 
 
 @pytest.mark.parametrize(("task", "step"), [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")])
@@ -124,7 +99,7 @@ def test_what_is_no_answer_is_quoted():
     assert "3" in executor.calls[1].feedback
 
 
-def test_a_monitors_sentence_that_quotes_the_reference_is_withheld_and_the_others_are_kept():
+def test_the_words_of_the_reference_are_masked_in_what_the_monitor_says():
     executor, words = (
         CorrectingExecutor("9"),
         "Too short. It costs 12.5, that is twelve and a half. Be polite!",
@@ -132,8 +107,7 @@ def test_a_monitors_sentence_that_quotes_the_reference_is_withheld_and_the_other
     contract = {"reference_output": "It is 12.5 euros", "subjective_criteria": ["clarity"]}
     run(contract, executor, FakeMonitor(refuse(words), accept()))
 
-    assert "12.5" not in executor.calls[1].feedback
-    assert "twelve" not in executor.calls[1].feedback
+    assert "costs [not shown], that" in executor.calls[1].feedback
 
 
 def test_a_planner_is_not_told_the_answer_either():
@@ -154,15 +128,6 @@ def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
 
     assert "[not shown]" in executor.calls[1].step
     assert "12.5" not in executor.calls[1].step
-
-
-def test_a_supervisor_is_told_the_answer_if_all_is_revealed():
-    supervisor = FakeSupervisor()
-    policy = RetryPolicy(reveal="all")
-    options = {"supervision": "llm", "supervisor": supervisor, "retry_policy": policy}
-    run({"required_content": [{"number": 12.5}]}, SpeakingExecutor("9"), **options)
-
-    assert "12.5" in str(supervisor.requests[0])
 
 
 def test_tools_of_must_call_are_named():
