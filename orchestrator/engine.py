@@ -18,7 +18,7 @@ from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
-from orchestrator.judging.tools.names import read_planned_tools, read_tool_names
+from orchestrator.judging.tools.names import ToolNames, read_tool_names
 from orchestrator.options import OrchestratorOptions, build_settings, read_options
 from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
@@ -77,7 +77,6 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         checks = given.get("checks", ())
         evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)
         output = read_output_rules(
-            given.get("output_contract"),
             given.get("output_type"),
             synthesis=self.settings.synthesis,
             checks=checks,
@@ -98,7 +97,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         graph = compile_graph(agents, stated, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
-        tools = read_planned_tools(executor, stated.step)
+        # A plan may name any tool if the caller's contract replaces its contracts.
+        tools = read_tool_names(executor) if stated.step is None else ToolNames()
         launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 

@@ -11,7 +11,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
 
 from agents.calls.conversation import Model
-from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
@@ -87,9 +86,6 @@ class OrchestratorOptions(TypedDict, total=False):
     synthesis: bool | None
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
-    output_contract: EvaluationContract | None
-    """Further contract of the run, beside "from_task", say; the answer is then written from the results of
-    several steps."""
     step_contract: StepContract
     """Contract of each step, or a function of a step's text and index, from 0, that returns it; None leaves
     it to the planner. It holds for the calls of one execution."""

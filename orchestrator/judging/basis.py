@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final, cast
+from typing import Final
 
 from evaluation.sensitive.quoting import shorten
-from orchestrator.judging.evidence import OUTPUT_METRICS, Evidence, record_evidence
-from orchestrator.state.current_step import ACCEPTED
-from orchestrator.state.evaluation_report import Report, outcomes_of
+from orchestrator.judging.evidence import Evidence, record_evidence
 from orchestrator.state.records import (
     Basis,
     Requirement,
@@ -22,9 +20,6 @@ _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
 }
 _NEARLY_ALL: Final = 0.8
 """Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""
-_CHECK_ANSWER: Final = (
-    "say what it has to meet with contract= or checks= (on the command line --contract FILE)"
-)
 _SHOWN: Final = 2
 """Most requirements that are quoted."""
 
@@ -87,39 +82,6 @@ def _describe_answer(evidence: Evidence) -> str:
             return _describe_verification(evidence) or "accepted by a judge that is trusted"
         case "unverified":
             return f"not verified ({_describe_gap(evidence)})"
-
-
-def explain_answer(answer: Sequence[StepRecord], steps: Sequence[StepRecord]) -> list[StepRecord]:
-    """Returns the attempts of an answer; if nothing checks the accepted one, its reason says so.
-
-    Readers see that the steps were checked, and take the answer to be checked, too.
-
-    Args:
-        answer: The attempts to write the answer from the results of the steps.
-        steps: The accepted executions of the steps.
-    """
-    bases = [step["basis"] for step in steps if step.get("basis", "unverified") != "unverified"]
-    if not bases:
-        return [*answer]
-    count = f"the {len(steps)} steps were" if len(bases) == len(steps) else _count_of(len(bases), len(steps))
-    verified = f"{count} {' or '.join(sorted(set(bases)))}"
-    note = f"{verified}, but nothing checks the answer that was written from them; {_CHECK_ANSWER}."
-    return [_add_note(record, note) if _has_no_check(record) else record for record in answer]
-
-
-def _has_no_check(record: StepRecord) -> bool:
-    report = record["report"]
-    is_claim = record["status"] in ACCEPTED and record.get("basis") == "unverified"
-    return is_claim and report is not None and not outcomes_of(cast("Report", report), OUTPUT_METRICS)
-
-
-def _add_note(record: StepRecord, note: str) -> StepRecord:
-    reason = f"{record.get('basis_reason', '')} {note[:1].upper()}{note[1:]}"
-    return {**record, "basis_reason": reason.strip()}
-
-
-def _count_of(number: int, total: int) -> str:
-    return f"{number} of {total} steps {'was' if number == 1 else 'were'}"
 
 
 def is_enough(basis: Basis, required: Requirement | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, Literal, TypeAlias
@@ -18,7 +18,6 @@ from orchestrator.judging.plain_contracts import (
     call_contract_function,
     find_unknown_check,
     has_checks,
-    includes,
     list_checks,
     list_criteria,
 )
@@ -55,10 +54,12 @@ class Demand:
     Attributes:
         contract: The contract as plain JSON.
         is_run: Whether it holds for all calls of the run; else for the calls of the execution.
+        is_stated: Whether the caller states its checks; else they are derived, or of the plan.
     """
 
     contract: PlainContract
     is_run: bool = False
+    is_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,48 +92,49 @@ class Contracts:
         """Return the requirements on the current execution, in the order of its evaluation.
 
         The last of several steps may have a contract of its own besides the contract of the run, which it is
-        evaluated against then. For the only step, both are one.
+        evaluated against then.
 
         Raises:
             ContractFunctionError: The function of the caller raised or returned no contract, the contract
                 names a tool that the executor lacks, or the contract of the only step contradicts the
                 contract of the run.
         """
-        own = self._find_own(state)
+        own, is_stated = self._find_own(state)
         derived = [each["contract"] for each in list_derived(state, is_output=False)]
         if not self.is_output(state):
-            return [Demand(_join(own, derived))]
+            return [Demand(_join(own, derived), is_stated=is_stated)]
         stated, added = self.output.contract, self._list_run_additions(state)
+        is_run, is_run_stated = bool(stated or added), is_stated or self._states_output_checks(state)
         if own is None or self.is_answer or is_only_step(state):
             base = own if stated is None else merge_contracts(own or {}, stated)
-            return [Demand(_join(base, [*added, *derived]), is_run=bool(stated or added))]
-        run = _merge_all([*([] if stated is None else [stated]), *added])
-        return [Demand(_join(own, derived)), *([Demand(run, is_run=True)] if run else [])]
+            contract = _join(base, [*added, *derived])
+            return [Demand(contract, is_run, is_run_stated if is_run else is_stated)]
+        run = [Demand(_merge_all([stated or {}, *added]), True, is_run_stated)] if is_run else []
+        return [Demand(_join(own, derived), is_stated=is_stated), *run]
 
     def list_gated(self, state: OrchestratorState) -> list[Demand]:
         """Return the demands that may forbid a call. Raises the errors of ``list_demands``."""
-        stated = [] if self.output.contract is None else [self.output.contract]
-        demands = self.list_demands(state)
-        run = [Demand(contract, is_run=True) for contract in (*stated, *self._list_run_additions(state))]
-        return [*demands, *run]
+        run = [self.output.contract or {}, *self._list_run_additions(state)]
+        return [*self.list_demands(state), *(Demand(contract, is_run=True) for contract in run)]
 
     def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
         """Return the further requirements on the run: what the task states, the caller's checks."""
         own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
         return [contract for contract in (*_list_task_contracts(state), *own) if contract]
 
-    def _find_own(self, state: OrchestratorState) -> PlainContract | None:
-        """Return the contract of the step itself, from the caller or the planner."""
+    def _find_own(self, state: OrchestratorState) -> tuple[PlainContract | None, bool]:
+        """Return the contract of the step itself, and whether the caller states it, and not the planner."""
         source = self.source
         if source is not None and not callable(source):
-            return source
+            return source, True
         contract = None if source is None else call_contract_function(source, *reversed(current_step(state)))
         unknown = None if contract is None else find_unknown_check(contract, self.checks)
-        if contract is None:
-            contract = _drop_stated(_limit_planned(read_planned_contract(state)), self.output.contract)
+        planned = read_planned_contract(state) if contract is None else None
+        if planned is not None:
+            contract = _drop_stated(_limit_planned(planned), self.output.contract or {})
         if (problem := unknown or self.tools.find_problem(contract)) is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
-        return contract
+        return contract, source is not None and planned is None
 
     def review_plan(self, planned: Sequence[PlainContract | None]) -> list[str]:
         """Return a sentence for each name without effect in the contracts of a plan.
@@ -147,13 +149,6 @@ class Contracts:
             if (problem := self.tools.find_problem(contract)) is not None:
                 raise PlanError(f"{place}.{problem}")
         return [f"{place}.{text}" for place, contract in named for text in self.tools.list_warnings(contract)]
-
-    def list_step_warnings(self, demands: Sequence[Demand]) -> list[str]:
-        """Return a sentence for each name without effect, if a function built the contract of a step."""
-        # The planner's contracts and those that the caller states are read when the plan is made.
-        contracts = [demand.contract for demand in demands] if callable(self.source) else []
-        warnings = [warning for contract in contracts for warning in self.tools.list_warnings(contract)]
-        return [f"step_contract.{warning}" for warning in warnings]
 
     def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
         """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""
@@ -181,15 +176,6 @@ class Contracts:
         stated = list_derived(state, is_output=self.is_output(state))
         phrases = [phrase for each in stated for phrase in each["unchecked"]]
         return [*phrases, *list_criteria(contract)]
-
-    def has_stated_checks(self, state: OrchestratorState, demand: Demand) -> bool:
-        """Return whether the caller states the checks of a demand; else they are derived, or of the plan."""
-        if demand.is_run and self._states_output_checks(state):
-            return True
-        if not callable(self.source):
-            return self.source is not None
-        planned = _limit_planned(read_planned_contract(state))
-        return planned is None or not includes(demand.contract, planned)
 
     def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
         """Return the checks of the current output that were derived from words of the task or the step."""
@@ -229,34 +215,28 @@ def _merge_all(contracts: Sequence[PlainContract]) -> PlainContract:
     return reduce(merge_contracts, contracts, nothing)
 
 
-def _drop_stated(planned: PlainContract | None, stated: PlainContract | None) -> PlainContract | None:
+def _drop_stated(planned: PlainContract, stated: PlainContract) -> PlainContract:
     """Return the contract of a plan without the fields that the caller states."""
-    if planned is None or stated is None:
-        return planned
     return {name: value for name, value in planned.items() if name not in stated or name in JOINED_FIELDS}
 
 
-def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
+def _limit_planned(contract: PlainContract) -> PlainContract:
     """Return the contract of a plan, whose checks by name find only those that the caller registered."""
-    if contract is None:
-        return None
+    # A model must not have code of an installed package imported, nor a tool called without its gate.
+    checks: list[Json] = [
+        {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
+        for check in map(mapping, list_checks(contract))
+        if check.get("check") != PROBE
+    ]
     # Only a caller can say that a contract states all that matters.
     rest = {name: value for name, value in contract.items() if name != "complete"}
-    checks = list_checks(contract)
-    # A model must not have code of an installed package imported, nor a tool called without its gate.
-    read = map(mapping, checks)
-    kept: list[Json] = [_limit_check(check) for check in read if check.get("check") != PROBE]
-    return {**rest, "checks": kept} if checks else rest
+    return {**rest, "checks": checks} if "checks" in rest else rest
 
 
 def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
     """Return the contract that was derived from the task, without the contracts of its steps."""
     output = find_derived_output(state)
     return [] if output is None else [output["contract"]]
-
-
-def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:
-    return {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
 
 
 def _add_objective(contract: PlainContract) -> PlainContract:

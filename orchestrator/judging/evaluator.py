@@ -20,6 +20,8 @@ from evaluation import (
     find_trust,
 )
 from evaluation.checks.custom import CustomCheck
+from evaluation.checks.kinds.probes import ProbeCheck
+from evaluation.checks.registry import read_contract_checks
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import PluginOptions
 from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
@@ -27,9 +29,9 @@ from orchestrator.judging.contracts import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls
 from orchestrator.judging.options import EvaluationOptions
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
-from orchestrator.judging.tools.tool_probes import list_probes
 from orchestrator.judging.verification import Verifier
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.context import RunContext
@@ -118,7 +120,8 @@ class Evaluator:
         checked = refuse_unsourced(own, state, record, self.grounding, [*self.tools.tools])
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         given: dict[str, object] = {} if checked is own else {"sources": list_sources(state)}
-        if probes := [await judging.probe(asked) for asked in list_probes(checked)]:
+        stated = read_contract_checks(list_checks(checked))
+        if probes := [await judging.probe(asked) for asked in stated if isinstance(asked, ProbeCheck)]:
             given = {**given, "probes": probes}
         recorded = {**built, **given}
         baseline = await self.options.find_baseline(state["task"], record["step"])

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, cast
 
+from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.journal import read_config
@@ -19,14 +20,13 @@ from evaluation.checks.kinds.probes import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.judge_prompts import describe_evidence
 from evaluation.plugins import AnyJudge
-from orchestrator.judging.tools.tool_probes import ask_tool
 from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.nested_graphs import build_outer_config
 from orchestrator.state.evaluation_report import Report
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, plain_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -128,7 +128,7 @@ class JudgingCalls:
         tool, args = self.judges.probed.get(asked.tool), cast("dict[str, Json]", asked.args)
         if tool is None:
             return ProbeRecord(name=asked.tool, args=args, result=None, error="no such tool that only reads")
-        called = await self._call(partial(ask_tool, tool, asked.args))
+        called = await self._call(partial(_ask_tool, tool, asked.args))
         if isinstance(called, Returned):
             return ProbeRecord(name=asked.tool, args=args, result=str(called.value), error=None)
         if called.kind is not None:
@@ -184,3 +184,18 @@ class JudgingCalls:
         error = None if called.transient else called
         self.result = replace(self.result, unjudged=called.message, error=error)
         return JudgeError(called.message)
+
+
+async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
+    """Returns the answer of a tool as text.
+
+    Raises:
+        ToolException: The tool says that it failed. An error of the tool itself passes.
+    """
+    answer: object = await tool.ainvoke(
+        {"name": tool.name, "args": dict(args), "id": "probe", "type": "tool_call"}
+    )
+    text = plain_text(answer.text if isinstance(answer, ToolMessage) else str(answer))
+    if isinstance(answer, ToolMessage) and answer.status == "error":
+        raise ToolException(text)
+    return text

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, cast
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from evaluation import CheckContext, CheckOutcome, EvaluationContract
+from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.base import CheckKind
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.registry import NamedCheck
@@ -19,7 +19,7 @@ from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.plain_contracts import asks_for_calls, name_contract
+from orchestrator.judging.plain_contracts import asks_for_calls
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, PlainContract
@@ -115,7 +115,6 @@ def refuse_blank(contract: PlainContract, text: str) -> PlainContract:
 
 
 def read_output_rules(
-    contract: object,
     output_type: object,
     *,
     synthesis: bool | None,
@@ -126,23 +125,16 @@ def read_output_rules(
     Raises:
         ConfigurationError: One is not accepted, or ``synthesis`` is False, so that nobody writes the output.
     """
-    if contract is not None and not isinstance(contract, EvaluationContract):
-        raise ConfigurationError(
-            f"output_contract is {format_repr(contract, 80)}; "
-            f"give {name_contract(contract, 'output_contract')}, or None"
-        )
     if output_type is not None:
         _check_type(output_type)
-    if synthesis is False and (contract, output_type) != (None, None):
+    if synthesis is False and output_type is not None:
         raise ConfigurationError(
             "synthesis is False, so that the result of the last step is the output; leave it out, "
-            "or leave out output_contract and output_type"
+            "or leave out output_type"
         )
-    names = {*EvaluationContract.model_fields}
-    plain = None if contract is None else contract.model_dump(exclude_unset=True, include=names)
     names_of_checks = [*(check.name for check in checks), *([] if output_type is None else [OUTPUT_TYPE])]
     named: tuple[Json, ...] = tuple({"check": "function", "name": name} for name in names_of_checks)
-    return OutputRules(plain, cast("type[BaseModel] | None", output_type), named)
+    return OutputRules(None, cast("type[BaseModel] | None", output_type), named)
 
 
 def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
@@ -186,7 +178,7 @@ def _merge_values(name: str, first: Json, second: Json) -> Json:
     if name in JOINED_FIELDS and isinstance(first, list) and isinstance(second, list):
         return [*first, *(item for item in second if item not in first)]
     raise ContractFunctionError(
-        f"contract, output_contract and step_contract state {name!r} differently; state it in one of them"
+        f"contract, step_contract and the plan state {name!r} differently; state it in one of them"
     )
 
 

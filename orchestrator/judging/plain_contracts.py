@@ -98,26 +98,19 @@ def asks_for_calls(contract: PlainContract) -> bool:
     return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
 
 
-def includes(contract: PlainContract, planned: PlainContract) -> bool:
-    """Return whether a contract has every field of the one of the plan."""
-    return all(contract.get(name) == value for name, value in planned.items())
-
-
 def list_criteria(contract: PlainContract) -> list[str]:
     """Return the names of what only a judge can score, besides the objective, and instructions to a judge."""
     rubric = mapping(contract.get("rubric"))
-    # A contract from a store may have a value of any type here; its evaluation refuses it.
     lists = (contract.get("subjective_criteria"), rubric.get("criteria"))
-    criteria = [_read_demand(each) for value in lists if isinstance(value, list) for each in value]
-    return [name for name in (*criteria, rubric.get("instructions")) if isinstance(name, str) and name]
+    criteria = [each for value in lists for each in cast("list[Json]", value or [])]
+    return [name for name in (*map(_read_demand, criteria), str(rubric.get("instructions") or "")) if name]
 
 
 def _read_demand(criterion: Json) -> str:
     """Return the name of a criterion; empty if it asks for nothing besides the objective."""
     fields = mapping(criterion)
     name = str(fields.get("name", criterion))
-    details = fields.get("description") or fields.get("anchors")
-    return "" if is_plain(name, details) else name
+    return "" if is_plain(name, fields.get("description") or fields.get("anchors")) else name
 
 
 def is_plain(name: str, details: object) -> bool:

@@ -16,8 +16,8 @@ from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts, Demand
-from orchestrator.judging.tools.call_bounds import CallBounds
-from orchestrator.judging.tools.received import complete_calls
+from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
+from orchestrator.judging.tools.effects import complete_calls
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval
@@ -127,7 +127,11 @@ def _build_gate(
     index, attempt = current_index(state), len(current_records(state)) + 1
     of_run = [demand.contract for demand in demands if demand.is_run]
     of_step = [demand.contract for demand in demands if not demand.is_run]
-    calls = CallBounds.of(of_run, of_step, executor.writing, state["results"])
+    calls = CallBounds(
+        read_call_rules(of_run, executor.writing),
+        read_call_rules(of_step, executor.writing),
+        [call for record in state["results"] for call in record["tool_calls"]],
+    )
     earlier = EarlierCalls(
         [*state["results"], *state["synthesis"]],
         CallOrigin(step_index=index, attempt=attempt),

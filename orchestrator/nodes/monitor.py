@@ -55,19 +55,18 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         contract = demand.contract
         unchecked = contracts.find_unchecked(state, contract)
-        stated = contracts.has_stated_checks(state, demand)
         evidence = read_evidence(
             evaluated.report,
             contract,
             unchecked,
-            stated=stated,
+            stated=demand.is_stated,
             derived=contracts.list_derived_checks(state),
         )
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
         if evaluator.verifier is not None and contracts.is_output(state):
             evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
-        reported = _add_report(record, evaluated, contracts.list_step_warnings(demands))
+        reported = _add_report(record, evaluated)
         record = await _add_basis(reported, evidence, evaluator)
         record = _add_feedback(record, evaluated, find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
@@ -127,7 +126,7 @@ def _find_failure(
     return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
 
 
-def _add_report(record: StepRecord, evaluated: Evaluated, warnings: list[str]) -> StepRecord:
+def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     passed = evaluated.report["status"] == "passed"
     # An execution that raised has warnings of its own.
     noted = [] if record["error"] is None else record["warnings"]
@@ -135,7 +134,7 @@ def _add_report(record: StepRecord, evaluated: Evaluated, warnings: list[str]) -
         **with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
         "report": cast("EvaluationReportDict", dict(evaluated.report)),
-        "warnings": [*noted, *warnings, *([] if passed else warnings_of(evaluated.report))],
+        "warnings": [*noted, *([] if passed else warnings_of(evaluated.report))],
     }
 
 

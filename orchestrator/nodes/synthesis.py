@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
-from orchestrator.judging.basis import explain_answer, is_enough
+from orchestrator.judging.basis import is_enough
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context
@@ -35,7 +35,7 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
         if contracts.output.states_content and supervision_mode(begin, settings.default_mode) == "none":
             begin = offer_last_result(begin, list_accepted(state["results"])[-1])
         end = await run_step_graph(step, begin, run, runtime.stream_writer)
-        records = explain_answer(current_records(end), list_accepted(state["results"]))
+        records = current_records(end)
         return _finish(end_synthesis(state, end, records), records, contracts, settings)
 
     return node

@@ -14,8 +14,7 @@ from langgraph.types import Command, Overwrite, StateSnapshot
 
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
-from orchestrator.judging.tools.names import ToolNames
-from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
+from orchestrator.judging.tools.names import ToolNames, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
 from orchestrator.runs.index import format_resume_call
 from orchestrator.runs.reader import complete_snapshot
@@ -262,7 +261,7 @@ class Launcher:
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         unasked = find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
-        if (problem := unasked or find_stored_problem(resumed.state, self.tools)) is not None:
+        if (problem := unasked or self.tools.find_stored_problem(resumed.state)) is not None:
             name = format_repr(thread_id, 80)
             raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
         if (problem := find_contract_problem(resumed.state, self.case, self.tools)) is not None:

@@ -11,9 +11,9 @@ from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.metric_table import find_threshold_problems
-from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.output import OutputRules, merge_contracts
+from orchestrator.judging.output import OutputRules
 from orchestrator.judging.plain_contracts import (
     ContractFunction,
     find_unknown_check,
@@ -37,7 +37,7 @@ class StatedContracts:
     Attributes:
         run: The option ``contract``.
         step: The option ``step_contract``.
-        output: The options ``output_contract``, ``output_type`` and ``checks``.
+        output: The options ``output_type`` and ``checks``.
     """
 
     run: ContractSource = None
@@ -56,25 +56,20 @@ def read_contracts(
         checks: The caller's own checks, which they may name.
 
     Raises:
-        ConfigurationError: One is of another type; two contradict each other; a threshold has a name that is
-            no metric, and no direction; or a contract needs a tool that the executor lacks, or a check that
-            does not exist.
+        ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
+            direction; or a contract needs a tool that the executor lacks, or a check that does not exist.
     """
     _check_run_contract(stated.run)
     _check_step_contract(stated.step)
-    case, output = stated.run if isinstance(stated.run, TaskCase) else None, stated.output.contract
-    named = {
-        "step_contract": stated.step,
-        "contract": stated.run if case is None else case.contract,
-        "output_contract": None if output is None else EvaluationContract.model_validate(output),
-    }
+    case = stated.run if isinstance(stated.run, TaskCase) else None
+    named = {"step_contract": stated.step, "contract": stated.run if case is None else case.contract}
     contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
     plain = {name: _read_contract(each, name, tools, checks) for name, each in contracts.items()}
     if case is not None:  # the state of a run has it
         plain.pop("contract", None)
     return Contracts(
         stated.step if callable(stated.step) else plain.get("step_contract"),
-        replace(stated.output, contract=_merge(plain.get("contract"), output)),
+        replace(stated.output, contract=plain.get("contract")),
         tools=tools,
         has_case=case is not None and case.contract != FROM_TASK,
         warnings=tuple(
@@ -117,12 +112,3 @@ def _check_step_contract(source: object) -> None:
             f"step_contract is {format_repr(source, 80)}; give {name_contract(source, 'step_contract')}, "
             "or a function of a step and its index that returns one"
         )
-
-
-def _merge(run: PlainContract | None, output: PlainContract | None) -> PlainContract | None:
-    if run is None or output is None:
-        return output if run is None else run
-    try:
-        return merge_contracts(run, output)
-    except ContractFunctionError as error:
-        raise ConfigurationError(str(error)) from None

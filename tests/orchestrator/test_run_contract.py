@@ -127,11 +127,10 @@ def made(state):
     "options",
     [
         {"contract": contract_of(checks=[at_most("refund", 0)])},
-        {"output_contract": contract_of(checks=[at_most("refund", 0)]), "synthesis": None},
         {"contract": contract_of(trajectory={"forbidden_tools": ["refund"]})},
         {"checks": [search_before_refund]},
     ],
-    ids=["contract", "output_contract", "forbidden", "checks"],
+    ids=["contract", "forbidden", "checks"],
 )
 def test_a_refund_of_an_earlier_step_is_seen_with_the_output(options):
     state = orchestrate(Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}).run("x")

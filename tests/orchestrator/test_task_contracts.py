@@ -19,9 +19,7 @@ from evaluation.judges.trust.figures import VerdictCounts
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, RetryPolicy, RunFinished
-from orchestrator.judging.contracts import Contracts
 from orchestrator.persistence import open_store
-from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.interruption import interrupt_run
@@ -198,9 +196,8 @@ def test_a_plan_of_one_step_that_declares_its_needs_meets_the_contract_of_the_ou
     state = orchestrate(
         FakeExecutor("a b c"),
         plan=plan,
-        contract=None,
         contract_writer=None,
-        output_contract=EvaluationContract(output_length={"max_words": 2}),
+        contract=EvaluationContract(output_length={"max_words": 2}),
     ).run("Name it")
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
@@ -224,14 +221,6 @@ def test_a_new_plan_has_checks_and_the_contract_of_the_output_stays():
     assert writer.texts[:1] == ["Name it in at most 2 words"]
     assert len(steps) == len(state["plan"])
     assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
-
-
-def test_a_contract_of_the_output_and_the_checks_of_the_task_are_joined():
-    contract = EvaluationContract(required_content=[{"text": "plum"}])
-    executor = FakeExecutor("apple", "it is a plum", "plum")
-    state = orchestrate(executor, output_contract=contract).run("Name a fruit in at most 2 words")
-
-    assert [record["status"] for record in state["results"]] == ["failed", "failed", "validated"]
 
 
 def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path):
@@ -455,11 +444,10 @@ def test_the_contract_of_a_planner_and_the_checks_of_a_step_are_joined():
 @pytest.mark.parametrize(
     "plan", [[{"step": "one", "contract": {"required_content": [{"text": "apple"}]}}], ["in at most 2 words"]]
 )
-@pytest.mark.parametrize("options", [{"output_contract": EvaluationContract(keywords=["apple"])}, {}])
+@pytest.mark.parametrize("options", [{"contract": EvaluationContract(keywords=["apple"])}, {}])
 def test_a_contract_that_the_caller_declares_is_a_basis_and_not_one_of_the_planner(plan, options):
-    state = orchestrate(FakeExecutor("apple"), plan=plan, contract=None, contract_writer=None, **options).run(
-        "x"
-    )
+    given = {"contract": None, "contract_writer": None, **options}
+    state = orchestrate(FakeExecutor("apple"), plan=plan, **given).run("x")
     has_contract = bool(options)
 
     assert state["basis"] == ("checked" if has_contract else "unverified")
@@ -569,13 +557,6 @@ def test_the_figures_of_a_judge_are_read_outside_of_the_event_loop():
     assert threading.main_thread().name not in ThreadNotingMonitor.threads
 
 
-@pytest.mark.parametrize("contract", [{"subjective_criteria": 3}, {"rubric": {"criteria": 3}}, {"rubric": 3}])
-def test_criteria_of_a_wrong_type_in_a_store_are_left_to_the_evaluation_to_refuse(contract):
-    state = {**blank_state("Name it", 0), "plan": ["Name it"]}
-
-    assert Contracts(None).find_unchecked(state, contract) == []
-
-
 DESCRIBED = {"name": "correctness", "description": "cites three sources"}
 VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
 
@@ -583,9 +564,9 @@ VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
 @pytest.mark.parametrize(
     "options",
     [
-        {"output_contract": EvaluationContract()},
-        {"output_contract": VACUOUS},
-        {"output_contract": EvaluationContract(subjective_criteria=["correctness"])},
+        {"contract": EvaluationContract()},
+        {"contract": VACUOUS},
+        {"contract": EvaluationContract(subjective_criteria=["correctness"])},
         {"contract": TaskCase(task="Name a fruit", contract=VACUOUS)},
     ],
 )

@@ -113,10 +113,9 @@ MISSPELT = EvaluationContract(checks=[{"check": "function", "name": "end_well"}]
     ("option", "contract"),
     [
         ("contract", MISSPELT),
-        ("output_contract", MISSPELT),
         ("contract", TaskCase(task="the task", contract=MISSPELT)),
     ],
-    ids=["of the steps", "of the output", "of a case"],
+    ids=["of the run", "of a case"],
 )
 def test_a_contract_that_names_no_check_is_refused_before_a_run(option, contract):
     with pytest.raises(ConfigurationError) as refused:

@@ -89,4 +89,4 @@ def derive_by_model(trial: Trial) -> Mapping[str, Any]:
 
 def use_official(trial: Trial) -> Mapping[str, Any]:
     """The official instructions as checks of the final output."""
-    return {"output_contract": EvaluationContract(checks=trial.prompt.official_checks)}
+    return {"contract": EvaluationContract(checks=trial.prompt.official_checks)}

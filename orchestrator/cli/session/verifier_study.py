@@ -13,7 +13,8 @@ from evaluation.judges.trust.figures import ClaimCount, VerifierFigures, count_n
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.output import read_output_rules
+from orchestrator.judging.output import OutputRules
+from orchestrator.judging.plain_contracts import plain_contract
 from orchestrator.judging.verification import identify_verifier
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
@@ -46,9 +47,7 @@ def read_answered_tasks(path: str) -> list[TaskCase]:
 
 
 def _states_answer(case: TaskCase) -> bool:
-    if case.contract == "from_task":
-        return False
-    return read_output_rules(case.contract, None, synthesis=None).states_content
+    return case.contract != "from_task" and OutputRules(plain_contract(case.contract)).states_content
 
 
 def measure_verifier(

@@ -1,4 +1,4 @@
-"""CallRules: which calls a contract rules out, as far as code can tell before a tool runs."""
+"""Decides before each tool call whether the contracts of a run still allow it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
+from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.state.evaluation_report import FAILURES, Report, mapping, outcomes_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, ToolCallRecord
@@ -41,10 +42,11 @@ class CallRules:
 
     def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns why a tool must not be called after the calls that were made; None if it may be."""
-        if name in self.forbidden or (self.allowed is not None and name not in self.allowed):
+        most = self._find_most(name)
+        if most == 0:
             return f"Tool {name!r} is forbidden in this step."
-        if name in self.most and len(_select_run(made, name)) >= self.most[name]:
-            return f"Tool {name!r} was called often enough ({self.most[name]} at most). Go on without it."
+        if most is not None and len(_select_run(made, name)) >= most:
+            return f"Tool {name!r} was called often enough ({most} at most). Go on without it."
         answered = {call["name"] for call in made if call["error"] is None and call["result"] is not None}
         missing = next((tool for tool in self.before.get(name, ()) if tool not in answered), None)
         return None if missing is None else f"Tool {name!r} has to wait: call {missing!r} first."
@@ -52,15 +54,42 @@ class CallRules:
     def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns which call broke the rules for good, in words; None if later calls can still keep them."""
         for name in dict.fromkeys(call["name"] for call in made):
-            number, most = len(_select_run(made, name)), self._count_most(name)
+            number, most = len(_select_run(made, name)), self._find_most(name)
             if most is not None and number > most:
                 times = "time" if number == 1 else "times"
                 return f"{name!r} was called {number} {times}, and {most or 'none'} is allowed"
         return None
 
-    def _count_most(self, name: str) -> int | None:
+    def _find_most(self, name: str) -> int | None:
         is_forbidden = name in self.forbidden or (self.allowed is not None and name not in self.allowed)
         return 0 if is_forbidden else self.most.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """The rules for the calls of one execution.
+
+    Attributes:
+        of_run: The rules for all calls of the run.
+        of_step: The rules for the calls of the execution alone.
+        earlier: The calls of the executions before, also of refused ones.
+    """
+
+    of_run: CallRules
+    of_step: CallRules
+    earlier: Sequence[ToolCallRecord] = ()
+
+    @property
+    def counted(self) -> frozenset[str]:
+        """The tools whose next call depends on the calls before it."""
+        return self.of_run.counted | self.of_step.counted
+
+    def find_breach(self, name: str) -> str | None:
+        """Returns why a tool must not be called now, in words for the model; None if it may be."""
+        current = read_recorder().list_tool_calls()
+        return self.of_step.find_breach(name, current) or self.of_run.find_breach(
+            name, [*self.earlier, *current]
+        )
 
 
 def read_call_rules(contracts: Sequence[PlainContract], writing: Collection[str] = ()) -> CallRules:
@@ -83,7 +112,7 @@ def read_call_rules(contracts: Sequence[PlainContract], writing: Collection[str]
     lists = [_read_names(rule["allowed_tools"]) for rule in rules if rule.get("allowed_tools") is not None]
     most = _read_bounds([check for contract in contracts for check in _list_objects(contract, "checks")])
     return CallRules(
-        forbidden | {name for name, number in most.items() if number == 0},
+        forbidden,
         frozenset.intersection(*lists) if lists else None,
         most,
         {name: tools for contract in contracts for name, tools in _read_order(contract, writing).items()},

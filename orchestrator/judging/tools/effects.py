@@ -1,14 +1,17 @@
-"""Tools of a step: which ones write, by their annotations."""
+"""The effects of tools: which ones write, by their annotations, and what arguments their calls received."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from orchestrator.state.records import Json, PlainContract
+from agents.calls.planned_call import ToolArguments
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.records import Json, PlainContract, StepRecord, ToolCallRecord
 
 _LISTS: Final = ("writing_tools", "reading_tools")
 
@@ -27,9 +30,9 @@ class ToolEffects:
     def add_to(self, contract: PlainContract) -> PlainContract:
         """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
         rules = contract.get("trajectory") or {}
-        if not (self.writing or self.reading) or not _expects_actions(contract):
-            return contract
-        if not isinstance(rules, Mapping) or any(rules.get(name) is not None for name in _LISTS):
+        is_open = isinstance(rules, Mapping) and all(rules.get(name) is None for name in _LISTS)
+        is_asked = contract.get("expected_trajectory") is not None
+        if not isinstance(rules, Mapping) or not (is_open and is_asked and (self.writing or self.reading)):
             return contract
         # Both, so that a tool without annotations counts neither as reading nor as writing.
         lists: Mapping[str, Json] = {"writing_tools": list(self.writing), "reading_tools": list(self.reading)}
@@ -68,5 +71,31 @@ def _is_writing(metadata: Mapping[str, object]) -> bool:
     return metadata.get("readOnlyHint") is False or metadata.get("destructiveHint") is True
 
 
-def _expects_actions(contract: PlainContract) -> bool:
-    return contract.get("expected_trajectory") is not None
+def complete_calls(
+    records: Sequence[StepRecord], tools: Mapping[str, ToolArguments], writing: Collection[str]
+) -> list[StepRecord]:
+    """Returns the records of executions with ``received`` and ``writes`` in their calls.
+
+    Args:
+        records: The executions.
+        tools: How each tool reads its arguments, by the name of the tool.
+        writing: Names of tools that are known to write.
+    """
+    return [
+        {**record, "tool_calls": [_complete_call(call, tools, writing) for call in record["tool_calls"]]}
+        for record in records
+    ]
+
+
+def _complete_call(
+    call: ToolCallRecord, tools: Mapping[str, ToolArguments], writing: Collection[str]
+) -> ToolCallRecord:
+    reader = tools.get(call["name"])
+    if call["name"] in writing:
+        call = {**call, "writes": True}
+    if reader is None:
+        return call
+    received = plain_json(reader.read_values(call["args"]))
+    # As text, since Python takes True for 1.
+    texts = {json.dumps(args, sort_keys=True) for args in (received, call["args"])}
+    return call if len(texts) == 1 else {**call, "received": received}

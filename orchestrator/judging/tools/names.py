@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from typing import TypeAlias
 
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
@@ -18,7 +18,11 @@ from evaluation.metrics.trajectory.rules.misspellings import is_other_spelling
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.tools.effects import read_tool_effects
-from orchestrator.state.records import Json
+from orchestrator.state.current_step import list_accepted
+from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
+from orchestrator.state.records import Json, Question
+
+Contract: TypeAlias = EvaluationContract | Mapping[str, Json] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,70 +39,53 @@ class ToolNames:
     writing: tuple[str, ...] = ()
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
 
-    def find_problem(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
+    def find_problem(self, contract: Contract) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
 
-        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
+        A name is a problem if a tool of that name has to be called, if it is another spelling of a tool, or
+        if a check would ask a tool that writes.
         """
-        if (problem := self._find_writing_probe(contract)) is not None:
-            return problem
-        for named, name in self._list_unknown(contract):
-            meant = self._find_misspelt(name, named)
-            is_missing = named.is_required and not self._has_any(named)
-            if meant is not None or is_missing:
-                return f"{named.field} names {quote_text(name)}; {self._describe_lack(name, meant)}"
+        known = self.known or ()
+        for named in _list_named(contract):
+            if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
+                return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
+            others = [tool for tool in known if tool not in named.names]
+            is_missing = named.is_required and len(others) == len(known)
+            for name in self._list_unknown(named.names):
+                if is_missing or any(is_other_spelling(name, tool) for tool in others):
+                    return f"{named.field} names {quote_text(name)}; {self._describe_tools()}"
         return None
 
-    def _find_writing_probe(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
-        checked = _read_contract(contract) if self.writing else None
-        for named in [] if checked is None else list_named_tools(checked):
-            if named.only_reads and (wrong := set(named.names).intersection(self.writing)):
-                shown = quote_text(wrong.pop())
-                return f"{named.field} names {shown}, which writes; name a tool that only reads"
-        return None
-
-    def find_option_problem(self, option: str, names: Collection[str]) -> str | None:
-        """Return why an option that names tools is not accepted; None if the executor has all of them."""
-        unknown = [] if names == "all" else sorted(set(names) - set(self.known or ()))
-        if not unknown:
-            return None
-        return f"{option} names {quote_text(unknown[0])}; {self._describe_lack(unknown[0], None)}"
-
-    def list_warnings(self, contract: EvaluationContract | Mapping[str, Json] | None) -> list[str]:
+    def list_warnings(self, contract: Contract) -> list[str]:
         """Return a sentence for each name that has no effect, because the executor has no such tool."""
         return [
-            f"{named.field} names {quote_text(name)}, without effect: {self._describe_lack(name, None)}"
-            for named, name in self._list_unknown(contract)
+            f"{named.field} names {quote_text(name)}, without effect: {self._describe_tools()}"
+            for named in _list_named(contract)
+            for name in self._list_unknown(named.names)
         ]
 
-    def _list_unknown(
-        self, contract: EvaluationContract | Mapping[str, Json] | None
-    ) -> Iterator[tuple[NamedTools, str]]:
-        known = self.known
-        checked = None if known is None else _read_contract(contract)
-        if known is None or checked is None:
-            return
-        for named in list_named_tools(checked):
-            yield from ((named, name) for name in named.names if name not in known)
+    def find_stored_problem(self, state: OrchestratorState) -> str | None:
+        """Return why the stored contracts of the open steps cannot be met; None if they can."""
+        declared, done = state["declared"], {each["step_index"] for each in list_accepted(state["results"])}
+        derived = declared.get("derived") or DerivedContracts(output=None, steps=[])
+        lists = declared["contracts"] or [], [each and each["contract"] for each in derived["steps"]]
+        open_steps = [
+            (f"step {index + 1}", contract)
+            for contracts in lists
+            for index, contract in enumerate(contracts)
+            if index not in done
+        ]
+        output = derived["output"] and derived["output"]["contract"]
+        found = ((place, self.find_problem(each)) for place, each in [*open_steps, ("the output", output)])
+        return next((f"{place}: contract.{problem}" for place, problem in found if problem), None)
 
-    def _has_any(self, named: NamedTools) -> bool:
-        return not set(self.known or ()).isdisjoint(named.names)
+    def _list_unknown(self, names: Iterable[str]) -> list[str]:
+        return [] if self.known is None else [name for name in names if name not in self.known]
 
-    def _find_misspelt(self, name: str, named: NamedTools) -> str | None:
-        """Return the tool that a name misspells, and that the field does not name besides."""
-        others = [tool for tool in self.known or () if tool not in named.names]
-        return next((tool for tool in others if is_other_spelling(name, tool)), None)
-
-    def _describe_lack(self, name: str, meant: str | None) -> str:
-        known = list(self.known or ())
-        if not known:
+    def _describe_tools(self) -> str:
+        if not self.known:
             return "the executor has no tools; give it this tool, or leave the name out"
-        similar = [meant] if meant is not None else get_close_matches(name, known, 1)
-        return f"the tools of the executor are {list_names(known)}; {_suggest(similar)}"
-
-
-def _suggest(similar: Sequence[str]) -> str:
-    return f"did you mean {quote_text(similar[0])}?" if similar else "name one of them, or none"
+        return f"the tools of the executor are {list_names(list(self.known))}"
 
 
 def read_tool_names(executor: object) -> ToolNames:
@@ -130,8 +117,13 @@ def check_tool_options(
                 f"{_describe(option, names)}, but {type(executor).__name__} calls its tools by itself; "
                 "give an ExecutionAgent as the executor"
             )
-        if (problem := read_tool_names(executor).find_option_problem(option, names)) is not None:
-            raise ConfigurationError(problem)
+        tools = read_tool_names(executor)
+        unknown = [] if names == "all" else sorted(set(names) - set(tools.known or ()))
+        if unknown:
+            raise ConfigurationError(
+                f"{option} names {quote_text(unknown[0])}; the tools of the executor are "
+                f"{list_names(list(tools.known or ()))}"
+            )
     if approve_tools and not can_ask:
         raise ConfigurationError(
             f"{_describe('approve_tools', approve_tools)}, but there is no checkpointer to store "
@@ -143,16 +135,28 @@ def _describe(option: str, names: Collection[str]) -> str:
     return f"{option} is {names if isinstance(names, str) else sorted(names)!r}"
 
 
-def read_planned_tools(executor: object, contract: object) -> ToolNames:
-    """Read the tools that the contracts of a plan may name: any, if the caller's contract replaces theirs."""
-    return read_tool_names(executor) if contract is None else ToolNames()
-
-
-def _read_contract(contract: EvaluationContract | Mapping[str, Json] | None) -> EvaluationContract | None:
-    if contract is None or isinstance(contract, EvaluationContract):
-        return contract
+def _list_named(contract: Contract) -> list[NamedTools]:
+    """Returns the tools that the fields of a contract name."""
+    if contract is None:
+        return []
     try:
-        return EvaluationContract.model_validate(contract)
+        return [*list_named_tools(EvaluationContract.model_validate(contract))]
     except ValidationError:
         # A contract from a store may have any form; its evaluation refuses it.
-        return None
+        return []
+
+
+def find_unasked(
+    questions: Sequence[Question], approve_tools: Collection[str], once_tools: Collection[str]
+) -> str | None:
+    """Returns why a run cannot go on: it waits for the approval of a tool that would run without one."""
+    for question in (each for each in questions if each["kind"] == "tool"):
+        # A question with a finding asks whether the tool may run again, which once_tools asks for.
+        option, names = (
+            ("once_tools", once_tools) if question["findings"] else ("approve_tools", approve_tools)
+        )
+        for call in question.get("tool_calls", []):
+            if names != "all" and call["name"] not in names:
+                name = call["name"]
+                return f"it waits for the approval of tool {name!r}; give {option} this name"
+    return None

@@ -33,7 +33,7 @@ def test_an_invalid_check_of_a_planner_ends_the_run_with_its_path():
 def test_the_checks_of_the_only_step_and_of_the_output_are_joined():
     contract = EvaluationContract(checks=[SHORT])
     output = EvaluationContract(checks=[{"check": "starts_with", "text": "Rhine"}])
-    state = run(CorrectingExecutor("Elbe", "Rhine"), contract=contract, output_contract=output)
+    state = run(CorrectingExecutor("Elbe", "Rhine"), step_contract=contract, contract=output)
 
     first, second = (record["report"]["checks"] for record in state["results"])
     assert [check["passed"] for check in first] == [True, False]

@@ -578,13 +578,6 @@ def test_a_monitor_that_denies_its_approval_gives_no_verdict():
     assert statuses(of_one_step(monitor=monitor)) == ["needs_review"]
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), SystemExit()])
-def test_a_judge_that_ends_the_program_ends_no_run(error):
-    state = of_one_step(judge=FakeJudge(error))
-    assert statuses(state) == ["needs_review"]
-    assert "ended the program" in state["results"][0]["verdict"]["feedback"]
-
-
 def test_a_contract_function_that_ends_the_program_fails_the_run():
     def choose(step, index):
         raise SystemExit(3)

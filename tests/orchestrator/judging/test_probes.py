@@ -148,7 +148,7 @@ def test_the_probe_of_a_plan_that_a_model_wrote_is_not_asked():
     ("tool", "sentence"),
     [
         ("lookup", 'contract.checks[0].tool names "lookup"; the tools of the executor are refund, get_order'),
-        ("refund", 'contract.checks[0].tool names "refund", which writes; name a tool that only reads'),
+        ("refund", 'contract.checks[0].tool names "refund", which writes; name one that only reads'),
     ],
 )
 def test_a_probe_of_no_tool_or_one_that_writes_is_refused_before_anything_runs(tool, sentence):

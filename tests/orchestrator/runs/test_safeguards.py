@@ -70,7 +70,6 @@ CHANGES = [
     ("grounding", "facts", "off"),
     ("contract", WORDS, None),
     ("contract", WORDS, MORE_WORDS),
-    ("output_contract", WORDS, None),
     ("step_contract", WORDS, None),
     ("step_contract", lambda step, index: WORDS, None),
     ("checks", [is_polite, is_short], [is_short]),

@@ -288,7 +288,7 @@ def test_the_deadlines_of_parallel_steps_do_not_move():
         ({"checkpointer": None}, "approve_tools is ['send'], but there is no checkpointer to store"),
         (
             {"approve_tools": ["sned"]},
-            'approve_tools names "sned"; the tools of the executor are send, read, post; did you mean',
+            'approve_tools names "sned"; the tools of the executor are send, read, post',
         ),
         ({"approve_tools": "send"}, "approve_tools is 'send'; give a list of tool names, or 'all'"),
         ({"once_tools": ["sned"]}, 'once_tools names "sned"; the tools of the executor are'),

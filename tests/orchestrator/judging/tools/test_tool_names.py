@@ -68,7 +68,7 @@ def test_a_misspelt_tool_is_refused_in_every_field_that_names_tools(field):
     with pytest.raises(ConfigurationError) as caught:
         build(contract_of(**WRONG[field]))
     assert str(caught.value) == (
-        f'contract.{field} names "serach"; the tools of the executor are search, pay; did you mean "search"?'
+        f'contract.{field} names "serach"; the tools of the executor are search, pay'
     )
 
 
@@ -83,7 +83,7 @@ def test_a_misspelt_tool_is_refused_in_every_field_that_names_tools(field):
     ],
 )
 def test_a_tool_that_has_to_be_called_is_refused_if_the_executor_lacks_it(fields):
-    with pytest.raises(ConfigurationError, match="the tools of the executor are search, pay; name one of"):
+    with pytest.raises(ConfigurationError, match="the tools of the executor are search, pay"):
         build(contract_of(**fields))
 
 
@@ -151,11 +151,6 @@ def test_another_executor_with_a_list_of_tools_is_checked_too():
         )
 
 
-def test_the_contract_of_the_output_is_checked():
-    with pytest.raises(ConfigurationError, match=r'^output_contract\.must_call names "serach"'):
-        build(output_contract=contract_of(must_call=["serach"]))
-
-
 def test_the_contract_of_a_case_is_checked():
     case = TaskCase(task="x", contract={"must_call": ["serach"]})
     with pytest.raises(ConfigurationError, match=r'^contract.must_call names "serach"'):
@@ -168,21 +163,9 @@ def test_the_contract_of_a_function_is_checked_before_its_step_runs():
     assert state["failure"]["kind"] == "contract_error"
     assert state["failure"]["message"] == (
         'step 1: the contract cannot be used: must_call names "serach"; the tools of the executor are '
-        'search, pay; did you mean "search"?'
+        "search, pay"
     )
     assert state["results"] == []
-
-
-def test_a_warning_about_the_contract_of_a_function_names_its_step():
-    executor = ExecutionAgent(ScriptedChatModel(["done"]), [search])
-    contract = contract_of(trajectory={"forbidden_tools": ["drop_table"]}, must_call=[])
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), executor, FakeMonitor(), step_contract=lambda step, index: contract
-    )
-    warnings = orchestrator.run("x")["warnings"]
-    assert [text.partition(", without")[0] for text in warnings] == [
-        'step 1: step_contract.trajectory.forbidden_tools names "drop_table"'
-    ]
 
 
 @pytest.mark.parametrize("needs", [{}, {"needs": []}])
@@ -227,6 +210,6 @@ def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_c
         second.resume("t", {"answer": "approve"})
     assert str(caught.value) == (
         "thread 't' cannot go on with this executor: step 2: contract.must_call names \"search\"; "
-        "the tools of the executor are pay; name one of them, or none"
+        "the tools of the executor are pay"
     )
     assert first.resume("t")["question"] is not None
