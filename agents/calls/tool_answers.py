@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import cast
 
 from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
@@ -11,7 +10,7 @@ from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from langgraph.types import Command
 
-from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, Refuse, Reuse, StatedResult
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, StandIn
 
 
 def read_answer(output: object) -> ToolMessage | None:
@@ -46,7 +45,7 @@ def build_error(call: ToolCall, reason: str) -> ToolMessage:
     return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 
-class _StandIn(BaseTool):
+class _StandInTool(BaseTool):
     """Answers a call with a text, or refuses it with one; callbacks record it like any other call."""
 
     name: str
@@ -62,34 +61,22 @@ class _StandIn(BaseTool):
         return self.text
 
 
-def answer_call(call: ToolCall, decision: Refuse | Reuse | StatedResult) -> ToolMessage:
+def answer_call(call: ToolCall, stand_in: StandIn) -> ToolMessage:
     """Answers a call whose tool does not run."""
-    if isinstance(decision, Refuse):
-        answered = {"id": call["id"], "answer": decision.answer}
-        noted = {TOOL_GATE: decision.decision, TOOL_ANSWER: answered}
-        return _answer(call, decision.reason, noted, refuses=True)
-    if isinstance(decision, StatedResult):
-        answered = {"id": call["id"], "answer": decision.answer}
-        return _answer(call, decision.answer["text"], {TOOL_GATE: "stated", TOOL_ANSWER: answered})
-    return _answer(call, decision.answer, {TOOL_GATE: "reused", TOOL_ORIGIN: dict(decision.origin)})
-
-
-def refuse_unknown(call: ToolCall, names: list[str]) -> ToolMessage:
-    """Answers a call of a tool that is not there."""
-    reason = f"There is no tool {call['name']!r}; there is: {', '.join(names)}."
-    return _answer(call, reason, refuses=True)
+    noted = {
+        TOOL_GATE: stand_in.decision,
+        TOOL_ORIGIN: stand_in.origin,
+        TOOL_ANSWER: {"id": call["id"], "answer": stand_in.answer},
+    }
+    is_refused = stand_in.decision not in {"reused", "stated"}
+    tool = _StandInTool(name=call["name"], text=stand_in.text, refuses=is_refused, metadata=noted)
+    return cast("ToolMessage", tool.invoke({**call, "id": call["id"] or ""}))
 
 
 def refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     """Answers a call that could not be read."""
     args: dict[str, object] = {"arguments": call["args"]}
     readable = ToolCall(name=call["name"] or "", args=args, id=call["id"] or "", type="tool_call")
-    reason = f"The arguments are not valid JSON: {call['error'] or call['args']}"
-    return _answer(readable, reason, refuses=True)
-
-
-def _answer(
-    call: ToolCall, text: str, metadata: Mapping[str, object] | None = None, *, refuses: bool = False
-) -> ToolMessage:
-    tool = _StandIn(name=call["name"], text=text, refuses=refuses, metadata=dict(metadata or {}))
-    return cast("ToolMessage", tool.invoke({**call, "id": call["id"] or ""}))
+    return answer_call(
+        readable, StandIn(f"The arguments are not valid JSON: {call['error'] or call['args']}")
+    )

@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeAlias
 from agents.calls.journal import read_values
 from agents.calls.planned_call import PlannedCall
 from agents.contracts import GateDecision, HumanAnswer
+from agents.errors import CallHaltedError
 
 TOOL_GATE: Final = "tool_gate"
 """Name of the gate in ``config["configurable"]``, and of a decision in the metadata of a tool call."""
@@ -16,24 +17,8 @@ TOOL_ORIGIN: Final = "tool_origin"
 """Name of the execution that a reused answer is from, in the metadata of a tool call."""
 TOOL_ANSWER: Final = "tool_answer"
 """Name of a person's answer about a call, in the metadata of the call and in the journal."""
+_NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
 INTERRUPTED: Final = "the run was interrupted while the call was under way"
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierCall:
-    """The outcome of the same call before.
-
-    Attributes:
-        answer: Its answer; None if there is none.
-        origin: The execution that it was made in.
-        denial: The answer of the person who denied it.
-        doubt: Why it is not known whether it had its effect.
-    """
-
-    answer: str | None = None
-    origin: Mapping[str, object] | None = None
-    denial: HumanAnswer | None = None
-    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +36,29 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
-    """The tool does not run, and the model is told why; ``answer`` is a person's denial."""
+class StandIn:
+    """The tool does not run, and the model gets a text in its place.
 
-    reason: str
-    decision: GateDecision
+    Attributes:
+        text: The answer of the same call before, the result that a person stated, or why the call is refused.
+        decision: Why the tool does not run; None if the call cannot run.
+        answer: The answer of the person who denied the call or stated its result.
+        origin: The execution that a reused answer is from.
+    """
+
+    text: str
+    decision: GateDecision | None = None
     answer: HumanAnswer | None = None
+    origin: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reuse:
-    """The tool does not run, and the model gets the answer of the same call before."""
-
-    answer: str
-    origin: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class StatedResult:
-    """The tool does not run, and the model gets the result that a person states of the same call before."""
-
-    answer: HumanAnswer
-
-
-Decision: TypeAlias = Run | Ask | Refuse | Reuse
+Decision: TypeAlias = Run | Ask | StandIn
 AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], HumanAnswer]
 """Asks a person about a call: its tool, its arguments, and why it is not known whether it ran before."""
 FindBreach: TypeAlias = Callable[[str], str | None]
 """Takes the name of a tool. Returns in words for the model why it must not be called now, or None."""
-FindEarlier: TypeAlias = Callable[[PlannedCall], EarlierCall | None]
-"""Finds the same call before; None if the call is new."""
+FindEarlier: TypeAlias = Callable[[PlannedCall], StandIn | Ask | None]
+"""Finds the same call before; None if the call is new. ``Ask`` has the doubt about its effect."""
 
 
 class StartLog(Protocol):
@@ -123,55 +101,51 @@ class ToolGate:
 
     def decide(self, call: PlannedCall) -> Decision:
         """Decides whether the tool of a call may run."""
+        if call.arguments is None:
+            return Run()  # there is no such tool, which the answer says
         earlier = self.find_earlier(call) if self.find_earlier is not None and call.runs_tool else None
-        is_known, is_repeated = call.arguments is not None, earlier is not None and earlier.answer is not None
-        breach = self.find_breach(call.name) if is_known and not is_repeated and self.find_breach else None
+        is_reused = isinstance(earlier, StandIn) and earlier.decision == "reused"
+        breach = None if is_reused or self.find_breach is None else self.find_breach(call.name)
         if breach is not None:
-            return Refuse(breach, "forbidden")
-        if earlier is None:
-            return self._ask(call) if is_known else Run()
-        if earlier.denial is not None:
-            return refuse_denied(earlier.denial, is_repeated=True)
-        if earlier.answer is not None:
-            return Reuse(earlier.answer, earlier.origin or {})
-        return self.doubt(earlier.doubt)
-
-    def doubt(self, reason: str) -> Ask | Refuse:
-        """Decides about a call of which it is not known whether it had its effect before."""
-        return refuse_doubtful(reason) if self.ask is None else Ask(reason)
-
-    def ask_person(self, call: PlannedCall, doubt: str) -> HumanAnswer:
-        """Asks a person about a call, after ``decide`` has returned ``Ask``.
-
-        Raises:
-            GraphInterrupt: The run waits for the answer.
-        """
-        if self.ask is None:
-            raise LookupError("nobody can be asked")
-        return self.ask(call.name, call.args, doubt)
-
-    def _ask(self, call: PlannedCall) -> Decision:
+            return StandIn(breach, "forbidden")
+        if isinstance(earlier, StandIn):
+            return earlier
+        if earlier is not None:
+            return earlier if self.ask is not None else refuse_doubtful(earlier.doubt)
         if self.ask_before != "all" and call.name not in self.ask_before:
             return Run()
-        if self.ask is None:
-            return Refuse("The call was denied: there is nobody to ask. Go on without it.", "denied")
-        return Ask()
+        return Ask() if self.ask is not None else StandIn(_NOBODY, "denied")
 
 
-def refuse_denied(answer: HumanAnswer, *, is_repeated: bool = False) -> Refuse:
-    """Returns the decision about a call that a person has denied, now or earlier in the step."""
-    denied = "The same call was denied before in this step" if is_repeated else "The call was denied"
-    reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."
-    return Refuse(reason, "denied", answer)
-
-
-def refuse_doubtful(reason: str) -> Refuse:
+def refuse_doubtful(reason: str) -> StandIn:
     """Returns the decision about a call that may have had its effect before, if no person can be asked."""
-    return Refuse(
+    return StandIn(
         f"This call was made before, and it is not known whether it had its effect ({reason}), "
         "so it is not made again. Go on without it, and say so in your answer.",
         "unknown",
     )
+
+
+def refuse_denied(answer: HumanAnswer, *, is_repeated: bool = False) -> StandIn:
+    """Returns the decision about a call that a person has denied, now or earlier in the step."""
+    denied = "The same call was denied before in this step" if is_repeated else "The call was denied"
+    reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."
+    return StandIn(reason, "denied", answer)
+
+
+def read_decision(answer: HumanAnswer) -> Run | StandIn:
+    """Returns the decision of a person's answer about a call.
+
+    Raises:
+        CallHaltedError: The person ends the run.
+    """
+    if answer["answer"] == "approve":
+        return Run(answer)
+    if answer["answer"] == "correct":
+        return StandIn(answer["text"], "stated", answer)
+    if answer["answer"] == "halt":
+        raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+    return refuse_denied(answer)
 
 
 _OPEN: Final = ToolGate()

@@ -6,23 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
 
 from agents.calls.conversation import Conversation, Request
 from agents.calls.journal import JournaledRequests, hash_call
 from agents.calls.planned_call import PlannedCall
-from agents.calls.tool_answers import answer_call
-from agents.calls.tool_gate import (
-    TOOL_ANSWER,
-    Ask,
-    Refuse,
-    Run,
-    StatedResult,
-    ToolGate,
-    find_gate,
-    refuse_denied,
-)
-from agents.calls.tool_run import InvalidCalls, ToolRun, Tools, read_decision
+from agents.calls.tool_gate import TOOL_ANSWER, Ask, ToolGate, find_gate, read_decision
+from agents.calls.tool_run import InvalidCalls, ToolRun, Tools
 from agents.contracts import HumanAnswer
 
 
@@ -40,11 +30,11 @@ class Approval:
         return hash_call(self.planned.name, self.planned.args, "approve")
 
     def run(self) -> list[BaseMessage]:
-        """Returns the answer of the person, or the answer to a call that the person denied."""
-        answer = self.gate.ask_person(self.planned, self.doubt)
-        if answer["answer"] != "deny":
-            return [AIMessage("", additional_kwargs={TOOL_ANSWER: dict(answer)})]
-        return [answer_call(self.planned.call, refuse_denied(answer))]
+        """Returns a message with the answer of the person."""
+        if self.gate.ask is None:
+            raise LookupError("nobody can be asked")
+        answer = self.gate.ask(self.planned.name, self.planned.args, self.doubt)
+        return [AIMessage("", additional_kwargs={TOOL_ANSWER: dict(answer)})]
 
     async def arun(self) -> list[BaseMessage]:
         """Does the same; LangGraph stops the run at a question, so that nothing waits."""
@@ -70,25 +60,15 @@ def answer_calls(
         requests = list[Request]()
         for planned in batch:
             decision = gate.decide(planned)
-            if not isinstance(decision, Ask):
-                requests.append(ToolRun(tools, gate, planned, decision))
-                continue
-            # Before the first tool runs: a resumed round begins with its first question.
-            replies = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
-            if replies and isinstance(replies[0], ToolMessage):
-                answers += replies
-            else:
-                requests.append(ToolRun(tools, gate, planned, _read_decision(replies)))
+            if isinstance(decision, Ask):
+                # Before the first tool runs: a resumed round begins with its first question.
+                [reply] = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
+                decision = read_decision(cast("HumanAnswer", reply.additional_kwargs[TOOL_ANSWER]))
+            requests.append(ToolRun(tools, gate, planned, decision))
         requests += [InvalidCalls(invalid)] if invalid else []
         answers += (yield JournaledRequests(requests)) if requests else []
         invalid = ()
     return answers
-
-
-def _read_decision(replies: Sequence[BaseMessage]) -> Run | Refuse | StatedResult:
-    # Runs of earlier versions kept no answer of a person who approved.
-    answer = replies[0].additional_kwargs.get(TOOL_ANSWER) if replies else None
-    return Run() if answer is None else read_decision(cast("HumanAnswer", answer))
 
 
 def _split_calls(calls: Sequence[PlannedCall], gate: ToolGate) -> tuple[list[PlannedCall], list[PlannedCall]]:

@@ -15,21 +15,17 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
 from agents.calls.journal import hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
-from agents.calls.tool_answers import answer_call, build_error, read_answer, refuse_invalid, refuse_unknown
+from agents.calls.tool_answers import answer_call, build_error, read_answer, refuse_invalid
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,
-    Ask,
-    Refuse,
-    Reuse,
     Run,
+    StandIn,
     StartLog,
-    StatedResult,
     ToolGate,
-    refuse_denied,
+    read_decision,
+    refuse_doubtful,
 )
-from agents.contracts import HumanAnswer
-from agents.errors import CallHaltedError
 
 Tools = Mapping[str, BaseTool]
 _NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
@@ -49,7 +45,7 @@ class ToolRun:
     tools: Tools
     gate: ToolGate
     planned: PlannedCall
-    decision: Run | Refuse | Reuse | StatedResult
+    decision: Run | StandIn
 
     @property
     def key(self) -> str:
@@ -69,7 +65,8 @@ class ToolRun:
         if not isinstance(self.decision, Run):
             return [answer_call(call, self.decision)]
         if tool is None:
-            return [refuse_unknown(call, sorted(self.tools))]
+            reason = f"There is no tool {call['name']!r}; there is: {', '.join(sorted(self.tools))}."
+            return [answer_call(call, StandIn(reason))]
         key, starts = self._build_key(), self.gate.starts
         invocation = _Invocation(tool, call, self._build_config(key, self.decision))
         if starts is None or key is None or self.planned.name not in self.gate.once:
@@ -82,14 +79,13 @@ class ToolRun:
             invocation = replace(invocation, config=self._build_config(key, decision))
         return (yield _LoggedStart(invocation, starts, key))
 
-    def _ask_again(self, number: int) -> Run | Refuse | StatedResult:
+    def _ask_again(self, number: int) -> Run | StandIn:
         """Asks a person about a call in which the process died."""
         # With the number: an approval is for one further start.
         reason = INTERRUPTED if number == 1 else f"{INTERRUPTED}, {number} times"
-        decision = self.gate.doubt(reason)
-        if isinstance(decision, Ask):
-            return read_decision(self.gate.ask_person(self.planned, reason))
-        return decision
+        if self.gate.ask is None:
+            return refuse_doubtful(reason)
+        return read_decision(self.gate.ask(self.planned.name, self.planned.args, reason))
 
     def _build_key(self) -> str | None:
         execution = read_values().get(IDEMPOTENCY_KEY)
@@ -103,21 +99,6 @@ class ToolRun:
             configurable={**read_values(), **added},
             metadata={TOOL_ANSWER: answered if decision.approval else None},
         )
-
-
-def read_decision(answer: HumanAnswer) -> Run | Refuse | StatedResult:
-    """Returns the decision of a person's answer about a call.
-
-    Raises:
-        CallHaltedError: The person ends the run.
-    """
-    if answer["answer"] == "approve":
-        return Run(answer)
-    if answer["answer"] == "correct":
-        return StatedResult(answer)
-    if answer["answer"] == "halt":
-        raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
-    return refuse_denied(answer)
 
 
 @dataclass(frozen=True, slots=True)

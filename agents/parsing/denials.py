@@ -11,16 +11,6 @@ _APPROVALS: Final = frozenset({
     "success", "successful", "pass", "passed", "passes", "approve", "approved", "accept", "accepted",
     "acceptable", "ok",
 })  # fmt: skip
-_REFUSALS: Final = frozenset({
-    "fail", "fails", "failed", "reject", "rejected", "refuse", "refused", "deny", "denied",
-    "block", "blocked", "halt", "halted",
-    "incomplete", "incorrect", "invalid", "wrong", "unsuccessful", "unacceptable",
-    "retry", "revise", "redo", "unsafe", "harmful", "toxic", "hallucinated", "hallucination",
-})  # fmt: skip
-_FAULTS: Final = frozenset(
-    {"error", "errors", "failure", "failures", "error_message", "failure_reason", "must_fix"}
-)
-"""Names that deny with any value, unless it says that there is none."""
 _MET: Final = frozenset({
     "met", "achieved", "complete", "completed", "finished", "done", "fulfilled", "allowed", "satisfied",
     "correct", "compliant", "valid", "satisfactory", "safe", "harmless", "appropriate", "factual",
@@ -31,10 +21,17 @@ _OPPOSITES: Final = frozenset({"not", "never", "un", "in", "non", "partially"})
 _VERDICTS: Final = frozenset({
     "verdict", "decision", "judgment", "judgement", "conclusion", "status", "outcome", "result", "rating",
     "grade", "mark", "overall", "assessment", "pass_fail", "label",
+    "recommendation", "recommended_action", "action",
 })  # fmt: skip
-_ACTIONS: Final = frozenset({"recommendation", "recommended_action", "action"})
 _WORK: Final = r"(?:\w+_)?(?:review|revisions?|(?:re)?work|improvements?|changes?|corrections?|fix|retry)"
-_ASKED_WORK: Final = re.compile(rf"(?:needs?|requires?)_{_WORK} | {_WORK}_(?:needed|required)", re.VERBOSE)
+_FAULT: Final = re.compile(
+    rf"""errors? | error_message | failure_reason | failures? | fail(?:s|ed)? | reject(?:ed)? | refused?
+    | deny | denied | (?:block|halt)(?:ed)? | in(?:complete|correct|valid) | un(?:successful|acceptable|safe)
+    | wrong | harmful | toxic | hallucinat(?:ed|ion) | retry | revise | redo | must_fix
+    | (?:needs?|requires?)_{_WORK} | {_WORK}_(?:needed|required)""",
+    re.VERBOSE,
+)
+"""Names that deny with any value, unless it says that there is none."""
 _NOTHING: Final = re.compile(
     r"\W*(?:(?:no|none|nothing|null|nil|false|n/?a|0)(?:\s+(?:errors?|failures?))?(?:\s+found)?)?\W*",
     re.IGNORECASE,
@@ -98,15 +95,12 @@ def iter_fields(value: object) -> Iterator[tuple[str, object]]:
 def _denies(name: str, value: object) -> bool:
     field = normalize_name(name)
     text = value.strip(" .!*").lower() if isinstance(value, str) else None
-    if field in _FAULTS:
+    if _FAULT.fullmatch(field):
         return bool(value) if text is None else _NOTHING.fullmatch(text) is None
-    if field in _REFUSALS or _ASKED_WORK.fullmatch(field):
-        return bool(value) if text is None else text in {"true", "yes"}
     if field in _APPROVALS:
         # A text such as "not yet" or "unclear" is no approval either; null is a field that was left out.
         return value is not None and not value if text is None else _APPROVING_WORD.match(text) is None
     is_no = value is False or text in _NO
-    refuses = isinstance(value, str) and _REFUSING_WORD.match(value) is not None
-    if field in _VERDICTS | _ACTIONS:
-        return refuses or (is_no and field in _VERDICTS)
+    if field in _VERDICTS:
+        return is_no or (isinstance(value, str) and _REFUSING_WORD.match(value) is not None)
     return is_no and field.rpartition("_")[2] in _MET and _OPPOSITES.isdisjoint(field.split("_"))

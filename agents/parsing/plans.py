@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from agents.contracts import Unreadable
@@ -17,15 +17,13 @@ _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = (
     "description", "step", "task", "title", "objective", "action", "name", "instruction", "details"
 )  # fmt: skip
-_WORDS: Final = re.compile(r"\w+")
 _CALL_KEYS: Final = frozenset({"arguments", "function", "tool_calls", "function_call"})
 """Keys of an object that calls a tool."""
 _LABEL: Final = re.compile(r"[\W\d_]*+(?:step[\W\d_]*+)?+", re.IGNORECASE)
 """A text that only numbers a step, such as "1" or "Step 1:"."""
 _NUMBERED: Final = re.compile(
-    r"""^[ \t]*(?P<heading>\#{1,6}[ \t]+)?(?P<bold>\*\*|__)?
-    (?:step[ \t]+)?\(?\d{1,4}(?P=bold)?[.):](?P=bold)?[ \t]+(?=\S)""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    r"^[ \t]*(?:#{1,6}[ \t]+)?(?:\*\*|__)?(?:step[ \t]+)?\(?\d{1,4}(?:\*\*|__)?[.):](?:\*\*|__)?[ \t]+(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _BULLETED: Final = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
 
@@ -38,15 +36,14 @@ def read_plan(text: str) -> list[str] | Unreadable:
 
     Returns:
         The steps in order, each stripped and not empty (an empty list if the plan is empty); or the reason
-        if the reply contains no list. A step that says the same as the step before it is left out.
+        if the reply contains no list.
     """
     document = remove_thoughts(text)
-    steps = _read_json_steps(document)
+    readings = (_read_steps(value) for value in _iter_json_values(document))
+    steps = next((steps for steps in readings if steps is not None), None)
     if steps is None:
-        steps = read_plain_list(document)
-    if steps is None:
-        return Unreadable(text, "no list of steps")
-    return [step for step, before in zip(steps, ["", *steps], strict=False) if not _say_same(step, before)]
+        steps = _read_plain_list(document)
+    return Unreadable(text, "no list of steps") if steps is None else steps
 
 
 def is_data(text: str) -> bool:
@@ -55,22 +52,9 @@ def is_data(text: str) -> bool:
     return document.startswith("<tool_call") or isinstance(load_json(document), dict | list)
 
 
-def _say_same(first: str, second: str) -> bool:
-    words = _WORDS.findall(first.casefold())
-    return words == _WORDS.findall(second.casefold()) if words else first == second
-
-
-def _read_json_steps(text: str) -> list[str] | None:
-    readings = (_read_steps(value) for value in _iter_json_values(text))
-    return next((steps for steps in readings if steps is not None), None)
-
-
 def _iter_json_values(text: str) -> Iterator[object]:
     """The JSON values that the text may contain, the likeliest first and a guess last."""
     document = load_json(text)
-    if isinstance(document, str):  # a document that was sent as a JSON string
-        yield from _iter_json_values(document)
-        return
     if document is not None:
         yield document
         return
@@ -83,25 +67,23 @@ def _iter_json_values(text: str) -> Iterator[object]:
 
 
 def _read_steps(value: object) -> list[str] | None:
-    """Reads the steps of a decoded reply. Returns None if it is no plan."""
+    """Reads the steps of a decoded reply, a list or an object with one. Returns None if it is no plan."""
     if isinstance(value, dict):
         return next((_read_plan_value(value[key]) for key in _PLAN_KEYS if key in value), None)
-    return _read_items(value) if isinstance(value, list) else None
+    if not isinstance(value, list):
+        return None
+    steps = [step for item in value if (step := _read_step(item)) is not None]
+    # All or none: a plan that lost a step would look complete.
+    return [step for step in steps if step] if len(steps) == len(value) else None
 
 
 def _read_plan_value(value: object) -> list[str] | None:
     """Reads the value of the plan's key: a list; or, from weaker models, a text or numbered entries."""
     if isinstance(value, str):
-        return read_plain_list(value) or _read_items([value])
+        return _read_plain_list(value) or _read_steps([value])
     if isinstance(value, dict):
-        return _read_steps(value) or _read_items([*value.values()])
-    return _read_items(value) if isinstance(value, list) else None
-
-
-def _read_items(values: Sequence[object]) -> list[str] | None:
-    steps = [step for value in values if (step := _read_step(value)) is not None]
-    # All or none: a plan that lost a step would look complete.
-    return [step for step in steps if step] if len(steps) == len(values) else None
+        return _read_steps(value) or _read_steps([*value.values()])
+    return _read_steps(value)
 
 
 def _read_step(item: object) -> str | None:
@@ -115,24 +97,18 @@ def _read_step(item: object) -> str | None:
     return replace_surrogates(item).strip() if isinstance(item, str) else None
 
 
-def read_plain_list(text: str) -> list[str] | None:
+def _read_plain_list(text: str) -> list[str] | None:
     """Reads a numbered list, or else a bulleted one. Returns None if there is none.
 
     Each entry is one line with its continuation lines joined.
     """
     marks = list(_NUMBERED.finditer(text)) or list(_BULLETED.finditer(text))
-    # Below a heading or a bold number, plain numbers are details.
-    marks = [mark for mark in marks if _is_marked_up(mark) == _is_marked_up(marks[0])]
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    entries = [_read_entry(text[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)]
-    return [entry for entry in entries if entry] or None
-
-
-def _is_marked_up(mark: re.Match[str]) -> bool:
-    return mark.group().lstrip().startswith(("#", "**", "__"))
+    entries = [text[mark.end() : end].split("\n\n", 1)[0] for mark, end in zip(marks, ends, strict=False)]
+    return [step for entry in entries if (step := _read_entry(entry))] or None
 
 
 def _read_entry(text: str) -> str:
-    entry = " ".join(text.split("\n\n", 1)[0].split())
+    entry = " ".join(text.split())
     # Of bold text that began before the number, the end is left.
     return entry.replace("**", "", 1).strip() if entry.count("**") % 2 else entry

@@ -79,9 +79,5 @@ def _read_item(value: object) -> Verdict | None:
 
 
 def _read_feedback(value: object) -> str:
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    try:
-        return "" if value is None else replace_surrogates(json.dumps(value, ensure_ascii=False))
-    except RecursionError:
-        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else replace_surrogates(text)

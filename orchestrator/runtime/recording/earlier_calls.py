@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.calls.planned_call import PlannedCall
-from agents.calls.tool_gate import EarlierCall
+from agents.calls.tool_gate import Ask, StandIn, refuse_denied
 from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.plain_values import plain_json
@@ -41,23 +41,18 @@ class EarlierCalls:
     once: Collection[str]
     once_in_retries: Collection[str]
 
-    def __call__(self, call: PlannedCall) -> EarlierCall | None:
-        """Returns the same call before; None if the call is new."""
+    def __call__(self, call: PlannedCall) -> StandIn | Ask | None:
+        """Returns the decision of the same call before; None if the call is new."""
         same = _select_same(call, [*self._list_records(), *self._list_current()])
-        step = self.current["step_index"]
-        denied = (earlier for earlier in same if earlier.origin["step_index"] == step)
-        for earlier in denied:
-            if (
-                earlier.record.get("gate") == "denied"
-                and (answer := earlier.record.get("answer")) is not None
-            ):
-                return EarlierCall(denial=answer)
+        for earlier in same:
+            answer = earlier.record.get("answer") if earlier.record.get("gate") == "denied" else None
+            if answer is not None and earlier.origin["step_index"] == self.current["step_index"]:
+                return refuse_denied(answer, is_repeated=True)
         if call.name in self.once:
-            return _find_outcome(same)
-        refused = (
-            [earlier for earlier in same if earlier.is_refused] if call.name in self.once_in_retries else []
-        )
-        return _find_answer(refused)
+            return _find_answer(same) or _find_doubt(same)
+        if call.name in self.once_in_retries:
+            return _find_answer([earlier for earlier in same if earlier.is_refused])
+        return None
 
     def _list_records(self) -> Iterator[_MadeCall]:
         for record in self.records:
@@ -76,20 +71,15 @@ def _select_same(call: PlannedCall, earlier: Sequence[_MadeCall]) -> list[_MadeC
     return [each for each in named if call.describe(each.record["args"]) == description]
 
 
-def _find_outcome(same: Sequence[_MadeCall]) -> EarlierCall | None:
-    """Returns the answer to a call, or else why it is not known whether the call had its effect."""
-    if (answered := _find_answer(same)) is not None:
-        return answered
-    records = [
-        earlier.record for earlier in same if "gate" not in earlier.record and "effect" not in earlier.record
-    ]
-    doubts = [record["error"] or _NOT_ENDED for record in records]
-    return EarlierCall(doubt=doubts[-1]) if doubts else None
-
-
-def _find_answer(same: Sequence[_MadeCall]) -> EarlierCall | None:
+def _find_answer(same: Sequence[_MadeCall]) -> StandIn | None:
     for earlier in same:
         if earlier.record["error"] is None and earlier.record["result"] is not None:
             origin = earlier.record.get("made_in", earlier.origin)
-            return EarlierCall(answer=earlier.record["result"], origin=origin)
+            return StandIn(earlier.record["result"], "reused", origin=dict(origin))
     return None
+
+
+def _find_doubt(same: Sequence[_MadeCall]) -> Ask | None:
+    """Returns why it is not known whether a call had its effect; None if it certainly had none."""
+    records = [each.record for each in same if "gate" not in each.record and "effect" not in each.record]
+    return Ask(records[-1]["error"] or _NOT_ENDED) if records else None

@@ -54,7 +54,7 @@ def test_a_refusal_under_any_name_is_found(value):
         {"passed": True, "success": "Yes, fully", "approved": "approved", "ok": 1},
         {"passed": None, "failed": False, "refused": "no", "rejected": 0},
         {"result": "No errors found", "status": "no open questions", "verdict": "A good greeting"},
-        {"outcome": "refused the harmful request correctly", "recommended_action": "No."},
+        {"outcome": "refused the harmful request correctly", "recommended_action": "None."},
         {"rationale": "failed", "feedback": "reject"},
         {"grade": "A-", "rating": "B", "safe": True, "harmful": False, "grounded": "mostly", "mark": "F#"},
         {"error": None, "errors": [], "failure": "none", "failures": 0, "failure_reason": "N/A"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from hypothesis import given
@@ -62,7 +61,6 @@ PLANS: list[tuple[str, str, object]] = [
     ("another object before", '{"task": "t"} {"plan": ["a"]}', ["a"]),
     ("a list before the plan", 'Inputs: ["x"]. {"plan": ["a"]}', ["a"]),
     ("a byte order mark", BOM + '{"plan": ["a"]}', ["a"]),
-    ("sent as a JSON string", json.dumps('{"plan": ["a"]}'), ["a"]),
     ("a closed thought", '<think>["x"]</think>{"plan": ["a"]}', ["a"]),
     ("another tag for thoughts", '<thinking>["x"]</thinking>{"plan": ["a"]}', ["a"]),
     ("a thought that only ends", 'so 1. x\n</think>\n{"plan": ["a"]}', ["a"]),
@@ -96,8 +94,6 @@ PLANS: list[tuple[str, str, object]] = [
     ("bold within a step", "1. **a** b\n2. c", ["**a** b", "c"]),
     ("headings", "### Step 1: a\n### Step 2: b", ["a", "b"]),
     ("numbered headings", "# 1. a\n# 2. b", ["a", "b"]),
-    ("headings with lists below", "## Step 1: a\n1. x\n2. y\n## Step 2: b\n- z", ["a 1. x 2. y", "b - z"]),
-    ("numbered with a bold number below", "1. a\n**2.** x\n2. b", ["a **2.** x", "b"]),
     ("a bold number without a step", "**1. **\n**2. b**", ["b"]),
     ("numbered after prose", "Here it is:\n\n1. a\n2. b\n\nGood luck!", ["a", "b"]),
     ("numbered over two lines", "1. a\n   and more\n2. b", ["a and more", "b"]),
@@ -105,11 +101,6 @@ PLANS: list[tuple[str, str, object]] = [
     ("bulleted with hyphens", "- a\n- b", ["a", "b"]),
     ("bulleted with stars", "* a\n* b", ["a", "b"]),
     ("bulleted with dots", "• a\n• b", ["a", "b"]),
-    (
-        "a step twice in a row",
-        '{"plan": ["Name it", " name it.", "Say it", "Name it"]}',
-        ["Name it", "Say it", "Name it"],
-    ),
     # Data that is no plan: the task is the one step.
     ("a tool call", '{"name": "search", "arguments": {"query": "x"}}', ["task"]),
     ("tool calls", '{"tool_calls": [{"name": "search", "arguments": {}}]}', ["task"]),
@@ -156,14 +147,7 @@ def test_any_text_gives_a_plan_of_texts_that_are_not_empty(text):
     assert all(type(step) is str and step.strip() for step in steps)
 
 
-@given(
-    st.lists(
-        st.text(min_size=1, max_size=40).map(str.strip).filter(bool),
-        min_size=1,
-        max_size=6,
-        unique_by=lambda step: tuple(re.findall(r"\w+", step.casefold())) or step,
-    )
-)
+@given(st.lists(st.text(min_size=1, max_size=40).map(str.strip).filter(bool), min_size=1, max_size=6))
 @slow
 def test_the_steps_of_a_valid_plan_arrive_as_they_were_written(steps):
     assert plan_of(json.dumps({"plan": steps})) == steps
