@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from langchain_core.tools import BaseTool
@@ -92,26 +92,21 @@ class SummarizingCompressor(BaseAgent):
 
 def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, left_out: int) -> str:
     """Chooses whole blocks by rank until the limit, and joins them in their original order."""
-    if len(text := _join_blocks(blocks, left_out)) <= limit:
-        return text
     # The newest result is never left out: the next step most likely builds on it.
-    *older, newest = blocks
-    left_out += len(older)
-    room = limit - len(_join_blocks([newest], left_out))
-    if room < 0:
-        return _shorten_block(newest, limit, left_out)
-    ranks = [(len(task_words & _words(block)), position) for position, block in enumerate(older)]
-    chosen = []
-    for _, position in sorted(ranks, reverse=True):
-        if (size := len(older[position]) + len(_GAP)) <= room:
-            chosen.append(position)
-            room -= size
-    parts = [older[position] for position in sorted(chosen)]
-    return _join_blocks([*parts, newest], left_out - len(chosen))
+    newest = len(blocks) - 1
+    ranks = {at: (len(task_words & _words(block)), at) for at, block in enumerate(blocks[:newest])}
+    chosen = {newest}
+    for at in sorted(ranks, key=ranks.__getitem__, reverse=True):
+        if len(_join_blocks(blocks, {*chosen, at}, left_out)) <= limit:
+            chosen.add(at)
+    text = _join_blocks(blocks, chosen, left_out)
+    return text if len(text) <= limit else _shorten_block(blocks[-1], limit, left_out + newest)
 
 
-def _join_blocks(blocks: Sequence[str], left_out: int) -> str:
-    return _GAP.join([_format_note(left_out), *blocks] if left_out else blocks)
+def _join_blocks(blocks: Sequence[str], chosen: Collection[int], left_out: int) -> str:
+    left_out += len(blocks) - len(chosen)
+    parts = [block for at, block in enumerate(blocks) if at in chosen]
+    return _GAP.join([_format_note(left_out), *parts] if left_out else parts)
 
 
 def _shorten_block(text: str, limit: int, left_out: int) -> str:

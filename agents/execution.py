@@ -123,8 +123,8 @@ class ExecutionAgent(BaseAgent):
 
         Returns and raises as ``execute_step`` does.
         """
-        request = self._request_step(step_description, context, task)
-        messages = self._request_correction(request, previous_output, feedback)
+        refused = previous_output, feedback
+        messages = self._request_step(step_description, context, task, refused)
         return self._run(self._converse(messages, schema, sampling))
 
     async def acorrect_step(
@@ -139,8 +139,8 @@ class ExecutionAgent(BaseAgent):
         sampling: Sampling | None = None,
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
-        request = self._request_step(step_description, context, task)
-        messages = self._request_correction(request, previous_output, feedback)
+        refused = previous_output, feedback
+        messages = self._request_step(step_description, context, task, refused)
         return await arun_conversation(self._converse(messages, schema, sampling))
 
     def synthesize(
@@ -168,18 +168,19 @@ class ExecutionAgent(BaseAgent):
         messages = self._messages(prompts.answer_request(task, results))
         return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
+    def _request_step(
+        self, step: str, context: str, task: str, refused: tuple[str, str] | None = None
+    ) -> list[BaseMessage]:
         messages = self._messages(prompts.step_request(step, context, task))
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
-        is_whole = self.system_prompt == prompts.EXECUTION and not (context or task)
-        return messages[1:] if is_whole else messages
-
-    def _request_correction(
-        self, request: Sequence[BaseMessage], previous_output: str, feedback: str
-    ) -> list[BaseMessage]:
+        if self.system_prompt == prompts.EXECUTION and not (context or task):
+            messages = messages[1:]
+        if refused is None:
+            return messages
+        output, feedback = refused
         # Servers refuse a message without text.
-        output = AIMessage(previous_output if previous_output.strip() else "(empty)")
-        return [*request, output, HumanMessage(prompts.correction_turn(feedback))]
+        shown = AIMessage(output if output.strip() else "(empty)")
+        return [*messages, shown, HumanMessage(prompts.correction_turn(feedback))]
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
@@ -210,7 +211,7 @@ class ExecutionAgent(BaseAgent):
         while True:
             call = ModelCall(model, messages, self.transport_retry, sampling=sampling)
             [reply] = yield JournaledRequests([call])
-            if not (isinstance(reply, AIMessage) and _calls_tools(reply)):
+            if not (isinstance(reply, AIMessage) and (reply.tool_calls or reply.invalid_tool_calls)):
                 return remove_thoughts(reply_text(reply))
             # Only here, so that the model may still answer after the last allowed round.
             if rounds == self.max_tool_rounds:
@@ -226,7 +227,3 @@ def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> l
     """Adds the schema of the result to the last message."""
     *earlier, last = messages
     return [*earlier, HumanMessage(prompts.add_schema(last.text, schema))]
-
-
-def _calls_tools(reply: AIMessage) -> bool:
-    return bool(reply.tool_calls or reply.invalid_tool_calls)

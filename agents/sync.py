@@ -159,11 +159,9 @@ def _cancel_of_current_task() -> Callable[[], None]:
 
 
 def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
-    loop.set_exception_handler(_report_unless_left)
     try:
         if left := loop.run_until_complete(_cancel_leftovers()):
-            names = ", ".join(sorted(str(getattr(task.get_coro(), "__qualname__", "")) for task in left))
-            _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
+            _log.warning("left %d tasks behind that did not end within %s s", len(left), _GRACE_S)
     finally:
         loop.close()
 
@@ -178,9 +176,3 @@ async def _cancel_leftovers() -> set[asyncio.Task[object]]:
     await asyncio.wait((closing,), timeout=_GRACE_S)
     closing.cancel()
     return left
-
-
-def _report_unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    # asyncio would report a task that was left behind, or its generator, again when it is freed.
-    if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
-        loop.default_exception_handler(context)

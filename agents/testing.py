@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -17,8 +16,6 @@ from pydantic import Field, PrivateAttr
 
 Reply = str | AIMessage | Exception
 Script = Iterable[Reply] | Callable[[list[BaseMessage]], Reply]
-_NAMED_ROLES: Final = 10
-"""Most roles that the error of a script names, the last ones."""
 
 
 class ScriptedChatModel(BaseChatModel):
@@ -26,10 +23,9 @@ class ScriptedChatModel(BaseChatModel):
 
     Args:
         script: The replies in order (a text, a message, or an exception to raise), or a function from the
-            prompt to a reply. After the last reply, a call raises AssertionError, which names the role that
-            took each reply: the node of the graph, or the beginning of the system prompt. A list starts again
-            in a new process; to test ``resume`` there, give a function, which answers from the prompt alone,
-            or the replies that are still to come.
+            prompt to a reply. After the last reply, a call raises AssertionError, which has the beginning of
+            the system prompt of each call. A list starts again in a new process; to test ``resume`` there,
+            give a function, which answers from the prompt alone, or the replies that are still to come.
         usage: Input and output tokens that each reply reports. Default: none.
 
     Attributes:
@@ -47,7 +43,6 @@ class ScriptedChatModel(BaseChatModel):
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
     tools: list[str] = Field(default_factory=list)
     _answer: Callable[[list[BaseMessage]], Reply | None] = PrivateAttr()
-    _roles: list[str] = PrivateAttr(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, script: Script, usage: tuple[int, int] | None = None) -> None:
@@ -68,13 +63,12 @@ class ScriptedChatModel(BaseChatModel):
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,  # noqa: ARG002 - the base class calls with it
-        run_manager: CallbackManagerForLLMRun | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: object,  # noqa: ARG002
     ) -> ChatResult:
         with self._lock:
             self.prompts.append(list(messages))
             self.samplings.append((self.temperature, self.seed))
-            self._roles.append(f"{len(self._roles) + 1}. {_name_role(messages, run_manager)}")
             reply = self._ask(messages)
         if isinstance(reply, Exception):
             raise reply
@@ -85,11 +79,8 @@ class ScriptedChatModel(BaseChatModel):
         reply = self._answer(messages)
         if reply is not None:
             return reply
-        number, roles = len(self._roles) - 1, "; ".join(self._roles[-_NAMED_ROLES:])
-        raise AssertionError(
-            f"the script has run out after {number} repl{'y' if number == 1 else 'ies'}: {roles} asks "
-            f"for another; asked: {messages[-1].text[:200]!r}"
-        )
+        roles = "; ".join(f"{number}. {_name_role(prompt)}" for number, prompt in enumerate(self.prompts, 1))
+        raise AssertionError(f"the script has run out: {roles} asks for another: {messages[-1].text[:200]!r}")
 
     def _with_usage(self, message: AIMessage) -> AIMessage:
         if self.usage is None or message.usage_metadata is not None:
@@ -115,10 +106,7 @@ def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply |
     return lambda _messages: next(remaining, None)
 
 
-def _name_role(messages: Sequence[BaseMessage], run: CallbackManagerForLLMRun | None) -> str:
-    """Returns the nodes of the graph that make the call, else the first sentence of the system prompt."""
-    place = str((run.metadata or {}).get("langgraph_checkpoint_ns", "")) if run is not None else ""
-    if place:
-        return " > ".join(part.partition(":")[0] for part in place.split("|"))
+def _name_role(messages: Sequence[BaseMessage]) -> str:
+    """Returns the first sentence of the system prompt."""
     system = next((message.text for message in messages if isinstance(message, SystemMessage)), "")
     return f"“{system.partition('.')[0][:80]}”" if system else "a call without a system prompt"

@@ -92,70 +92,76 @@ class ModelCall:
     sampling: Sampling | None = None
 
     def run(self) -> list[BaseMessage]:
-        """Calls the model.
-
-        Returns:
-            One message; no message if the server seems not to accept the schema.
+        """Calls the model; returns one message.
 
         Raises:
             ModelUnavailableError: The error was still there after the last retry.
             ModelRefusedError: The server refused the request.
         """
         with convert_errors(self.model):
-            return self.retry.sync()(self._invoke)
+            return [self.retry.sync()(self._invoke)]
 
     async def arun(self) -> list[BaseMessage]:
         """Calls the model; returns and raises as ``run`` does."""
         with convert_errors(self.model):
-            return await self.retry.asynchronous()(self._ainvoke)
+            return [await self.retry.asynchronous()(self._ainvoke)]
 
-    def _prepare(self) -> tuple[Model, bool, list[BaseMessage]]:
-        """Returns the model to call, whether it is constrained by the schema, and the prompt."""
+    def _invoke(self) -> BaseMessage:
+        model, is_structured = self._prepare()
+        try:
+            return require_complete(self.model, model.invoke(make_sendable(self.messages)))
+        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
+            other = self._replace_error(error, is_structured=is_structured)
+        return self._note(other, other._invoke()) if isinstance(other, ModelCall) else other  # noqa: SLF001 - the same class
+
+    async def _ainvoke(self) -> BaseMessage:
+        model, is_structured = self._prepare()
+        try:
+            return require_complete(self.model, await model.ainvoke(make_sendable(self.messages)))
+        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
+            other = self._replace_error(error, is_structured=is_structured)
+        return self._note(other, await other._ainvoke()) if isinstance(other, ModelCall) else other  # noqa: SLF001
+
+    def _prepare(self) -> tuple[Model, bool]:
+        """Returns the model to call, and whether it is constrained by the schema."""
         model = apply_sampling(self.model, self.sampling)
         # A refusal of schemas is remembered for the model itself, not for its copy.
         is_accepted = isinstance(self.model, BaseChatModel) and accepts_schema(self.model)
         structured = bind_schema(model, self.schema) if is_accepted else None
-        return structured or model, structured is not None, make_sendable(self.messages)
+        return structured or model, structured is not None
 
-    def _invoke(self) -> list[BaseMessage]:
-        model, is_structured, messages = self._prepare()
-        try:
-            return [require_complete(self.model, model.invoke(messages))]
-        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
-            other = self._replace_error(error, is_structured=is_structured)
-        return other if isinstance(other, list) else other._invoke()  # noqa: SLF001 - the same class
-
-    async def _ainvoke(self) -> list[BaseMessage]:
-        model, is_structured, messages = self._prepare()
-        try:
-            return [require_complete(self.model, await model.ainvoke(messages))]
-        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
-            other = self._replace_error(error, is_structured=is_structured)
-        return other if isinstance(other, list) else await other._ainvoke()  # noqa: SLF001 - the same class
-
-    def _replace_error(self, error: Exception, *, is_structured: bool) -> list[BaseMessage] | ModelCall:
-        """Returns the call without refused settings, or the replies of a structured call that failed."""
+    def _replace_error(self, error: Exception, *, is_structured: bool) -> BaseMessage | ModelCall:
+        """Returns the call without the settings that the server refused, or the reply in the error."""
         accepted = None if self.sampling is None else remove_refused(self.sampling, error)
         if accepted is not None:
             return replace(self, sampling=accepted)
-        if is_structured:
-            return _replace_error(error)
+        openai = sys.modules.get("openai")
+        # LangChain's OpenAI model raises these for a structured reply that was cut off or blocked.
+        if openai and isinstance(error, openai.LengthFinishReasonError):
+            text = error.completion.choices[0].message.content or ""
+            return AIMessage(text, response_metadata={"finish_reason": "length"})
+        if openai and isinstance(error, openai.ContentFilterFinishReasonError):
+            return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+        if is_structured and is_schema_refusal(error):
+            return replace(self, schema=None)
         raise error
+
+    def _note(self, other: ModelCall, reply: BaseMessage) -> BaseMessage:
+        # Only after a reply is it certain that the schema was the reason.
+        if self.schema is not None and other.schema is None:
+            remember_schema_refusal(self.model)
+        return reply
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
-    """Makes a call. If the server does not accept the schema, repeats it without one."""
-    replies = yield call
-    if not replies:
-        replies = yield replace(call, schema=None)
-        # Only now is it certain that the schema was the reason.
-        remember_schema_refusal(call.model)
-    return replies[0]
+    """Makes a call. If the server does not accept the schema, it is asked without one."""
+    [reply] = yield call
+    return reply
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:
     """Constrains a model's replies by a schema. Returns None if there is none or it is not supported."""
-    if schema is None or not isinstance(model, BaseChatModel) or not accepts_schema(model):
+    if schema is None or not isinstance(model, BaseChatModel):
         return None
     try:
         return model.with_structured_output(schema, method="json_schema", include_raw=True).pick("raw")
@@ -170,17 +176,3 @@ def reply_text(message: BaseMessage) -> str:
         # All of them: with two answers, the reader has to see that the model gave none.
         text = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     return replace_surrogates(text)
-
-
-def _replace_error(error: Exception) -> list[BaseMessage]:
-    """Returns the replies of a structured call that failed, or raises the error if there are none."""
-    openai = sys.modules.get("openai")
-    # LangChain's OpenAI model raises these for a structured reply that was cut off or blocked.
-    if openai and isinstance(error, openai.LengthFinishReasonError):
-        choice = error.completion.choices[0]
-        return [AIMessage(choice.message.content or "", response_metadata={"finish_reason": "length"})]
-    if openai and isinstance(error, openai.ContentFilterFinishReasonError):
-        return [AIMessage("", response_metadata={"finish_reason": "content_filter"})]
-    if is_schema_refusal(error):
-        return []
-    raise error

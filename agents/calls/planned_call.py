@@ -17,7 +17,6 @@ from pydantic import BaseModel
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
-_VALUES: Final = (bool, int, float, list, dict)
 _INVALID: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Errors of a schema's own validators; pydantic's ValidationError is a ValueError."""
 
@@ -44,10 +43,12 @@ class ToolArguments:
     def read_values(self, args: object) -> object:
         """Returns the arguments of a call with the values that the tool receives: 2 for "2".
 
-        Those are numbers, truth values, lists and objects. A text stays as the model wrote it, also if the
-        tool makes a date of it, and a default is left out. Arguments that the tool refuses stay as they are.
+        A default is left out. Arguments that the tool refuses stay as they are.
         """
-        return _take_values(args, self._read(args))
+        read = self._read(args)
+        if read is None or not isinstance(args, Mapping):
+            return args
+        return {name: read.get(name, value) for name, value in args.items()}
 
     def _read(self, args: object) -> Mapping[str, object] | None:
         if isinstance(self.schema, Mapping):
@@ -82,16 +83,6 @@ def _to_number(value: object) -> object:
         with suppress(ValueError):
             return kind(value)
     return value
-
-
-def _take_values(written: object, read: object) -> object:
-    """Takes the values of ``read`` that are JSON, but for texts and for what only ``read`` has."""
-    if isinstance(written, Mapping) and isinstance(read, Mapping):
-        return {name: _take_values(value, read.get(name, value)) for name, value in written.items()}
-    if isinstance(written, list) and isinstance(read, list | tuple) and len(written) == len(read):
-        return [_take_values(*pair) for pair in zip(written, read, strict=True)]
-    # Of exactly these types: a member of an IntEnum is the tool's own value.
-    return read if type(read) in _VALUES else written
 
 
 def read_arguments(tools: Sequence[BaseTool]) -> dict[str, ToolArguments]:

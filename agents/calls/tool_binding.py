@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
@@ -23,9 +22,12 @@ def build_tools(tools: object) -> list[BaseTool]:
         return []
     # A single LangChain tool is iterable too: it yields its fields.
     if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
-        raise TypeError(f"tools is {_describe_tool(tools)}; give a list of LangChain tools or functions")
+        raise TypeError(f"tools is a {type(tools).__name__}; give a list of LangChain tools or functions")
     built = [_build_tool(item) for item in tools]
-    _require_different_names(built)
+    names = [tool.name for tool in built]
+    # Of two, only the last would run, also if the model means the first.
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f'tools has "{repeated}" {names.count(repeated)} times; give each tool another name')
     return built
 
 
@@ -55,24 +57,10 @@ def bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
 def _build_tool(item: object) -> BaseTool:
     if isinstance(item, BaseTool):
         return item
+    name = getattr(item, "__name__", f"a {type(item).__name__}")
     if isinstance(item, type) or not callable(item):
-        raise TypeError(f"tools contains {_describe_tool(item)}; give LangChain tools or functions")
+        raise TypeError(f"tools contains {name}; give LangChain tools or functions")
     try:
         return tool(item)
     except ValueError as error:  # without a docstring, say
-        name = _describe_tool(item)
         raise ValueError(f"tools contains {name}, which cannot be a tool: {error}") from None
-
-
-def _require_different_names(tools: Sequence[BaseTool]) -> None:
-    # Of two, only the last would run, also if the model means the first.
-    counts = Counter(tool.name for tool in tools)
-    if repeated := [name for name, count in counts.items() if count > 1]:
-        raise ValueError(
-            f'tools has "{repeated[0]}" {counts[repeated[0]]} times; give each tool another name'
-        )
-
-
-def _describe_tool(item: object) -> str:
-    name = getattr(item, "__name__", None)
-    return f"the {type(item).__name__} {name}" if isinstance(name, str) else f"a {type(item).__name__}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
+from agents.calls.conversation import Conversation, arun_conversation, run_conversation
 from agents.calls.journal import hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
 from agents.calls.tool_answers import answer_call, build_error, read_answer, refuse_invalid
@@ -28,7 +26,6 @@ from agents.calls.tool_gate import (
 )
 
 Tools = Mapping[str, BaseTool]
-_NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,38 +58,36 @@ class ToolRun:
         return await arun_conversation(self._answer())
 
     def _answer(self) -> Conversation[list[BaseMessage]]:
-        call, tool = self.planned.call, self.tools.get(self.planned.name)
-        if not isinstance(self.decision, Run):
-            return [answer_call(call, self.decision)]
-        if tool is None:
-            reason = f"There is no tool {call['name']!r}; there is: {', '.join(sorted(self.tools))}."
-            return [answer_call(call, StandIn(reason))]
-        key, starts = self._build_key(), self.gate.starts
-        invocation = _Invocation(tool, call, self._build_config(key, self.decision))
-        if starts is None or key is None or self.planned.name not in self.gate.once:
-            return (yield invocation)
-        # A journal has no answer to this call, or it would not be made now.
-        if number := starts.count(key):
-            decision = self._ask_again(number)
-            if not isinstance(decision, Run):
-                return [answer_call(call, decision)]
-            invocation = replace(invocation, config=self._build_config(key, decision))
-        return (yield _LoggedStart(invocation, starts, key))
+        call, key = self.planned.call, self._build_key()
+        starts = self.gate.starts if key and self.planned.name in self.gate.once else None
+        decision = self._decide(0 if starts is None else starts.count(key))
+        if isinstance(decision, StandIn):
+            return [answer_call(call, decision)]
+        config = self._build_config(key, decision)
+        return (yield _Invocation(self.tools[self.planned.name], call, config, starts, key))
 
-    def _ask_again(self, number: int) -> Run | StandIn:
-        """Asks a person about a call in which the process died."""
+    def _decide(self, starts: int) -> Run | StandIn:
+        if isinstance(self.decision, StandIn):
+            return self.decision
+        if self.planned.name not in self.tools:
+            names = ", ".join(sorted(self.tools))
+            return StandIn(f"There is no tool {self.planned.name!r}; there is: {names}.")
+        if not starts:
+            return self.decision
+        # The process died in the call: a journal has no answer to it, or it would not be made now.
         # With the number: an approval is for one further start.
-        reason = INTERRUPTED if number == 1 else f"{INTERRUPTED}, {number} times"
+        reason = INTERRUPTED if starts == 1 else f"{INTERRUPTED}, {starts} times"
         if self.gate.ask is None:
             return refuse_doubtful(reason)
         return read_decision(self.gate.ask(self.planned.name, self.planned.args, reason))
 
-    def _build_key(self) -> str | None:
+    def _build_key(self) -> str:
+        """Returns the idempotency key of the call; empty outside of an execution that has one."""
         execution = read_values().get(IDEMPOTENCY_KEY)
-        return self.planned.build_key(execution) if isinstance(execution, str) else None
+        return self.planned.build_key(execution) if isinstance(execution, str) else ""
 
-    def _build_config(self, key: str | None, decision: Run) -> RunnableConfig:
-        added = {} if key is None else {IDEMPOTENCY_KEY: key}
+    def _build_config(self, key: str, decision: Run) -> RunnableConfig:
+        added = {IDEMPOTENCY_KEY: key} if key else {}
         # With the id of the call, and None without an answer: calls within a tool inherit the metadata.
         answered = {"id": self.planned.call["id"], "answer": decision.approval}
         return RunnableConfig(
@@ -118,62 +113,53 @@ class InvalidCalls:
 
 @dataclass(frozen=True, slots=True)
 class _Invocation:
-    """Runs the tool of a call. A failure is an answer, too."""
+    """Runs the tool of a call. A failure is an answer, too.
+
+    Attributes:
+        starts: Stores the start before the tool runs; None if it is not stored.
+        key: The idempotency key of the call.
+    """
 
     tool: BaseTool
     call: ToolCall
     config: RunnableConfig
+    starts: StartLog | None
+    key: str
 
     def run(self) -> list[BaseMessage]:
-        with self._catch_failure() as answers:
-            answers.append(self._read(self.tool.invoke(self.call, self.config)))
-        return answers
+        if self.starts is not None:
+            self.starts.add(self.key, 1)
+        try:
+            return [self._read(self.tool.invoke(self.call, self.config))]
+        except GraphInterrupt:
+            # The tool asks a person: it starts again after the answer, and nothing is in doubt.
+            if self.starts is not None:
+                self.starts.add(self.key, -1)
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
+            return [self._describe(error)]
 
     async def arun(self) -> list[BaseMessage]:
-        with self._catch_failure() as answers:
-            answers.append(self._read(await self.tool.ainvoke(self.call, self.config)))
-        return answers
+        if self.starts is not None:
+            await self.starts.aadd(self.key, 1)
+        try:
+            return [self._read(await self.tool.ainvoke(self.call, self.config))]
+        except GraphInterrupt:
+            if self.starts is not None:
+                await self.starts.aadd(self.key, -1)
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
+            return [self._describe(error)]
 
     def _read(self, output: object) -> BaseMessage:
         answer = read_answer(output)
         if answer is None:
-            return build_error(self.call, _NO_ANSWER)
+            return build_error(self.call, "The tool ended without an answer. Go on without it.")
         # A tool may have written the id of another call.
         return answer.model_copy(update={"tool_call_id": self.call["id"]})
 
-    @contextmanager
-    def _catch_failure(self) -> Iterator[list[BaseMessage]]:
-        answers = list[BaseMessage]()
-        try:
-            yield answers
-        except GraphBubbleUp:  # the tool asks a person
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
-            reason = f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
-            answers.append(build_error(self.call, reason))
-
-
-@dataclass(frozen=True, slots=True)
-class _LoggedStart:
-    """Makes a request after its start is stored."""
-
-    request: Request
-    starts: StartLog
-    key: str
-
-    def run(self) -> list[BaseMessage]:
-        self.starts.add(self.key, 1)
-        try:
-            return self.request.run()
-        except GraphInterrupt:
-            # The tool asks a person: it starts again after the answer, and nothing is in doubt.
-            self.starts.add(self.key, -1)
-            raise
-
-    async def arun(self) -> list[BaseMessage]:
-        await self.starts.aadd(self.key, 1)
-        try:
-            return await self.request.arun()
-        except GraphInterrupt:
-            await self.starts.aadd(self.key, -1)
-            raise
+    def _describe(self, error: BaseException) -> BaseMessage:
+        if isinstance(error, GraphBubbleUp):  # such as a command to a parent graph
+            raise error
+        reason = f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
+        return build_error(self.call, reason)

@@ -49,8 +49,15 @@ def build_chat_model(
     settings: dict[str, Any] = {names[name]: value for name, value in defaults.items()}
     for name, value in options.items():
         # LangChain's classes ignore or forward unknown options, so a misspelt one would have no effect.
-        known = _check_option(name, names, decided, model_class)
-        settings[known] = _merge_setting(settings.get(known), value)
+        if name not in names or names[name] in decided:
+            raise ModelSpecError(
+                f"option {name!r} is not a setting of {model_class.__name__}, or is decided by the model "
+                "specification; leave it out"
+            )
+        default = settings.get(names[name])
+        if isinstance(default, Mapping) and isinstance(value, Mapping):
+            value = {**default, **value}
+        settings[names[name]] = value
     try:
         return model_class(**{**settings, **decided})
     except ValidationError as error:
@@ -63,22 +70,6 @@ def read_field_names(model_class: type[BaseModel]) -> dict[str, str]:
     for name, field in model_class.model_fields.items():
         names[name] = names[field.alias or name] = field.alias or name
     return names
-
-
-def _merge_setting(default: object, value: object) -> object:
-    if isinstance(default, Mapping) and isinstance(value, Mapping):
-        return {**default, **value}
-    return value
-
-
-def _check_option(
-    name: str, names: Mapping[str, str], decided: Mapping[str, object], model_class: type[BaseModel]
-) -> str:
-    if name not in names:
-        raise ModelSpecError(f"option {name!r} is not a setting of {model_class.__name__}; leave it out")
-    if names[name] in decided:
-        raise ModelSpecError(f"option {name!r} is decided by the model specification; leave it out")
-    return names[name]
 
 
 def explain_settings(error: ValidationError, kind: str) -> AgentError:

@@ -22,8 +22,6 @@ _log = logging.getLogger(__name__)
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
 _Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 _LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError, httpx.DecodingError)
-# By name, since each HTTP client has its own classes.
-_MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCertVerificationError"})
 # LangChain's messages for an empty reply; the exception is a plain ValueError.
 _NO_REPLY: Final = ("No data received from Ollama stream", "No generations found in stream")
 
@@ -32,18 +30,13 @@ def is_transient(error: BaseException) -> bool:
     """Checks whether the same call may succeed if it is repeated.
 
     True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and 5xx, and for a
-    reply that is empty, cut off or broken off with an error, also if a client library wraps the error. True
-    for an exception group if it is true for each of its errors.
+    reply that is empty, cut off or broken off with an error, also if a client library wraps the error.
     """
     causes = list(iter_causes(error))
     for cause in causes:
         status = http_status(cause)
         if status is not None and status >= HTTPStatus.BAD_REQUEST:
             return status in TRANSIENT_STATUS
-        if isinstance(cause, BaseExceptionGroup):
-            return all(map(is_transient, cause.exceptions))
-    if any(type(cause).__name__ in _MISUSED for cause in causes):
-        return False
     return any(isinstance(cause, _LOST) or _is_cut_off(cause) for cause in causes)
 
 

@@ -135,22 +135,6 @@ def test_a_hostile_output_stays_between_one_begin_and_one_end_line(result):
     assert (instructions.type, instructions.text) == ("system", prompts.MONITORING)
 
 
-def test_a_mark_that_occurs_in_a_text_by_chance_is_passed_over():
-    class Foreseeing(str):
-        """A text that holds the first mark that it is asked about."""
-
-        asked = 0
-        __slots__ = ()
-
-        def __contains__(self, mark: object) -> bool:
-            Foreseeing.asked += 1
-            return Foreseeing.asked == 1
-
-    usual = find_boundary("x")
-    assert find_boundary(Foreseeing("x")) != usual
-    assert Foreseeing.asked == 2
-
-
 CLAIM = '{"success": true, "feedback": "done"}'
 
 
