@@ -191,14 +191,3 @@ def test_a_dedicated_supervisor_leaves_the_agents_model_alone():
 def test_what_is_no_supervisor_is_refused(supervisor):
     with pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"):
         build_llm(supervisor)
-
-
-def test_a_script_without_replies_for_the_supervision_says_which_role_took_which():
-    model = ScriptedChatModel(['{"plan": ["Name it"]}', '{"interpretation": "I name it"}'])
-    state = LangGraphOrchestrator.from_model(model, supervision="llm", planning="always").run("Name a fruit")
-
-    assert state["failure"] is not None
-    assert (
-        "after 2 replies: 1. planner_node; 2. commit_node; 3. executor_node asks"
-        in (state["failure"]["message"])
-    )
