@@ -20,7 +20,7 @@ def find_boundary(*texts: str) -> str:
     boundary, since every change of the text changes the hash.
     """
     digest = hashlib.sha256("\x00".join(texts).encode("utf-8", "replace")).hexdigest()
-    return f"{_RULE}{digest[:_DIGITS]}"
+    return f"{_RULE}{hashlib.sha256(f'{digest}0'.encode()).hexdigest()[:_DIGITS]}"
 
 
 def find_marks(text: str) -> list[str]:
