@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.inputs.intake import UnreadableCase
-from evaluation.validation.strict_json import parse_json
+from evaluation.validation.json_data import parse_json
 
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 

@@ -13,9 +13,8 @@ from evaluation.errors import ContractError
 from evaluation.evalset.task_case import CaseSet, SingleCase, TaskCase
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.validation.field_paths import list_field_paths
-from evaluation.validation.problems import describe_errors
-from evaluation.validation.strict_json import parse_json
+from evaluation.validation.json_data import parse_json
+from evaluation.validation.problems import describe_errors, list_field_paths
 from evaluation.values import as_object
 
 MAX_BYTES: Final = 2_000_000

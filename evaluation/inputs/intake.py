@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -16,16 +16,12 @@ from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES
 from evaluation.sensitive.quoting import shorten
-from evaluation.validation.field_paths import list_field_paths
-from evaluation.validation.json_copy import copy_json, find_odd_values
-from evaluation.validation.problems import MAX_PROBLEMS, count_left_out, describe_errors
+from evaluation.validation.json_data import copy_json, find_odd_values
+from evaluation.validation.problems import MAX_PROBLEMS, describe_errors, limit_problems, list_field_paths
 from evaluation.values import JsonObject, as_object
 
 _LONGEST_NAME: Final = 200
-_FIELDS: Final = list_field_paths(EvaluationCase)
-_STATE_FIELDS: Final = {"task", "results"}
-_IS_STATE: Final = "agent_run: is the state of a run of the orchestrator; convert it with run_from_state"
-_INNER_FIELDS: Final = {"checks": CONTRACT_CHECK_FIELDS}
+_FIELDS: Final = (*list_field_paths(EvaluationCase), *(f"checks.{name}" for name in CONTRACT_CHECK_FIELDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +30,7 @@ class AcceptedCase:
 
     case: EvaluationCase
     plain: dict[str, object]
-    text: bytes
-    """In UTF-8."""
+    text: str
     output: str = ""
     """The final output, or the assistant's last message; empty if the run has not finished."""
     doubts: tuple[Doubt, ...] = ()
@@ -112,14 +107,11 @@ def _find_conflicts(plain: JsonObject) -> list[str]:
     return problems
 
 
-def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
+def _validate(value: object, text: str) -> AcceptedCase | RefusedCase:
     try:
         case = EvaluationCase.model_validate(value)
     except ValidationError as error:
-        if as_object(as_object(value).get("agent_run")).keys() >= _STATE_FIELDS:
-            return refuse_case([_IS_STATE], value)
-        problems = describe_errors(error, value, _FIELDS, inner_names=_INNER_FIELDS)
-        return replace(_build_refusal(problems, value), quoted=value)
+        return refuse_case(describe_errors(error, value, _FIELDS), value)
     plain = _name_input(as_object(value))
     conflicts = _find_conflicts(plain)
     return refuse_case(conflicts, plain) if conflicts else _import_messages(case, plain, text)
@@ -134,7 +126,7 @@ def _name_input(plain: dict[str, object]) -> dict[str, object]:
     return {**plain, "agent_run": {"input": run["user_input"], **rest}}
 
 
-def _import_messages(case: EvaluationCase, plain: JsonObject, text: bytes) -> AcceptedCase | RefusedCase:
+def _import_messages(case: EvaluationCase, plain: JsonObject, text: str) -> AcceptedCase | RefusedCase:
     run = as_object(plain["agent_run"])
     try:
         imported = import_run(run, case)
@@ -145,20 +137,12 @@ def _import_messages(case: EvaluationCase, plain: JsonObject, text: bytes) -> Ac
     return AcceptedCase(case, {**plain, "agent_run": imported.plain}, text, imported.output, imported.doubts)
 
 
-def refuse_case(problems: Sequence[str], plain: object) -> RefusedCase:
-    """Refuse a case of JSON values, which the problems may quote."""
-    return replace(_refuse(problems, plain), quoted=plain)
-
-
-def _refuse(problems: Sequence[str], value: object) -> RefusedCase:
-    return _build_refusal([*problems[:MAX_PROBLEMS], *count_left_out(problems)], value)
-
-
-def _build_refusal(problems: Sequence[str], value: object) -> RefusedCase:
+def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -> RefusedCase:
+    """Refuse a case; ``quoted`` is the JSON value that the problems quote, by default the case."""
     # Without its name, a refused case could not be found among many reports.
     name = value.get("case_id") if isinstance(value, Mapping) else None
     case_id = shorten(name, _LONGEST_NAME) if isinstance(name, str) else None
-    return RefusedCase(tuple(problems), case_id)
+    return RefusedCase(tuple(problems), case_id, value if quoted is None else quoted)
 
 
 def _to_plain(data: object) -> object:
@@ -181,5 +165,5 @@ def _dump_messages(value: object) -> object:
 
 def _refuse_values(value: object) -> RefusedCase:
     # A value that contains itself has a problem at each of endlessly many paths.
-    problems = list(islice(find_odd_values(value, ()), 10 * MAX_PROBLEMS))
-    return _refuse(problems or ["the case cannot be written as JSON"], value)
+    problems = list(islice(find_odd_values(value), 10 * MAX_PROBLEMS))
+    return refuse_case(limit_problems(problems) or ["the case cannot be written as JSON"], value, problems)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from evaluation.validation.input_model import InputModel, wrap_name, wrap_numbers
-from evaluation.validation.pattern_fields import SchemaObject
+from evaluation.patterns.json_schema import SchemaObject
+from evaluation.validation.input_model import InputModel, wrap_name
 from evaluation.values import format_numbers
 
 _PASS_SHARE: Final = 0.75
@@ -38,11 +39,21 @@ class Scale(InputModel):
         return self
 
 
+def _wrap_numbers(value: object) -> object:
+    """Read an ascending list of numbers as the range from its first to its last one."""
+    if not isinstance(value, list):
+        return value
+    numbers = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(numbers) < max(len(value), 2) or any(low >= high for low, high in pairwise(numbers)):
+        raise ValueError("a scale that is a list needs at least two ascending numbers, such as [1, 5]")
+    return {"min": numbers[0], "max": numbers[-1]}
+
+
 _NamedCriterion: TypeAlias = Annotated[
     Criterion, BeforeValidator(wrap_name, json_schema_input_type=str | Criterion)
 ]
 _ScaleOrList: TypeAlias = Annotated[
-    Scale, BeforeValidator(wrap_numbers, json_schema_input_type=Scale | list[float])
+    Scale, BeforeValidator(_wrap_numbers, json_schema_input_type=Scale | list[float])
 ]
 
 

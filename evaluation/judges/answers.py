@@ -13,7 +13,7 @@ from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.objects import is_one_object, remove_marked_thoughts, unwrap_fence
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.sensitive.quoting import describe_error
-from evaluation.validation.json_copy import copy_json
+from evaluation.validation.json_data import copy_json
 from evaluation.values import JsonObject, as_object
 
 MAX_ANSWER: Final = 100_000

@@ -30,7 +30,7 @@ _LONGEST_ERROR: Final = 1000
 """Most characters of the error that ended a run in its report."""
 
 # Stands in the state for a case that was refused.
-_NO_CASE: Final = AcceptedCase(EvaluationCase(agent_run=AgentRun(messages=[])), {"agent_run": {}}, b"")
+_NO_CASE: Final = AcceptedCase(EvaluationCase(agent_run=AgentRun(messages=[])), {"agent_run": {}}, "")
 
 
 def _blank_results() -> EvaluationState:
@@ -109,7 +109,7 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
-        "may_be_sensitive": may_contain_sensitive(case_read.text.decode()),
+        "may_be_sensitive": may_contain_sensitive(case_read.text),
     }
 
 

@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NoReturn, TypeVar
+from typing import Annotated, Final, NoReturn, TypeAlias, TypeVar
 
 import jsonschema_rs
+from pydantic import AfterValidator
 from pydantic_core import to_json
 
 from evaluation.errors import ContractError
@@ -46,6 +47,12 @@ def check_schema(schema: SchemaT) -> SchemaT:
     """
     _compile(schema)
     return schema
+
+
+SchemaObject: TypeAlias = Annotated[dict[str, object], AfterValidator(check_schema)]
+"""A JSON Schema that is an object."""
+AnySchema: TypeAlias = Annotated[dict[str, object] | bool, AfterValidator(check_schema)]
+"""A JSON Schema; ``True`` accepts every JSON value, and ``False`` none."""
 
 
 def matches_schema(schema: Mapping[str, object] | bool, value: object) -> bool | None:

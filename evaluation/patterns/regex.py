@@ -7,9 +7,10 @@ that it does not support is refused.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, Protocol, cast
+from typing import Annotated, Final, Protocol, TypeAlias, cast
 
 import re2
+from pydantic import AfterValidator
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.errors import ContractError
@@ -53,6 +54,18 @@ def matches_pattern(pattern: str, text: str) -> bool | None:
     if program.programsize * len(data) > MAX_STEPS:
         return None
     return program.search(data) is not None
+
+
+def _check_field(pattern: str) -> str:
+    check_pattern(pattern)
+    # An empty text and a letter that no contract names have nothing in common.
+    if all(matches_pattern(pattern, text) for text in ("", "\ue000")):
+        raise ValueError("the pattern matches every text, so it checks nothing; require a part of it")
+    return pattern
+
+
+PatternText: TypeAlias = Annotated[str, AfterValidator(_check_field)]
+"""A regular expression in RE2's syntax that does not match every text."""
 
 
 @lru_cache(_CACHED)

@@ -23,7 +23,7 @@ from evaluation.recordings.otel_spans import SpanFormat
 from evaluation.recordings.own_formats import CaseFormat, StateFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.recordings.tau_bench import TauBenchFormat
-from evaluation.validation.strict_json import parse_json
+from evaluation.validation.json_data import parse_json
 
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
 ENTRY_POINTS: Final = "plan_execute_monitor.formats"

@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from types import MappingProxyType
-from typing import Final
+from functools import cache
+from typing import Final, TypeAlias, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from evaluation.sensitive.quoting import redact, shorten
-from evaluation.validation.field_paths import Path, propose_field
 
+Path: TypeAlias = tuple[str | int, ...]
 MAX_PROBLEMS: Final = 50
 """Most problems that are listed; the rest is counted."""
 _LONGEST_PATH: Final = 200
 _GREATEST_NUMBER: Final = 10**8
 """A greater one may be a telephone number, an account, or a PIN with a name that this text leaves out."""
 _UNION_ERRORS: Final = frozenset({"union_tag_invalid", "union_tag_not_found"})
-_OPTION: Final = re.compile("'([^']*)'")
-_EXPECTED: Final[Mapping[str, str]] = {
-    "string_type": "a text",
+_EXPECTED: Final = "Input should be "
+_ACCEPTED: Final = {
+    "string_type": "a text", "int_type": "a whole number", "bool_type": "true or false",
     "string_pattern_mismatch": "a text that is not blank",
-    "float_type": "a number",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-    "greater_than_equal": "a number of at least {ge:g}",
-    "greater_than": "a number greater than {gt:g}",
-    "less_than_equal": "a number of at most {le:g}",
-    "less_than": "a number less than {lt:g}",
-    "literal_error": "{expected}",
-    "too_short": "a list of at least {min_length}",
-}
-_GIVEN: Final[Mapping[type, str]] = {
-    str: "a text",
-    list: "a list",
-    dict: "an object",
-    type(None): "null",
-}
+    "dict_type": "an object", "model_type": "an object", "model_attributes_type": "an object",
+}  # fmt: skip
+"""The accepted types in words that no reader of JSON has to look up; the rest is said in pydantic's."""
+_CLOSE: Final = 0.8
+"""How similar two names have to be (a ratio of letters) if the other stands at another place."""
 
 
 def describe_errors(
-    error: ValidationError,
-    data: object,
-    known_names: Sequence[str],
-    root: str = "case",
-    inner_names: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    error: ValidationError, data: object, known_names: Sequence[str], root: str = "case"
 ) -> list[str]:
     """Describe each wrong field of ``data`` in one sentence that begins with its path.
 
@@ -61,7 +41,6 @@ def describe_errors(
         known_names: Names or paths of fields, one of which is proposed for an unknown field that resembles
             it.
         root: Name of ``data`` itself.
-        inner_names: Names of the fields within a field of ``data``, in place of ``known_names``.
 
     Returns:
         At most ``MAX_PROBLEMS`` sentences, and the number of the others in a further one.
@@ -71,27 +50,22 @@ def describe_errors(
     for detail in error.errors(include_url=False):
         by_path.setdefault(_find_path(detail, data), []).append(detail)
     outer = {path[:length] for path in by_path for length in range(len(path))}
+    # A location that is longer than the path names one of several accepted forms. If a value has problems
+    # within it, it was meant to have their form.
     wrong = [
-        path for path, details in by_path.items() if not (path in outer and _is_other_form(path, details))
+        path
+        for path, details in by_path.items()
+        if path not in outer or any(len(detail["loc"]) <= len(path) for detail in details)
     ]
-    problems = [
-        f"{format_path(path, root)}: "
-        f"{_describe(path, by_path[path], _list_names(path, known_names, inner_names))}"
-        for path in wrong[:MAX_PROBLEMS]
-    ]
-    return [*problems, *count_left_out(wrong)]
+    return limit_problems(
+        [f"{format_path(path, root)}: {_describe(path, by_path[path], known_names)}" for path in wrong]
+    )
 
 
-def count_left_out(problems: Sequence[object]) -> list[str]:
-    """Return a sentence with the number of problems after the first ``MAX_PROBLEMS``, if there are any."""
+def limit_problems(problems: Sequence[str]) -> list[str]:
+    """Return the first ``MAX_PROBLEMS`` problems, and a sentence with the number of the others."""
     more = len(problems) - MAX_PROBLEMS
-    return [f"and {more} more problems"] if more > 0 else []
-
-
-def _list_names(
-    path: Path, known_names: Sequence[str], inner_names: Mapping[str, Sequence[str]]
-) -> Sequence[str]:
-    return inner_names.get(str(path[0]), known_names) if path else known_names
+    return [*problems[:MAX_PROBLEMS], *([f"and {more} more problems"] if more > 0 else [])]
 
 
 def format_path(path: Path, root: str = "case") -> str:
@@ -107,14 +81,35 @@ def find_similar(name: str, names: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(name, related or known, 1)), None)
 
 
+@cache
+def list_field_paths(model: type[BaseModel]) -> tuple[str, ...]:
+    """List the fields of a model and of the models within, by path: ``trajectory.forbidden_tools``."""
+    return tuple(dict.fromkeys(_walk_fields(model, "", ())))
+
+
+def _walk_fields(model: type[BaseModel], prefix: str, outer: tuple[type[BaseModel], ...]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield f"{prefix}{name}"
+        inner = [each for each in _list_models(field.annotation) if each not in {*outer, model}]
+        # A union of many models, such as the checks, has a field that tells them apart.
+        for each in inner if len(inner) == 1 else ():
+            yield from _walk_fields(each, f"{prefix}{name}.", (*outer, model))
+
+
+def _list_models(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _list_models(argument)
+
+
 def _find_path(error: ErrorDetails, data: object) -> Path:
     """Leave out the parts of the location that name an accepted form (a class, "float"), not a place."""
     path: list[str | int] = []
     value = data
     for part in error["loc"]:
-        inner = _get_part(value, part)
-        if inner is not None:
-            (value,) = inner
+        if (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int)):
+            value = value[part]  # type: ignore[index] # a list has an index, and a dict any key
         elif error["type"] != "missing" or part != error["loc"][-1]:
             continue
         path.append(part)
@@ -126,18 +121,6 @@ def _get_discriminator(error: ErrorDetails) -> str:
     return str(error["ctx"]["discriminator"]).strip("'")
 
 
-def _get_part(value: object, part: str | int) -> tuple[object] | None:
-    if isinstance(value, dict):
-        return (value[part],) if part in value else None
-    return (value[part],) if isinstance(value, list) and isinstance(part, int) else None
-
-
-def _is_other_form(path: Path, details: list[ErrorDetails]) -> bool:
-    """Check whether a value with problems within it was clearly meant to have their form."""
-    # A location that is longer than the path names one of several accepted forms.
-    return all(len(detail["loc"]) > len(path) for detail in details)
-
-
 def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence[str]) -> str:
     error = details[0]
     if error["type"] == "extra_forbidden":
@@ -145,13 +128,17 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     if error["type"] in {"missing", "union_tag_not_found"}:
         return "is missing; add it"
     if error["type"] == "union_tag_invalid":
-        return _describe_unknown_kind(error)
+        kinds = error["ctx"]["expected_tags"].replace("'", "").split(", ")
+        close = get_close_matches(error["ctx"]["tag"], kinds, 1)
+        hint = f"write {close[0]!r} instead" if close else "the reference lists all names"
+        return f"no {_get_discriminator(error)} has this name; {hint}"
     if error["type"] == "value_error":
         # pydantic puts "Value error, " before the sentence of a validator.
         return error["msg"].partition(", ")[2]
+    if not (error["type"] in _ACCEPTED or error["msg"].startswith(_EXPECTED)):
+        return error["msg"][0].lower() + error["msg"][1:]
     accepted = " or ".join(dict.fromkeys(map(_describe_accepted, details)))
-    value = error["input"]
-    return f"give {accepted}, not {_describe_given(value)}{_propose_option(accepted, value)}"
+    return f"give {accepted}, not {_describe_given(error['input'])}"
 
 
 OTHER_NAMES: Final = {
@@ -167,41 +154,36 @@ OTHER_NAMES: Final = {
 
 
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
-    name = str(path[-1])
-    similar = _find_own_name(name, known_names) or propose_field(path, known_names)
-    similar = similar or find_similar(name, [known for known in known_names if "." not in known])
-    if similar in {None, name}:
+    *place, name = [part for part in path if isinstance(part, str)]
+    prefix = "".join(f"{part}." for part in place)
+    near = [each.removeprefix(prefix) for each in known_names if each.startswith(prefix)]
+    names = [each for each in near if "." not in each]
+    # The shortest path comes first.
+    far = {each.rpartition(".")[2]: each for each in sorted(known_names, key=len, reverse=True)}
+    close = (
+        [own for own in (OTHER_NAMES.get(name),) if own in {*far, *names}]
+        or get_close_matches(name, names, 1, _CLOSE)
+        or get_close_matches(name, far, 1, _CLOSE)
+        or get_close_matches(name, names, 1)
+    )
+    similar = close[0] if close and close[0] in names else far[close[0]] if close else name
+    if similar in {name, prefix + name}:
         return "no field has this name; leave it out"
     return f"no field has this name; write {similar!r} instead, or leave it out"
 
 
-def _find_own_name(name: str, known: Iterable[str]) -> str | None:
-    own = OTHER_NAMES.get(name)
-    return own if own in {each.rpartition(".")[2] for each in known} else None
-
-
-def _describe_unknown_kind(error: ErrorDetails) -> str:
-    kinds = _OPTION.findall(error["ctx"]["expected_tags"])
-    close = get_close_matches(error["ctx"]["tag"], kinds, 1)
-    hint = f"write {close[0]!r} instead" if close else "the reference lists all names"
-    return f"no {_get_discriminator(error)} has this name; {hint}"
-
-
 def _describe_accepted(error: ErrorDetails) -> str:
-    text = _EXPECTED.get(error["type"])
-    return text.format(**error.get("ctx", {})) if text else error["msg"].removeprefix("Input should be ")
+    text = error["msg"].removeprefix(_EXPECTED).replace("a valid ", "a ")
+    text = _ACCEPTED.get(error["type"], text)
+    return f"a number {text}" if text.startswith(("greater", "less")) else text
 
 
 def _describe_given(value: object) -> str:
     # A text is not quoted: in the wrong field, nothing shows that it is a password.
     if isinstance(value, int | float):
         return repr(value) if abs(value) < _GREATEST_NUMBER else "a greater number"
-    if isinstance(value, str) and not value.strip():
-        return "a blank text"
-    return "an empty list" if value == [] else _GIVEN.get(type(value), f"a {type(value).__name__}")
-
-
-def _propose_option(accepted: str, value: object) -> str:
-    """Name the accepted text that resembles ``value``."""
-    close = get_close_matches(value, _OPTION.findall(accepted), 1) if isinstance(value, str) else []
-    return f"; did you mean {close[0]!r}?" if close else ""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return "a text" if value.strip() else "a blank text"
+    return "a list" if isinstance(value, list) else "an object"

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.sensitive.quoting import shorten
-from evaluation.validation.field_paths import list_field_paths
-from evaluation.validation.problems import describe_errors
+from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.state.plain_values import format_repr, plain_json
 from orchestrator.state.records import Json
 from orchestrator.state.supervision_records import SupervisionMode

@@ -159,7 +159,7 @@ def test_the_bad_checks_of_a_case_are_named_by_their_paths():
         "invalid",
         [
             "checks[1].check: no check has this name; write 'word_count' instead",
-            "checks[2].min: give a number of at least 0, not -1",
+            "checks[2].min: give a number greater than or equal to 0, not -1",
             "checks[3].mini: no field has this name; write 'min' instead, or leave it out",
             "checks[4].texts[0]: give a text that is not blank, not a blank text",
             "checks[5].check: is missing; add it",

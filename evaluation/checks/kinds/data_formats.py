@@ -14,11 +14,10 @@ from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.tables import find_tables, has_table_signs
 from evaluation.checks.search import any_true, negate
-from evaluation.patterns.json_schema import find_schema_problem, matches_schema
+from evaluation.patterns.json_schema import AnySchema, find_schema_problem, matches_schema
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.disguises import read_disguised
 from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
-from evaluation.validation.pattern_fields import AnySchema
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)

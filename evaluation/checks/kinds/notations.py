@@ -10,8 +10,8 @@ from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.search import any_true, has_number, has_pattern, shows_number, shows_pattern
 from evaluation.checks.segmentation import CODE_BLOCK
+from evaluation.patterns.regex import PatternText
 from evaluation.sensitive.quoting import quote_text
-from evaluation.validation.pattern_fields import PatternText
 from evaluation.values import Quantity
 
 # Chinese and Japanese write a number and its unit together: 2024年5月 has two.

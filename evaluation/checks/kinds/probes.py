@@ -9,10 +9,9 @@ from pydantic import Field, model_validator
 from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text
 from evaluation.checks.context import CheckContext, ToolUse
 from evaluation.checks.search import has_phrase
-from evaluation.patterns.json_schema import find_schema_problem
+from evaluation.patterns.json_schema import AnySchema, find_schema_problem
 from evaluation.sensitive.quoting import quote_text, shorten
 from evaluation.texts.json_texts import parse_json
-from evaluation.validation.pattern_fields import AnySchema
 from evaluation.values import as_list
 
 

@@ -55,12 +55,12 @@ def test_a_check_survives_being_written_and_read(data):
         ([{"check": "occurrences", "text": "a", "min": 0}], "[0]: 'min' is 0, which no output can break"),
         ([{"check": "tool_calls", "tool": "a", "min": 0}], "[0]: 'min' is 0, which no output can break"),
         ([{"check": "line_count", "min": 1}], "[0]: 'min' is 1, which no output can break"),
-        ([{"check": "word_count", "min": -1}], "[0].min: give a number of at least 0, not -1"),
+        ([{"check": "word_count", "min": -1}], "[0].min: give a number greater than or equal to 0, not -1"),
         (
             [{"check": "word_count", "mini": 1}],
             "[0].mini: no field has this name; write 'min' instead, or leave it out",
         ),
-        ([{"check": "contains", "texts": []}], "[0].texts: give a list of at least 1, not an empty list"),
+        ([{"check": "contains", "texts": []}], "[0].texts: list should have at least 1 item"),
         (
             [{"check": "language", "code": "German"}],
             "[0].code: is no known language; give its code of ISO 639-1, such as 'de'",

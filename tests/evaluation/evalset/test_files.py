@@ -96,9 +96,9 @@ BAD = {
     "another version": ("version: 2\ntask: x", "version: give 1, not 2"),
     "true as version": ("version: true\ntask: x", "version: give 1, not True"),
     "true as version of many": ("version: true\ncases: [{task: x}]", "version: give 1, not True"),
-    "no case": ("version: 1\ncases: []", "cases: give a list of at least 1, not an empty list"),
+    "no case": ("version: 1\ncases: []", "cases: list should have at least 1 item"),
     "blank task": ("version: 1\ntask: ' '", "task: give a text that is not blank, not a blank text"),
-    "another word": ("version: 1\ntask: x\ncontract: from_tsk", "did you mean 'from_task'?"),
+    "another word": ("version: 1\ntask: x\ncontract: from_tsk", "give 'from_task' or an object, not a text"),
     "unknown field": (
         "version: 1\ncases: [{task: x, contrct: from_task}]",
         "cases[0].contrct: no field has this name; write 'contract' instead, or leave it out",

@@ -21,7 +21,7 @@ from evaluation.inputs.intake import (
 )
 from evaluation.inputs.run import AgentRun
 from evaluation.testing import ScriptedJudge
-from evaluation.validation.json_copy import MAX_DEPTH
+from evaluation.validation.json_data import MAX_DEPTH
 from evaluation.validation.problems import MAX_PROBLEMS
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
@@ -125,12 +125,18 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
             {"thresholds": {"latency_ms": {"max": "a"}}},
             "thresholds.latency_ms.max: give a number, not a text",
         ),
-        ({"rubric": {"criteria": []}}, "rubric.criteria: give a list of at least 1, not an empty list"),
+        (
+            {"rubric": {"criteria": []}},
+            "rubric.criteria: list should have at least 1 item after validation, not 0",
+        ),
         ({"reference_output": 3}, "reference_output: give a text, not 3"),
         ({"reference_output": None, "input": None}, "input: give a text, not null"),
         ({"input": {"a": 1}}, "input: give a text, not an object"),
         ({"keywords": "x" * 100}, "keywords: give a list, not a text"),
-        ({"trajectory": {"stuck_after": 1}}, "trajectory.stuck_after: give a number of at least 2, not 1"),
+        (
+            {"trajectory": {"stuck_after": 1}},
+            "trajectory.stuck_after: give a number greater than or equal to 2, not 1",
+        ),
         (
             {"audit": {"credentials": "bad"}},
             "audit.credentials: give 'info', 'warning' or 'critical' or 'output' or 'off', not a text",

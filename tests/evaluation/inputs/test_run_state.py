@@ -181,12 +181,6 @@ def test_arguments_that_are_nested_too_deep_to_evaluate_become_text():
     assert run["tool_calls"][0]["args"] == json.dumps(args)
 
 
-def test_a_state_in_place_of_a_run_is_refused_with_what_converts_it():
-    assert evaluate({"agent_run": state()}).summary == (
-        "invalid: agent_run: is the state of a run of the orchestrator; convert it with run_from_state."
-    )
-
-
 def test_a_call_that_was_answered_from_an_earlier_one_is_no_second_call():
     reused = {**call("pay"), "gate": "reused", "made_in": {"step_index": 0, "attempt": 1}}
     run = run_from_state(state(record(0, call("pay")), record(0, reused), record(1, reused)))
