@@ -34,7 +34,6 @@ from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
-from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -197,8 +196,7 @@ def _build_steps(
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding)
     models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
     methods = ExecutorMethods(
         bind_execution(agents.executor),

@@ -53,13 +53,13 @@ class ToolNames:
             is_missing = named.is_required and len(others) == len(known)
             for name in self._list_unknown(named.names):
                 if is_missing or any(is_other_spelling(name, tool) for tool in others):
-                    return f"{named.field} names {quote_text(name)}; {self._describe_tools()}"
+                    return f"{named.field} names {quote_text(name)}; {self.describe_tools()}"
         return None
 
     def list_warnings(self, contract: Contract) -> list[str]:
         """Return a sentence for each name that has no effect, because the executor has no such tool."""
         return [
-            f"{named.field} names {quote_text(name)}, without effect: {self._describe_tools()}"
+            f"{named.field} names {quote_text(name)}, without effect: {self.describe_tools()}"
             for named in _list_named(contract)
             for name in self._list_unknown(named.names)
         ]
@@ -82,7 +82,8 @@ class ToolNames:
     def _list_unknown(self, names: Iterable[str]) -> list[str]:
         return [] if self.known is None else [name for name in names if name not in self.known]
 
-    def _describe_tools(self) -> str:
+    def describe_tools(self) -> str:
+        """Return a sentence that says which tools the executor has."""
         if not self.known:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {list_names(list(self.known))}"
@@ -120,10 +121,8 @@ def check_tool_options(
         tools = read_tool_names(executor)
         unknown = [] if names == "all" else sorted(set(names) - set(tools.known or ()))
         if unknown:
-            raise ConfigurationError(
-                f"{option} names {quote_text(unknown[0])}; the tools of the executor are "
-                f"{list_names(list(tools.known or ()))}"
-            )
+            problem = f"{option} names {quote_text(unknown[0])}; {tools.describe_tools()}"
+            raise ConfigurationError(problem)
     if approve_tools and not can_ask:
         raise ConfigurationError(
             f"{_describe('approve_tools', approve_tools)}, but there is no checkpointer to store "
