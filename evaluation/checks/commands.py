@@ -23,10 +23,10 @@ from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, keep_end, quote_text
 
 _GRACE_S: Final = 1.0
-_BYTES: Final = 8
-"""Bytes that are kept for a character of the result: at most 4 of UTF-8, and some control characters."""
-_MARGIN: Final = 4096
-"""Further characters, by which a secret at the start is recognised."""
+_MAX_OUTPUT: Final = 4000
+"""Most characters of what a program prints that are kept: the last ones."""
+_KEPT_BYTES: Final = 65_536
+"""More than these characters need, so that a secret at their start is recognised."""
 _SHORTEST_SECRET: Final = 6
 _CONTROL: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Colours and other control characters, which mean nothing outside of a terminal."""
@@ -54,7 +54,6 @@ class CommandCheck(CustomCheck):
         code_only: Whether the program gets the content of the output's only block of code, if it has one, in
             place of the whole output.
         environment: Further variables. Their values are redacted in what the program prints.
-        max_output: Most characters of what the program prints that are kept: the last ones.
         name: Default: the name of the program.
         timeout: Most seconds of one run. Default: 60.
 
@@ -69,7 +68,6 @@ class CommandCheck(CustomCheck):
     output_file: str | None = field(default=None, kw_only=True)
     code_only: bool = field(default=False, kw_only=True)
     environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    max_output: int = field(default=4000, kw_only=True)
     name: str = field(default="", kw_only=True)
     timeout: float = field(default=60.0, kw_only=True)
 
@@ -77,8 +75,6 @@ class CommandCheck(CustomCheck):
         """Check the arguments, and choose the name."""
         _check_arguments(self.arguments)
         _check_file_name(self.output_file)
-        if self.max_output < 1:
-            raise ContractError(f"max_output is {self.max_output}; give a number of at least 1")
         object.__setattr__(self, "arguments", tuple(self.arguments))
         object.__setattr__(self, "directory", Path(self.directory))
         object.__setattr__(self, "name", self.name or Path(self.arguments[0]).name)
@@ -109,8 +105,7 @@ class CommandCheck(CustomCheck):
 
     def _run_program(self, text: str, stop: threading.Event) -> ProgramResult:
         directory, data = Path(self.directory), text.encode()
-        kept = _BYTES * (self.max_output + _MARGIN)
-        options = (self.timeout, kept, stop)
+        options = (self.timeout, _KEPT_BYTES, stop)
         if self.output_file is None:
             return run_program(self.arguments, directory, self.environment, data, *options)
         with _LOCKS[directory.absolute() / self.output_file]:
@@ -128,7 +123,7 @@ class CommandCheck(CustomCheck):
         plain = _CONTROL.sub("", text)
         for name, value in self.environment.items():
             plain = plain.replace(value, f"[{name}]") if len(value) >= _SHORTEST_SECRET else plain
-        return keep_end(plain.strip(), self.max_output)
+        return keep_end(plain.strip(), _MAX_OUTPUT)
 
 
 def _describe_end(status: int | None, timeout: float) -> str:
@@ -157,13 +152,7 @@ def _check_file_name(name: str | None) -> None:
 
 
 def _write_file(path: Path, data: bytes) -> None:
-    """Write a file by replacing it, so that no link is followed.
-
-    Raises:
-        OSError: Something other than a file has its name, or it cannot be written.
-    """
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise FileExistsError(f"{path.name} is a link or a folder; remove it")
+    """Write a file by replacing it, so that no link is followed. Raises OSError if it cannot be written."""
     temporary = path.with_name(f".check-{token_hex(8)}")
     try:
         # Exclusive, so that no link that was put there is followed.

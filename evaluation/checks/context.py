@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.checks import segmentation
@@ -19,7 +18,6 @@ NOT_RUN_WORDS: Final[Mapping[NotRun, str]] = {
     "unknown": "was not made again",
 }
 """Words for a call whose tool did not run."""
-Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,35 +119,3 @@ class CheckContext:
         """The content of the only fenced block of code; the whole output if it has none, or several."""
         blocks = segmentation.CODE_BLOCK.findall(self.source)
         return blocks[0][1] if len(blocks) == 1 else self.source
-
-    def get_parts(self, unit: Unit) -> tuple[CheckContext, ...]:
-        """Return the parts of the text of one unit, each as a context of its own."""
-        return _PARTS[unit](self)
-
-    def with_output(self, output: str) -> CheckContext:
-        """Return the context of one part of the output."""
-        return replace(self, output=output)
-
-    @cached_property
-    def _line_parts(self) -> tuple[CheckContext, ...]:
-        return tuple(map(self.with_output, self.lines))
-
-    @cached_property
-    def _sentence_parts(self) -> tuple[CheckContext, ...]:
-        return tuple(map(self.with_output, self.sentences))
-
-    @cached_property
-    def _paragraph_parts(self) -> tuple[CheckContext, ...]:
-        return tuple(map(self.with_output, self.paragraphs))
-
-    @cached_property
-    def _list_item_parts(self) -> tuple[CheckContext, ...]:
-        return tuple(map(self.with_output, self.list_items))
-
-
-_PARTS: Final[Mapping[Unit, Callable[[CheckContext], tuple[CheckContext, ...]]]] = {
-    "line": attrgetter("_line_parts"),
-    "sentence": attrgetter("_sentence_parts"),
-    "paragraph": attrgetter("_paragraph_parts"),
-    "list_item": attrgetter("_list_item_parts"),
-}

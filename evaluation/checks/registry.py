@@ -1,10 +1,8 @@
-"""Finds the checks that contracts name: the checks of the user, and the checks of installed packages."""
+"""Finds the checks of the user that contracts name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.metadata import entry_points
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter
@@ -13,15 +11,9 @@ from evaluation.checks.base import CheckModel, Text
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.vocabulary import CHECK_FIELDS, Check
 from evaluation.errors import ContractError
-from evaluation.sensitive.quoting import describe_error, quote_text
+from evaluation.sensitive.quoting import quote_text
 from evaluation.validation.problems import find_similar
 from evaluation.values import Severity
-
-ENTRY_POINTS: Final = "evaluation.checks"
-"""The group of entry points whose names are names of checks."""
-
-
-_UNKNOWN: Final = "no check has this name"
 
 
 class NamedCheck(CheckModel):
@@ -31,8 +23,6 @@ class NamedCheck(CheckModel):
     name: Text
     severity: Severity | None = None
     """Default: the severity of the check itself."""
-    entry_points: bool = True
-    """Whether an installed package may provide it; always false in a contract that a model wrote."""
 
 
 def _refuse_commands(items: object) -> object:
@@ -80,37 +70,12 @@ def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck,
 
 
 def find_check(named: NamedCheck, given: Sequence[CustomCheck]) -> CustomCheck | str:
-    """Find a check by its name: among those that the user gave, else in an installed package.
-
-    Returns:
-        The check, or as a clause the problem why there is none.
-    """
+    """Find a check that the user gave by its name. Returns a clause why there is none."""
     match = next((check for check in given if check.name == named.name), None)
     if match is not None:
         return match
-    names = [check.name for check in given]
-    loaded = load_check(named.name) if named.entry_points else _describe_unknown(named.name, names)
-    is_unknown = isinstance(loaded, str) and loaded.startswith(_UNKNOWN)
-    return _describe_unknown(named.name, names) if is_unknown and find_similar(named.name, names) else loaded
-
-
-@cache
-def load_check(name: str) -> CustomCheck | str:
-    """Load the check of an installed package. Returns its problem as a clause if there is none."""
-    matches = [*entry_points(group=ENTRY_POINTS, name=name)]
-    if not matches:
-        return _describe_unknown(name, [point.name for point in entry_points(group=ENTRY_POINTS)])
-    try:
-        loaded = matches[0].load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - importing a package runs its code
-        return f"its package cannot be imported: {type(error).__name__}: {describe_error(error)}"
-    is_check = isinstance(loaded, CustomCheck)
-    return loaded if is_check else "its entry point is no check; decorate the function with @check"
-
-
-def _describe_unknown(name: str, known: Sequence[str]) -> str:
-    similar = find_similar(name, known)
+    similar = find_similar(named.name, [check.name for check in given])
     hint = (
         f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
     )
-    return f"{_UNKNOWN}; {hint}"
+    return f"no check has this name; {hint}"

@@ -11,12 +11,8 @@ from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds import (
     counts,
     data_formats,
-    markdown,
     markup,
-    notations,
     placement,
-    probes,
-    sources,
     style,
     tools,
     wording,
@@ -33,8 +29,8 @@ Check: TypeAlias = Annotated[
     | counts.LetterCount
     | counts.Occurrences
     | tools.ToolCalls
-    | sources.SourcedFacts
-    | probes.ProbeCheck
+    | tools.SourcedFacts
+    | tools.ProbeCheck
     | wording.Contains
     | wording.Excludes
     | wording.OneOf
@@ -52,16 +48,13 @@ Check: TypeAlias = Annotated[
     | markup.HighlightCount
     | markup.PlaceholderCount
     | markup.PartCount
-    | markup.CodeBlockCount
     | markup.Title
-    | markdown.Markdown
+    | markup.Markdown
     | data_formats.Json
     | data_formats.JsonSchema
-    | data_formats.Csv
     | data_formats.Table
-    | notations.Code
-    | notations.Pattern
-    | notations.StatesNumber,
+    | wording.Pattern
+    | wording.StatesNumber,
     Field(discriminator="check"),
 ]
 """One check of the vocabulary."""

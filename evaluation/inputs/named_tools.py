@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks.kinds.probes import ProbeCheck
-from evaluation.checks.kinds.tools import ToolCalls
+from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
 

@@ -9,9 +9,8 @@ from typing import Final
 from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
-from evaluation.checks.kinds.notations import Pattern, StatesNumber
 from evaluation.checks.kinds.tools import ToolCalls
-from evaluation.checks.kinds.wording import Contains, Excludes
+from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
 from evaluation.checks.registry import read_contract_checks
 from evaluation.checks.requirement import Requirement
 from evaluation.inputs.rules import ContentRule

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.probes import ProbeCheck
+from evaluation.checks.kinds.tools import ProbeCheck
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.output import JOINED_FIELDS, OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
@@ -221,13 +221,9 @@ def _drop_stated(planned: PlainContract, stated: PlainContract) -> PlainContract
 
 
 def _limit_planned(contract: PlainContract) -> PlainContract:
-    """Return the contract of a plan, whose checks by name find only those that the caller registered."""
-    # A model must not have code of an installed package imported, nor a tool called without its gate.
-    checks: list[Json] = [
-        {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
-        for check in map(mapping, list_checks(contract))
-        if check.get("check") != PROBE
-    ]
+    """Return the contract of a plan without what only the caller may state."""
+    # A model must not have a tool called without its gate.
+    checks = [check for check in list_checks(contract) if mapping(check).get("check") != PROBE]
     # Only a caller can say that a contract states all that matters.
     rest = {name: value for name, value in contract.items() if name != "complete"}
     return {**rest, "checks": checks} if "checks" in rest else rest

@@ -20,7 +20,7 @@ from evaluation import (
     find_trust,
 )
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.probes import ProbeCheck
+from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.checks.registry import read_contract_checks
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import PluginOptions

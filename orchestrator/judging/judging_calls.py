@@ -16,7 +16,7 @@ from agents.calls.journal import read_config
 from agents.monitoring import require_clean_approvals
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.probes import ProbeCheck
+from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.judge_prompts import describe_evidence
 from evaluation.plugins import AnyJudge

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext, Unit
+from evaluation.checks.context import CheckContext
 from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
 from evaluation.validation.input_model import describe_idle_bound
 from evaluation.values import Count
-
-_NAMES: Final = {"line": "line", "sentence": "sentence", "paragraph": "paragraph", "list_item": "list item"}
 
 
 class CountCheck(BaseCheck):
@@ -34,8 +32,6 @@ class CountCheck(BaseCheck):
     min: Count | None = None
     max: Count | None = None
     exactly: Count | None = None
-    each: Unit | None = None
-    """Count in each line, sentence, paragraph or list item. Default: in the whole text."""
 
     @model_validator(mode="after")
     def _require_bound(self) -> Self:
@@ -55,20 +51,8 @@ class CountCheck(BaseCheck):
         return self.things
 
     def _observe(self, context: CheckContext) -> Observation:
-        if self.each is None:
-            amount = to_amount(self._count(context))
-            return Observation(self._fits(amount), f"the text has {self._show(amount)}")
-        return self._observe_parts(context, self.each)
-
-    def _observe_parts(self, context: CheckContext, unit: Unit) -> Observation:
-        parts = context.get_parts(unit)
-        amounts = [to_amount(self._count(part)) for part in parts]
-        fits = [self._fits(amount) for amount in amounts]
-        worst = next((verdict for verdict in (False, None) if verdict in fits), True)
-        if worst is True:
-            return Observation(bool(parts), f"the text has {len(parts)} such {_NAMES[unit]}s")
-        place = fits.index(worst)
-        return Observation(worst, f"{_NAMES[unit]} {place + 1} has {self._show(amounts[place])}")
+        amount = to_amount(self._count(context))
+        return Observation(self._fits(amount), f"the text has {self._show(amount)}")
 
     def _fits(self, amount: Amount | None) -> bool | None:
         if amount is None:
@@ -97,8 +81,7 @@ class CountCheck(BaseCheck):
         return f"between {amount.least} and {amount.most} {self._name_things()[1]}"
 
     def _describe(self) -> str:
-        place = f" in each {_NAMES[self.each]}" if self.each else ""
-        return f"use {self._describe_bounds()}{place}"
+        return f"use {self._describe_bounds()}"
 
     def _describe_bounds(self) -> str:
         if self.exactly is not None:

@@ -1,10 +1,9 @@
-"""Checks of machine-readable outputs: JSON, JSON Schema, CSV, tables."""
+"""Checks of machine-readable outputs: JSON, JSON Schema, tables."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
+from itertools import islice, takewhile
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 import regex
@@ -12,15 +11,21 @@ from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
-from evaluation.checks.kinds.tables import find_tables, has_table_signs
 from evaluation.checks.search import any_true, negate
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem, matches_schema
-from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.disguises import read_disguised
 from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
+_CELL_END: Final = regex.compile(r"(?<!\\)\|")
+_RULE: Final = regex.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_SIGNS: Final = regex.compile(
+    r"<table\b|^(?=[^\n]*\|)(?=[^\n]*-)[ \t>|:-]+$|^[ \t>]*\|[^\n]*\|[ \t]*\n[ \t>]*\|"
+    r"|^[ \t>]*\+(?:[-=]+\+)+|[│┃║]",
+    regex.M | regex.I,
+)
+"""Tables of HTML, and lines that look like rows of a table."""
 _ROOTS: Final[Mapping[str, type | tuple[type, ...]]] = {"object": dict, "array": list, "any": object}
 
 
@@ -101,35 +106,6 @@ class JsonSchema(BaseCheck):
         return f"write {'nothing but ' if self.alone else ''}JSON that fulfils the JSON Schema"
 
 
-class Csv(BaseCheck):
-    """The whole text is CSV in which all rows have equally many fields."""
-
-    check: Literal["csv"] = "csv"
-    kind: ClassVar[CheckKind] = "format"
-
-    delimiter: Literal[",", ";", "\t", "|"] = ","
-    columns: list[Text] | None = None
-    """The header. Default: any."""
-    rows: Count | None = None
-    """The number of rows, without the header if ``columns`` is given."""
-
-    def _observe(self, context: CheckContext) -> Observation:
-        rows = _read_csv(context, self.delimiter)
-        if not rows or len(set(map(len, rows))) > 1 or len(rows[0]) < 2:  # noqa: PLR2004
-            return Observation(False, "the text has no rows with equally many fields")
-        if self.columns is not None and [cell.strip() for cell in rows[0]] != self.columns:
-            return Observation(False, f"the columns are {join_quoted(rows[0])}")
-        number = len(rows) - (self.columns is not None)
-        if self.rows is not None and number != self.rows:
-            return Observation(False, f"the text has {number} rows")
-        return Observation(True, f"the text is CSV with {number} rows")
-
-    def _describe(self) -> str:
-        columns = f", with the columns {join_quoted(self.columns)}" if self.columns else ""
-        rows = "" if self.rows is None else f", with {self.rows} rows"
-        return f"write nothing but CSV, separated by {quote_text(self.delimiter)}{columns}{rows}"
-
-
 class Table(BaseCheck):
     """The text has a Markdown table, or no table of any notation."""
 
@@ -140,17 +116,16 @@ class Table(BaseCheck):
     columns: Count | None = None
     rows: Count | None = None
     """Without the header."""
-    header: list[Text] | None = None
 
     @model_validator(mode="after")
     def _refuse_size(self) -> Self:
-        if self.use == "absent" and (self.columns, self.rows, self.header) != (None, None, None):
-            raise ValueError("a table that is absent has no size; leave out 'columns', 'rows' and 'header'")
+        if self.use == "absent" and (self.columns, self.rows) != (None, None):
+            raise ValueError("a table that is absent has no size; leave out 'columns' and 'rows'")
         return self
 
     def _observe(self, context: CheckContext) -> Observation:
         if self.use == "absent":
-            found = has_table_signs(context.text)
+            found = _has_table_signs(context.text)
             return Observation(not found, f"the text has {'a' if found else 'no'} table")
         tables = find_tables(context.text)
         fitting = [table for table in tables if self._fits(table)]
@@ -160,22 +135,14 @@ class Table(BaseCheck):
         )
 
     def _fits(self, table: list[list[str]]) -> bool:
-        return (
-            self.columns in {None, len(table[0])}
-            and self.rows in {None, len(table) - 1}
-            and (
-                self.header is None
-                or [cell.casefold() for cell in self.header] == [c.casefold() for c in table[0]]
-            )
-        )
+        return self.columns in {None, len(table[0])} and self.rows in {None, len(table) - 1}
 
     def _describe(self) -> str:
         if self.use == "absent":
             return "write no table"
         columns = "" if self.columns is None else f" with {self.columns} columns"
         rows = "" if self.rows is None else f" with {self.rows} rows below the header"
-        header = f" with the columns {join_quoted(self.header)}" if self.header else ""
-        return f"write a Markdown table{columns}{rows}{header}"
+        return f"write a Markdown table{columns}{rows}"
 
 
 def _remove_fence(text: str) -> str:
@@ -184,10 +151,31 @@ def _remove_fence(text: str) -> str:
     return regex.sub(r"\Ajson\b\s*", "", match.group(1).strip(), flags=regex.I) if match else text
 
 
-def _read_csv(context: CheckContext, delimiter: str) -> list[list[str]]:
-    match = _FENCED.match(context.source)
-    text = match.group(1) if match else context.source
-    try:
-        return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if row]
-    except csv.Error:
-        return []
+def find_tables(text: str) -> list[list[list[str]]]:
+    """Find the Markdown tables: the cells of each row, without the rule below the header."""
+    lines = text.split("\n")
+    tables, end = [], 0
+    for start in range(len(lines) - 1):
+        # A row of a table starts no other one, so that each line is read once.
+        is_start = start >= end and "|" in lines[start] and _RULE.match(lines[start + 1])
+        if is_start and (table := _read_table(lines, start)):
+            tables.append(table)
+            end = start + len(table) + 1
+    return tables
+
+
+def _has_table_signs(text: str) -> bool:
+    """Check for anything that a reader may take for a table."""
+    return bool(find_tables(text)) or _SIGNS.search(text) is not None
+
+
+def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
+    header = _split_cells(lines[start])
+    if len(_split_cells(lines[start + 1])) != len(header):
+        return None
+    rows = takewhile(lambda line: "|" in line, islice(lines, start + 2, None))
+    return [header, *map(_split_cells, rows)]
+
+
+def _split_cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))]

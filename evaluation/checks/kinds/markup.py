@@ -1,19 +1,20 @@
-"""Checks of the layout: headings, lists, highlights, sections, titles, placeholders, separated parts."""
+"""Checks of the layout: headings, lists, highlights, titles, placeholders, separated parts, plain text."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Final, Literal
 
 import regex
-from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.kinds.data_formats import find_tables
 from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
 from evaluation.sensitive.quoting import quote_text
 
-HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
+_HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
 _UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
 _BOLD: Final = regex.compile(r"\*\*(?![\s*])[^\n*]*[^\s*]\*\*|(?<!\w)__(?![\s_])[^\n_]*[^\s_]__(?!\w)")
 _ITALIC: Final = regex.compile(
@@ -21,22 +22,44 @@ _ITALIC: Final = regex.compile(
 )
 _TITLE: Final = regex.compile(rf"<<[^\n<>]*?{CONTENT}[^\n<>]*>>")
 _PLACEHOLDER: Final = regex.compile(rf"(?<!!)\[(?![xX ]\])[^\[\]\n]*?{CONTENT}[^\[\]\n]*\](?!\()")
-_FENCE: Final = regex.compile(r"^[ \t]*(```|~~~)([^\n`]*)\n.*?^[ \t]*\1[ \t]*$", regex.M | regex.S)
+_START: Final = r"^[ \t]*(?:\d{1,9}[.)][ \t]+)*+"
+"""The start of a line, or of a numbered item."""
+_LINES: Final[Mapping[str, regex.Pattern[str]]] = {
+    "a code block": regex.compile(rf"{_START}(?:```|~~~)", regex.M),
+    "a heading": regex.compile(
+        rf"{_START}#{{1,6}}(?:[ \t]|$)|^[ \t]*\S[^\n]*\n[ \t]*(?:=+|-+)[ \t]*$", regex.M
+    ),
+    "a horizontal rule": regex.compile(rf"{_START}([-*_])(?:[ \t]*+\1){{2,}}+[ \t]*$", regex.M),
+    "a bullet point": regex.compile(rf"{_START}[-*+](?:[ \t]+\S|[ \t]*$)", regex.M),
+    "a block quote": regex.compile(rf"{_START}>", regex.M),
+    "a table": regex.compile(r"^(?=[^\n]*\|)(?=[^\n]*-)[ \t|:-]+$", regex.M),
+    "a link": regex.compile(r"^[ \t]*\[[^\[\]\n]++\]:[ \t]*\S++[ \t]*(?:$|[\"'(])", regex.M),
+}
+"""What a renderer shows as markup of whole lines, by its name."""
+_WORDS: Final[Mapping[str, regex.Pattern[str]]] = {
+    "bold or italic text": regex.compile(
+        r"\*(?![\s*])[^*]*+(?<!\s)\*"
+        r"|(?<![\p{L}\p{N}_])_++(?!\s)(?:[^_]|(?<=[\p{L}\p{N}])_++(?=[\p{L}\p{N}]))*+(?<!\s)_++(?![\p{L}\p{N}])"
+    ),
+    "text that is struck through": regex.compile(r"~~(?![\s~])[^~]*+(?<!\s)~~"),
+    "a link": regex.compile(
+        r"\]\(|\[\^[^\[\]\n]++\]|<(?:[a-z][a-z0-9+.-]{1,31}:|[^\s<>@]{1,64}@)[^\s<>]*+>", regex.I
+    ),
+}
+"""What a renderer shows as markup within a paragraph, by its name."""
+_BACKTICKS: Final = regex.compile(r"`++")
+_BLANK_LINE: Final = regex.compile(r"\n[ \t]*\n")
 
 
 class HeadingCount(CountCheck):
-    """The number of Markdown headings, of one level or of any."""
+    """The number of Markdown headings."""
 
     check: Literal["heading_count"] = "heading_count"
     kind: ClassVar[CheckKind] = "format"
     things: ClassVar[tuple[str, str]] = ("heading", "headings")
 
-    level: Annotated[int, Field(ge=1, le=6)] | None = None
-
     def _count(self, context: CheckContext) -> int:
-        levels = [len(marks) for marks in HEADING.findall(context.text)]
-        levels += [1 if rule.startswith("=") else 2 for rule in _UNDERLINED.findall(context.text)]
-        return sum(self.level in {None, level} for level in levels)
+        return len(_HEADING.findall(context.text)) + len(_UNDERLINED.findall(context.text))
 
 
 class ListItemCount(CountCheck):
@@ -44,27 +67,17 @@ class ListItemCount(CountCheck):
 
     check: Literal["list_item_count"] = "list_item_count"
     kind: ClassVar[CheckKind] = "format"
-    things: ClassVar[tuple[str, str]] = ("list item", "list items")
 
-    marker: Text = "any"
-    """``bullet``, ``number``, ``any``, or a text that starts each item, such as "- " or "!?!?"."""
+    marker: Literal["any", "bullet", "number"] = "any"
 
     def _count(self, context: CheckContext) -> int:
         if self.marker == "any":
             return len(context.list_items)
-        if self.marker in {"bullet", "number"}:
-            return len((BULLET_POINT if self.marker == "bullet" else NUMBERED_ITEM).findall(context.text))
-        return sum(line.lstrip().startswith(self.marker) for line in context.lines)
+        return len((BULLET_POINT if self.marker == "bullet" else NUMBERED_ITEM).findall(context.text))
 
     def _name_things(self) -> tuple[str, str]:
-        if self.marker in {"any", "bullet", "number"}:
-            names = {"bullet": "bullet point", "number": "numbered item"}
-            name = names.get(self.marker, self.things[0])
-            return name, f"{name}s"
-        return (
-            f"item that starts with {quote_text(self.marker)}",
-            f"items that start with {quote_text(self.marker)}",
-        )
+        name = {"any": "list item", "bullet": "bullet point", "number": "numbered item"}[self.marker]
+        return name, f"{name}s"
 
 
 class HighlightCount(CountCheck):
@@ -74,12 +87,9 @@ class HighlightCount(CountCheck):
     kind: ClassVar[CheckKind] = "format"
     things: ClassVar[tuple[str, str]] = ("highlighted part", "highlighted parts")
 
-    style: Literal["any", "bold", "italic"] = "any"
-
     def _count(self, context: CheckContext) -> int:
-        bold, rest = len(_BOLD.findall(context.text)), _BOLD.sub("", context.text)
-        italic = len(_ITALIC.findall(rest))
-        return {"any": bold + italic, "bold": bold, "italic": italic}[self.style]
+        rest, bold = _BOLD.subn("", context.text)
+        return bold + len(_ITALIC.findall(rest))
 
 
 class PlaceholderCount(CountCheck):
@@ -102,12 +112,6 @@ class PartCount(CountCheck):
     separator: Text
     different: bool = False
     """Whether no two parts may be equal."""
-
-    @model_validator(mode="after")
-    def _refuse_scope(self) -> Self:
-        if self.each is not None:
-            raise ValueError("parts are counted in the whole text; leave out 'each'")
-        return self
 
     def _name_things(self) -> tuple[str, str]:
         separator = quote_text(self.separator)
@@ -132,34 +136,50 @@ class PartCount(CountCheck):
         return len(self._split(context))
 
 
-class CodeBlockCount(CountCheck):
-    """The number of fenced blocks of code."""
-
-    check: Literal["code_block_count"] = "code_block_count"
-    kind: ClassVar[CheckKind] = "format"
-    things: ClassVar[tuple[str, str]] = ("fenced block of code", "fenced blocks of code")
-
-    def _count(self, context: CheckContext) -> int:
-        return len(_FENCE.findall(context.text))
-
-
 class Title(BaseCheck):
-    """The text has a title: in double angle brackets, as Markdown heading, or either."""
+    """The text has a title: in double angle brackets, or also as Markdown heading."""
 
     check: Literal["title"] = "title"
     kind: ClassVar[CheckKind] = "format"
 
-    style: Literal["any", "angle_brackets", "heading"] = "any"
+    style: Literal["any", "angle_brackets"] = "any"
 
     def _observe(self, context: CheckContext) -> Observation:
-        in_brackets = self.style != "heading" and bool(_TITLE.search(context.text))
-        as_heading = self.style != "angle_brackets" and bool(HEADING.match(context.text))
-        passed = in_brackets or as_heading
+        passed = bool(_TITLE.search(context.text) or (self.style == "any" and _HEADING.match(context.text)))
         return Observation(passed, f"the text has {'a' if passed else 'no'} title")
 
     def _describe(self) -> str:
-        return {
-            "any": "add a title",
-            "angle_brackets": "add a title in double angle brackets, such as <<title>>",
-            "heading": "start with a title as Markdown heading, such as # Title",
-        }[self.style]
+        brackets = "" if self.style == "any" else " in double angle brackets, such as <<title>>"
+        return f"add a title{brackets}"
+
+
+class Markdown(BaseCheck):
+    """The text has no Markdown markup; numbered lines, bare addresses and HTML tags are none."""
+
+    check: Literal["markdown"] = "markdown"
+    kind: ClassVar[CheckKind] = "format"
+
+    use: Literal["absent"] = "absent"
+
+    def _observe(self, context: CheckContext) -> Observation:
+        name = _find_markup(context)
+        return Observation(name is None, f"the text has {name or 'no Markdown markup'}")
+
+    def _describe(self) -> str:
+        return "write plain text without Markdown"
+
+
+def _find_markup(context: CheckContext) -> str | None:
+    """Return the name of something that a renderer shows as markup."""
+    for name, pattern in _LINES.items():
+        if pattern.search(context.text):
+            return name
+    # A paragraph ends what is bold; two equally long runs of backticks enclose code.
+    for block in _BLANK_LINE.split(context.text):
+        marks = _BACKTICKS.findall(block)
+        if len(set(marks)) < len(marks):
+            return "text in backticks"
+        for name, pattern in _WORDS.items():
+            if pattern.search(block):
+                return name
+    return "a table" if find_tables(context.text) else None

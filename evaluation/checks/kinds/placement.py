@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal
 import regex
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext, Unit
+from evaluation.checks.context import CheckContext
 from evaluation.checks.segmentation import CONTENT
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
@@ -30,41 +30,35 @@ _SEEN: Final = 30
 
 
 class StartsWith(BaseCheck):
-    """The text, or each of its parts, starts with a word or phrase."""
+    """The text starts with a word or phrase."""
 
     check: Literal["starts_with"] = "starts_with"
     kind: ClassVar[CheckKind] = "content"
 
     text: Text
-    each: Unit | None = None
 
     def _observe(self, context: CheckContext) -> Observation:
-        parts = _get_texts(context, self.each)
-        wanted = _normalize(self.text).lstrip(_MARKS)
-        wrong = [part for part in parts if not _has_start(_normalize(part).lstrip(_MARKS), wanted)]
-        return _report(parts, wrong, f"it starts with {quote_text(wrong[0][:_SEEN])}" if wrong else "")
+        passed = _has_start(*(_normalize(text).lstrip(_MARKS) for text in (context.text, self.text)))
+        return Observation(passed, f"it starts with {quote_text(context.text[:_SEEN])}")
 
     def _describe(self) -> str:
-        return f"start {_name(self.each)} with {quote_text(self.text)}"
+        return f"start the text with {quote_text(self.text)}"
 
 
 class EndsWith(BaseCheck):
-    """The text, or each of its parts, ends with exactly these words; quotation marks may follow."""
+    """The text ends with exactly these words; quotation marks may follow."""
 
     check: Literal["ends_with"] = "ends_with"
     kind: ClassVar[CheckKind] = "content"
 
     text: Text
-    each: Unit | None = None
 
     def _observe(self, context: CheckContext) -> Observation:
-        parts = _get_texts(context, self.each)
-        wanted = _normalize(self.text).rstrip(_MARKS)
-        wrong = [part for part in parts if not _has_end(_normalize(part).rstrip(_MARKS), wanted)]
-        return _report(parts, wrong, f"it ends with {quote_text(wrong[0][-_SEEN:])}" if wrong else "")
+        passed = _has_end(*(_normalize(text).rstrip(_MARKS) for text in (context.text, self.text)))
+        return Observation(passed, f"it ends with {quote_text(context.text[-_SEEN:])}")
 
     def _describe(self) -> str:
-        return f"end {_name(self.each)} with {quote_text(self.text)} and nothing after it"
+        return f"end the text with {quote_text(self.text)} and nothing after it"
 
 
 class Quoted(BaseCheck):
@@ -114,8 +108,6 @@ class RepeatsRequest(BaseCheck):
 
     text: Text | None = None
     """The text to repeat. Default: the whole task."""
-    answer_follows: bool = True
-    """If false, nothing has to follow; the repeated text may be all."""
 
     def _observe(self, context: CheckContext) -> Observation:
         text, wanted = (
@@ -128,13 +120,12 @@ class RepeatsRequest(BaseCheck):
             return Observation(False, f"the text starts with {quote_text(context.text[:_SEEN])}")
         follows = any(map(str.isalnum, text[len(wanted) :]))
         return Observation(
-            follows or not self.answer_follows,
-            f"the text starts with the request and {'an' if follows else 'no'} answer follows",
+            follows, f"the text starts with the request and {'an' if follows else 'no'} answer follows"
         )
 
     def _describe(self) -> str:
         source = quote_text(self.text) if self.text else "the request"
-        return f"repeat {source} word for word first{', then answer' if self.answer_follows else ''}"
+        return f"repeat {source} word for word first, then answer"
 
 
 @lru_cache(64)
@@ -143,17 +134,6 @@ def _compile_postscript(marker: str) -> regex.Pattern[str]:
     follows = r"(?=[^\p{L}\p{N}]{0,100}+[\p{L}\p{N}])"
     # After the start of a line or the end of a sentence; the marker first, because a search for it is fast.
     return regex.compile(rf"{body}(?<=(?:^|[.!?…\"”')\]*]\s)[\s*_#>]*{body}){follows}", regex.M)
-
-
-def _get_texts(context: CheckContext, unit: Unit | None) -> tuple[str, ...]:
-    return tuple(part.text for part in context.get_parts(unit)) if unit else (context.text,)
-
-
-def _report(parts: tuple[str, ...], wrong: list[str], seen: str) -> Observation:
-    if not wrong:
-        return Observation(bool(parts), "this holds" if parts else "the text has no such part")
-    place = f"{len(wrong)} of {len(parts)} parts differ, and " if len(parts) > 1 else ""
-    return Observation(False, f"{place}{seen}")
 
 
 def _has_start(text: str, wanted: str) -> bool:
@@ -172,7 +152,3 @@ def _is_letter(character: str) -> bool:
 
 def _normalize(text: str) -> str:
     return fold_letters(" ".join(text.split()))
-
-
-def _name(unit: Unit | None) -> str:
-    return f"each {unit.replace('_', ' ')}" if unit else "the text"

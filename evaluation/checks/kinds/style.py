@@ -1,4 +1,4 @@
-"""Checks of the writing: letter case, language, punctuation, emoji, white space."""
+"""Checks of the writing: letter case, language, punctuation."""
 
 from __future__ import annotations
 
@@ -15,58 +15,30 @@ from evaluation.sensitive.quoting import quote_text
 _TOKEN: Final = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[-‑./&][\p{L}\p{M}\p{N}_]+)*")
 _NAMED: Final = 2
 """Most sentences of another language that are named."""
-_MINOR: Final = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "as",
-        "at",
-        "but",
-        "by",
-        "for",
-        "from",
-        "if",
-        "in",
-        "nor",
-        "of",
-        "off",
-        "on",
-        "or",
-        "per",
-    }
-    | {"so", "than", "the", "to", "up", "via", "with", "yet"}
-)
 
 
 class LetterCase(BaseCheck):
-    """All letters are capital or small, or each major word starts with a capital letter."""
+    """All letters are capital or small."""
 
     check: Literal["letter_case"] = "letter_case"
     kind: ClassVar[CheckKind] = "format"
 
-    style: Literal["upper", "lower", "title"]
+    style: Literal["upper", "lower"]
 
     def _observe(self, context: CheckContext) -> Observation:
         if not any(character.isupper() or character.islower() for character in context.text):
             return Observation(None, "the text has no letters that have a case")
-        # Signs such as Ⓐ have a case, too, and are no letters of a word.
-        words = context.words if self.style == "title" else context.text.split()
-        wrong = next(filter(self._is_wrong, words), None)
+        wrong = next(filter(self._is_wrong, context.text.split()), None)
         return Observation(
             wrong is None, f"the word {quote_text(wrong)} differs" if wrong else "all words fit"
         )
 
     def _is_wrong(self, word: str) -> bool:
-        if self.style == "upper":
-            return any(map(str.islower, word))
-        if self.style == "lower":
-            return any(map(str.isupper, word)) or any(map(str.istitle, word))
-        return word[0].islower() and len(word) > 1 and word not in _MINOR
+        tests = (str.islower,) if self.style == "upper" else (str.isupper, str.istitle)
+        return any(test(letter) for test in tests for letter in word)
 
     def _describe(self) -> str:
-        names = {"upper": "write all letters as capital letters", "lower": "use no capital letters"}
-        return names.get(self.style, "start each major word with a capital letter")
+        return "write all letters as capital letters" if self.style == "upper" else "use no capital letters"
 
 
 class CapitalWordCount(CountCheck):
@@ -104,31 +76,19 @@ class Language(BaseCheck):
 
 
 class Punctuation(BaseCheck):
-    """A mark is absent, present, or at the end of the text or of each sentence."""
+    """A mark is absent or present."""
 
     check: Literal["punctuation"] = "punctuation"
     kind: ClassVar[CheckKind] = "format"
 
     mark: Text
-    use: Literal["absent", "present", "end_of_text", "end_of_sentences"] = "absent"
+    use: Literal["absent", "present"] = "absent"
 
     def _observe(self, context: CheckContext) -> Observation:
         number = context.text.count(self.mark)
         seen = f"the text has {quote_text(self.mark)} {number} times"
-        if self.use == "end_of_text":
-            return Observation(
-                context.text.endswith(self.mark), f"the text ends with {quote_text(context.text[-1:])}"
-            )
-        if self.use == "end_of_sentences":
-            wrong = [sentence for sentence in context.sentences if not sentence.endswith(self.mark)]
-            return Observation(not wrong and number > 0, f"{len(wrong)} sentences end with another mark")
         return Observation((number > 0) == (self.use == "present"), seen)
 
     def _describe(self) -> str:
         mark = quote_text(self.mark)
-        return {
-            "absent": f"do not use {mark}",
-            "present": f"use {mark} at least once",
-            "end_of_text": f"end the text with {mark}",
-            "end_of_sentences": f"end each sentence with {mark}",
-        }[self.use]
+        return f"do not use {mark}" if self.use == "absent" else f"use {mark} at least once"

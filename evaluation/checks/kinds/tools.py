@@ -1,18 +1,31 @@
-"""Checks of the tools that were called."""
+"""Checks of tools: how often they were called, what they answer afterwards, and which facts they gave."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal, Self
 
-from evaluation.checks.base import CheckKind, Observation, Text
+from pydantic import Field, model_validator
+
+from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text
 from evaluation.checks.context import NOT_RUN_WORDS, CheckContext, ToolUse
 from evaluation.checks.kinds.counts import CountCheck, to_amount
+from evaluation.checks.search import has_phrase
 from evaluation.checks.segmentation import Amount
+from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.facts.sourced_facts import Source, Unsourced, find_unsourced
 from evaluation.importers.tool_answers import describes_error
-from evaluation.sensitive.quoting import quote_text
+from evaluation.patterns.json_schema import AnySchema, find_schema_problem
+from evaluation.sensitive.quoting import quote_text, shorten
+from evaluation.texts.json_texts import parse_json
 from evaluation.texts.tool_names import is_same_tool
+from evaluation.values import as_list
+
+_MOST: Final = 3
+"""Most facts and claims that a sentence names, each."""
 
 
 class ToolCalls(CountCheck):
@@ -69,3 +82,113 @@ class ToolCalls(CountCheck):
 
     def _count(self, context: CheckContext) -> Amount | int | None:
         return sum(call.name == self.tool for call in context.tool_calls)
+
+
+class ProbeCheck(BaseCheck):
+    """Whether a tool that only reads answers as expected after the step.
+
+    ``expect`` is an object whose fields the answer has, a number, a list, or a text that the answer contains;
+    ``json_schema`` is a JSON Schema that the answer fulfils. The orchestrator asks the tool; a recorded run
+    has its answers in ``probes``. Without an answer, or after an error, the check is undecided.
+    """
+
+    check: Literal["probe"] = "probe"
+    kind: ClassVar[CheckKind] = "tool"
+
+    tool: Text
+    args: dict[str, object] = Field(default_factory=dict)
+    expect: object = None
+    json_schema: AnySchema | None = None
+
+    @model_validator(mode="after")
+    def _require_expectation(self) -> Self:
+        if ("expect" in self.model_fields_set) == ("json_schema" in self.model_fields_set):
+            raise ValueError("give either 'expect', what the tool has to answer, or 'json_schema'")
+        return self
+
+    @property
+    def covers(self) -> Covers:
+        """The content: the effect that was asked for is read back."""
+        return "content"
+
+    def _observe(self, context: CheckContext) -> Observation:
+        asked = [each for each in context.probes if each.name == self.tool and (each.args or {}) == self.args]
+        if not asked:
+            return Observation(None, "the tool was not asked")
+        answer = asked[-1]
+        if answer.error is not None:
+            return Observation(None, f"the tool answered with an error: {shorten(answer.error)}")
+        return Observation(self._fits(answer), f"it answered {shorten(str(answer.result))}")
+
+    def _describe(self) -> str:
+        wanted = "JSON of the schema" if self.json_schema is not None else shorten(str(self.expect))
+        return f"make the tool {quote_text(self.tool)} answer {wanted} to {shorten(str(self.args))}"
+
+    def _fits(self, answer: ToolUse) -> bool | None:
+        text = answer.result if isinstance(answer.result, str) else None
+        values = [answer.result] if text is None else parse_json(text)
+        if self.json_schema is not None:
+            schema = self.json_schema
+            return bool(values) and not any(find_schema_problem(schema, value) for value in values)
+        if text is not None and isinstance(self.expect, str):
+            return has_phrase(text, self.expect, ignore_case=True, whole_words=True)
+        return bool(values) and all(_contains(value, self.expect) for value in values)
+
+
+def _contains(value: object, wanted: object) -> bool:
+    """Returns whether a value is the wanted one; of objects, at least the wanted fields."""
+    if isinstance(wanted, dict):
+        return isinstance(value, dict) and all(
+            key in value and _contains(value[key], wanted[key]) for key in wanted
+        )
+    if isinstance(wanted, list):
+        is_list = isinstance(value, list) and len(value) == len(wanted)
+        return is_list and all(_contains(*pair) for pair in zip(as_list(value), wanted, strict=True))
+    # Python takes True for 1.
+    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
+
+
+class SourcedFacts(BaseCheck):
+    """Whether each number, date, time, identifier, address and quotation has a source.
+
+    It stands in the results of tools, the task or the context, or follows from them by one operation: of two
+    numbers, or over a list in one result. Names and free prose are no facts, and a fact that has a source may
+    be about something else: it covers the form.
+    """
+
+    check: Literal["sourced_facts"] = "sourced_facts"
+    kind: ClassVar[CheckKind] = "content"
+    form_alone: ClassVar[bool] = True
+
+    tools: list[Text] = Field(default_factory=list)
+    """Names of tools: an output that says that one of them has acted needs an answered call of it."""
+
+    def _observe(self, context: CheckContext) -> Observation:
+        try:
+            missing = find_unsourced(context.text, _list_sources(context))
+        except ValueError as error:
+            return Observation(None, str(error))
+        answered = [call.name for call in context.tool_calls if call.error is None]
+        claims = find_claimed_actions(context.text, self.tools, answered)
+        seen = [*map(_describe_fact, missing[:_MOST]), *map(_describe_claim, claims[:_MOST])]
+        return Observation(not seen, "; ".join(seen) or "each fact has a source")
+
+    def _describe(self) -> str:
+        return "state only facts that stand in the task or in results, or follow from them by one operation"
+
+
+def _list_sources(context: CheckContext) -> Sequence[Source]:
+    answered = [call for call in context.tool_calls if call.error is None]
+    # A result is about what was asked for: the date in the arguments is the date of the result.
+    asked = [json.dumps(call.args, default=str) for call in answered if call.args]
+    results = [Source(str(call.result), call.name) for call in answered]
+    return [*map(Source, (context.task, *context.given, *asked)), *results]
+
+
+def _describe_fact(fact: Unsourced) -> str:
+    stated = f": {shorten(fact.stated)}" if fact.stated else ""
+    return f"{quote_text(fact.shown)} stands in no result{stated}"
+
+
+def _describe_claim(name: str) -> str:
+    return f"it says that {quote_text(name)} was done, and no call of it was answered"

@@ -1,4 +1,4 @@
-"""Checks of words and phrases: required, forbidden, chosen from alternatives."""
+"""Checks of what stands in a text: words and phrases, alternatives, patterns, numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
-from evaluation.checks.search import has_phrase, shows_phrase
+from evaluation.checks.search import (
+    any_true,
+    has_number,
+    has_pattern,
+    has_phrase,
+    shows_number,
+    shows_pattern,
+    shows_phrase,
+)
 from evaluation.checks.segmentation import compile_phrase
+from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
+from evaluation.patterns.regex import PatternText
+from evaluation.values import Quantity
 
 Texts = Annotated[list[Text], Field(min_length=1)]
 
@@ -40,8 +51,6 @@ class Contains(_PhraseCheck):
 
     at_least: Annotated[int, Field(ge=1)] | None = None
     """How many different ones are enough. Default: all."""
-    sentence: Annotated[int, Field(ge=1)] | None = None
-    """The number of the sentence that has to have them. Default: anywhere."""
 
     @model_validator(mode="after")
     def _require_enough(self) -> Self:
@@ -50,10 +59,7 @@ class Contains(_PhraseCheck):
         return self
 
     def _observe(self, context: CheckContext) -> Observation:
-        if self.sentence is not None and self.sentence > len(context.sentences):
-            return Observation(False, f"the text has {len(context.sentences)} sentences")
-        scope = context.get_parts("sentence")[self.sentence - 1] if self.sentence else context
-        present = self._find(scope)
+        present = self._find(context)
         missing = [text for text in dict.fromkeys(self.texts) if text not in present]
         passed = len(present) >= (self.at_least or len(set(self.texts)))
         verb = "are" if missing[1:] else "is"
@@ -62,10 +68,8 @@ class Contains(_PhraseCheck):
         )
 
     def _describe(self) -> str:
-        place = f" in sentence {self.sentence}" if self.sentence else ""
-        if self.at_least is None:
-            return f"include {join_quoted(self.texts)}{place}"
-        return f"include at least {self.at_least} of {join_quoted(self.texts)}{place}"
+        enough = "" if self.at_least is None else f"at least {self.at_least} of "
+        return f"include {enough}{join_quoted(self.texts)}"
 
     def _has(self, output: str, text: str) -> bool:
         return has_phrase(output, text, ignore_case=self.ignore_case, whole_words=self.whole_words)
@@ -119,6 +123,52 @@ class OneOf(BaseCheck):
 
     def _describe(self) -> str:
         return f"answer with {'only ' if self.alone else ''}one of {join_quoted(self.options, 'or')}"
+
+
+class Pattern(BaseCheck):
+    """A regular expression (RE2) matches somewhere in the text, or nowhere, also behind no disguise."""
+
+    check: Literal["regex"] = "regex"
+    kind: ClassVar[CheckKind] = "content"
+
+    pattern: PatternText
+    matches: bool = True
+
+    def _observe(self, context: CheckContext) -> Observation:
+        search = has_pattern if self.matches else shows_pattern
+        matched = any_true({search(text, self.pattern) for text in {context.raw, context.text}})
+        if matched is None:
+            return Observation(None, "the text is too long for the pattern")
+        return Observation(
+            matched == self.matches, f"the pattern matches {'a part' if matched else 'nothing'}"
+        )
+
+    def _describe(self) -> str:
+        pattern = quote_text(self.pattern)
+        return f"write a text that {'matches' if self.matches else 'does not match'} the pattern {pattern}"
+
+
+class StatesNumber(BaseCheck):
+    """The text states a number, in any common notation, or does not state it."""
+
+    check: Literal["states_number"] = "states_number"
+    kind: ClassVar[CheckKind] = "content"
+
+    number: float
+    tolerance: Quantity = 0.0
+    """The greatest accepted difference."""
+    present: bool = True
+
+    def _observe(self, context: CheckContext) -> Observation:
+        search = has_number if self.present else shows_number
+        is_stated = search(context.raw, self.number, self.tolerance)
+        return Observation(
+            is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
+        )
+
+    def _describe(self) -> str:
+        margin = f" +/- {self.tolerance:g}" if self.tolerance else ""
+        return f"{'state' if self.present else 'do not state'} the number {self.number!r}{margin}"
 
 
 def _strip(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evaluation.checks.context import CheckContext, ToolUse
-from evaluation.checks.kinds.sources import SourcedFacts
+from evaluation.checks.kinds.tools import SourcedFacts
 from orchestrator.judging.output import merge_contracts
 from orchestrator.state.current_step import current_records, list_corrections
 from orchestrator.state.evaluation_report import checks_of
