@@ -25,11 +25,10 @@ REPEATS: Final = 7
 TARGET_MS: Final = 100.0
 KINDS: Final = [
     *({"check": "word_count", "min": number} for number in (100, 300, 900)),
-    {"check": "word_count", "max": 30, "each": "sentence"},
     *({"check": kind, "min": 2} for kind in ("sentence_count", "paragraph_count", "line_count")),
     *({"check": kind, "max": 9000} for kind in ("character_count", "capital_word_count")),
     *({"check": kind, "min": 1} for kind in ("heading_count", "list_item_count", "highlight_count")),
-    *({"check": kind, "min": 1} for kind in ("placeholder_count", "code_block_count")),
+    *({"check": kind, "min": 1} for kind in ("placeholder_count",)),
     {"check": "letter_count", "letter": "e", "min": 10},
     {"check": "occurrences", "text": "river", "min": 3},
     {"check": "contains", "texts": ["river", "market"]},
@@ -46,9 +45,8 @@ KINDS: Final = [
     {"check": "part_count", "separator": "***", "exactly": 2},
     {"check": "title"},
     {"check": "json"},
-    {"check": "csv"},
     {"check": "table"},
-    {"check": "code"},
+    {"check": "markdown"},
     {"check": "regex", "pattern": "riv.r"},
     {"check": "states_number", "number": 25},
     {"check": "states_number", "number": 26, "present": False},

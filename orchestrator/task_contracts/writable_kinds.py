@@ -48,10 +48,10 @@ KINDS: Final[Mapping[str, WritableKind]] = {
     "starts_with": WritableKind("the first words", 'start with "Dear all"', {"text": "Dear all"}),
     "ends_with": WritableKind("the last words", 'end with "Best, Tom"', {"text": "Best, Tom"}),
     "one_of": WritableKind("one of these answers", "answer yes or no", {"options": ["yes", "no"]}),
-    "letter_case": WritableKind("style: upper, lower or title", "in all caps", {"style": "upper"}),
+    "letter_case": WritableKind("style: upper or lower", "in all caps", {"style": "upper"}),
     "language": WritableKind("the language, as a code of two letters", "in German", {"code": "de"}),
     "punctuation": WritableKind(
-        "a mark; use: absent, present or end_of_text", "no commas", {"mark": ",", "use": "absent"}
+        "a mark; use: absent or present", "no commas", {"mark": ",", "use": "absent"}
     ),
     "json": WritableKind(
         "JSON; root: any, object or array; keys that it has",

@@ -46,9 +46,9 @@ def test_the_output_is_the_standard_input_and_the_exit_status_decides(tmp_path):
 
 def test_the_end_of_what_it_printed_is_the_evidence(tmp_path):
     code = "import sys; print('a' * 10**6, flush=True); sys.exit('\\x1b[31mE  assert 3 == 4\\x1b[0m')"
-    outcome = python(code, tmp_path, max_output=40).evaluate(CheckContext("x"))
+    outcome = python(code, tmp_path).evaluate(CheckContext("x"))
 
-    assert len(outcome.evidence) == 40
+    assert len(outcome.evidence) == 4000
     assert outcome.evidence.startswith("…aaa")
     assert outcome.evidence.endswith("a\nE  assert 3 == 4")
 
@@ -75,7 +75,7 @@ def test_secrets_that_it_prints_are_redacted(tmp_path):
 
 
 def test_a_secret_at_the_cut_is_not_shown_in_part(tmp_path):
-    outcome = python(f"print('{KEY}' + 'a b ' * 9)", tmp_path, max_output=45).evaluate(CheckContext("x"))
+    outcome = python(f"print('{KEY}' + 'a b ' * 995)", tmp_path).evaluate(CheckContext("x"))
 
     assert "a1B2" not in outcome.evidence
 
@@ -160,21 +160,17 @@ def test_the_code_alone_can_be_given(tmp_path):
     assert command.evaluate(CheckContext("x = 1")).evidence == "'x = 1'"
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to(path.parent.parent / "outside")])
-def test_a_link_or_a_folder_is_not_written(tmp_path, make):
-    directory = tmp_path / "inside"
-    directory.mkdir()
-    make(directory / "answer.py")
-    outcome = python("", directory, output_file="answer.py").evaluate(CheckContext("x"))
+def test_a_folder_is_not_written(tmp_path):
+    (tmp_path / "answer.py").mkdir()
 
-    assert outcome.is_error
-    assert "is a link or a folder; remove it" in outcome.sentence
-    assert not (tmp_path / "outside").exists()
+    assert python("", tmp_path, output_file="answer.py").evaluate(CheckContext("x")).is_error
+    assert [path.name for path in tmp_path.iterdir()] == ["answer.py"]
 
 
-def test_a_hard_link_to_another_file_is_replaced(tmp_path):
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_link_to_another_file_is_replaced(tmp_path, link):
     (tmp_path / "other").write_text("kept")
-    os.link(tmp_path / "other", tmp_path / "answer.py")
+    link(tmp_path / "other", tmp_path / "answer.py")
 
     assert python("", tmp_path, output_file="answer.py").evaluate(CheckContext("x")).passed
     assert (tmp_path / "other").read_text() == "kept"
@@ -202,7 +198,6 @@ async def test_two_evaluations_do_not_mix_their_files(tmp_path):
             (lambda name=name: CommandCheck(["a"], ".", output_file=name), "give the name of a file without")
             for name in ("", ".", "..", "../a", "/tmp/a", "a/b", "a\\b", "c:a", "a\0")
         ),
-        (lambda: CommandCheck(["a"], ".", max_output=0), "give a number of at least 1"),
         (lambda: CommandCheck(["a"], ".", timeout=-1), "give a positive number of seconds"),
     ],
 )

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 from zlib import crc32
 
 from evaluation.checks import CHECKS, Check, read_checks
+from evaluation.errors import ContractError
 from evaluation.task_checks import DerivedChecks, derive_checks
 from tests.evaluation.checks.ifeval import PROMPTS, to_checks
 from tests.evaluation.task_checks.labels import JUDGED
@@ -75,10 +76,17 @@ def _find_half(row: Mapping[str, Any]) -> Half:
 
 
 def _read_row(row: Mapping[str, Any]) -> LabelledTask:
-    # Labels of kinds that the vocabulary no longer has are demands that no check can cover.
-    known = [check for check in row.get("checks", []) if check["check"] in CHECKS]
+    # Labels of kinds or fields that the vocabulary no longer has are demands that no check can cover.
+    known = [check for check in row.get("checks", []) if _is_known(check)]
     checks = tuple(read_checks(known))
     return LabelledTask(row["task"], checks, tuple(row.get("unchecked", ())))
+
+
+def _is_known(check: Mapping[str, Any]) -> bool:
+    try:
+        return bool(read_checks([check]))
+    except ContractError:
+        return False
 
 
 def _read_ifeval(half: Half) -> Iterator[LabelledTask]:
