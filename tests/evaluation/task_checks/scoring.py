@@ -80,7 +80,7 @@ def _split(check: Check) -> list[tuple[tuple, tuple]]:
         return [((name if name == "excludes" else "contains", ()), ("texts", frozenset(map(_fold, texts))))]
     if name in _ONE_VALUE:
         return [((name, ()), ("value", getattr(check, _ONE_VALUE[name])))]
-    plain = check.model_dump(exclude=_IGNORED | ({"style"} if name == "highlight_count" else set()))
+    plain = check.model_dump(exclude=_IGNORED)
     arguments = tuple(
         sorted((key, _freeze(value)) for key, value in plain.items() if value is not None and key != "check")
     )
@@ -92,7 +92,7 @@ def _split(check: Check) -> list[tuple[tuple, tuple]]:
 
 def _read_texts(check: Check) -> list[str] | None:
     """Return the words that have to be there, or may not be there, wherever and however often."""
-    is_plain = check.check == "contains" and check.at_least is None and check.sentence is None
+    is_plain = check.check == "contains" and check.at_least is None
     if is_plain or check.check == "excludes":
         return check.texts
     is_once = check.check == "occurrences" and (check.min, check.max, check.exactly) == (1, None, None)
