@@ -22,7 +22,6 @@ from .inputs.run import AgentRun as AgentRun
 from .inputs.run import RunMetadata as RunMetadata
 from .inputs.run import ToolCall as ToolCall
 from .inputs.run_state import run_from_state as run_from_state
-from .judges.cache import CachedJudge as CachedJudge
 from .judges.calibration import calibrate as calibrate
 from .judges.model_judge import RubricJudge as RubricJudge
 from .judges.panel import JudgePanel as JudgePanel

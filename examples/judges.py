@@ -3,7 +3,7 @@
     python examples/judges.py
     python examples/judges.py ollama:qwen3        a real model as the judge
 
-The judge is a panel of three samples behind a cache. The script replaces a model with a poor ear.
+The judge is a panel of three samples. The script replaces a model with a poor ear.
 """
 
 import json
@@ -11,11 +11,10 @@ import sys
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langgraph.cache.memory import InMemoryCache
 
 from agents import load_model
 from agents.testing import ScriptedChatModel
-from evaluation import CachedJudge, JudgePanel, JudgeRequest, Rubric, RubricJudge, calibrate
+from evaluation import JudgePanel, JudgeRequest, Rubric, RubricJudge, calibrate
 
 QUESTION = "Where is my order?"
 LABELS = {  # whether people find the answer kind
@@ -35,13 +34,13 @@ def score_tone(prompt: list[BaseMessage]) -> str:
 
 
 llm = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(score_tone)
-judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), InMemoryCache(), model="three samples")
+judge = JudgePanel([RubricJudge(llm)], samples=3)
 labelled = [(JudgeRequest(RUBRIC, QUESTION, text), label) for text, label in LABELS.items()]
 
 for text, label in LABELS.items():
     answer: Any = judge.judge(JudgeRequest(RUBRIC, QUESTION, text))
     print(f"score {answer['score']}, people say {'kind' if label else 'not kind'}: {text}")
-agreement = calibrate(judge, labelled).agreement  # the cache answers: no further call of the model
+agreement = calibrate(judge, labelled).agreement
 print(f"accuracy {agreement.accuracy.value}")
 if interval := agreement.accuracy.interval:
     print(f"95 % interval {interval.low:.2f} to {interval.high:.2f}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -80,7 +79,6 @@ def _definitions(rubric: Rubric) -> dict[str, object]:
     return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
 
 
-_LABEL_MARGIN: Final = 200
 _MAX_PART: Final = 2_000
 """Maximum number of characters that are shown of a call's result."""
 _ROLE: Final = (
@@ -122,15 +120,6 @@ def describe_evidence(request: JudgeRequest, longest: int) -> str:
     """
     lines = [*request.checks, *map(_format_action, request.actions)]
     return "\n".join(lines)[:longest]
-
-
-def count_fitting_turns(conversation: Sequence[Turn], excess: int) -> int:
-    """Counts the last messages that remain if ``excess`` characters of the prompt are left out."""
-    lengths = [len(_format_turn(turn)) + 1 for turn in conversation]
-    # The label of a part is longer than the label of the whole.
-    left_out = accumulate(lengths, initial=-_LABEL_MARGIN)
-    dropped = next((number for number, length in enumerate(left_out) if length >= excess), len(lengths))
-    return len(lengths) - dropped
 
 
 def describe_unseen(conversation: Sequence[Turn], shown: int) -> str | None:

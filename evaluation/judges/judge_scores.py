@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -13,7 +13,7 @@ from evaluation.inputs.rubric import Rubric, Scale
 from evaluation.judges.answers import JudgeFailure, ObjectRead, read_object
 from evaluation.judges.contradictions import find_contradiction
 from evaluation.patterns.json_schema import find_schema_problem
-from evaluation.values import JsonObject, as_object, format_numbers
+from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
 REPAIRED_APPROVAL: Final = "the answer is not JSON, and a repaired one cannot approve"
 
@@ -132,13 +132,9 @@ def _find_schema_problem(answer: JsonObject, rubric: Rubric) -> str | None:
     if schema is None:
         return None
     # The usual fields are checked only if the rubric's schema mentions them.
-    mentioned = {*_read_names(schema.get("properties")), *_read_names(schema.get("required"))}
+    mentioned = {*as_object(schema.get("properties")), *as_list(schema.get("required"))}
     value = {name: part for name, part in answer.items() if name not in FIELDS or name in mentioned}
     return find_schema_problem(schema, value)
-
-
-def _read_names(value: object) -> list[object]:
-    return list(value) if isinstance(value, Iterable) else []
 
 
 def _find_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> JudgeFailure | None:

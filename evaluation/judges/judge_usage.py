@@ -25,25 +25,16 @@ def sum_usage(usages: Sequence[JsonObject]) -> JsonObject:
     """Sums the usage of several calls.
 
     Returns:
-        ``calls``, the sums of the reported numbers, ``model`` (or ``models``, if there are several), and
+        ``calls``, the sums of the reported numbers, ``model`` (the names, if there are several), and
         ``unreported``: the number of calls without tokens, which the sums lack.
     """
-    amounts = {name: _read_amounts(name, usages) for name in _SUMMED}
-    sums = {name: sum(values) for name, values in amounts.items() if values}
-    silent = sum(_read_amount(usage.get("input_tokens")) is None for usage in usages)
-    unreported = {"unreported": silent} if silent else {}
-    return {"calls": len(usages), **sums, **_name_models(usages), **unreported}
-
-
-def _name_models(usages: Sequence[JsonObject]) -> JsonObject:
-    names = sorted({name for usage in usages if isinstance(name := usage.get("model"), str)})
-    if len(names) == 1:
-        return {"model": names[0]}
-    return {"models": names} if names else {}
-
-
-def _read_amounts(name: str, usages: Sequence[JsonObject]) -> list[float]:
-    return [amount for usage in usages if (amount := _read_amount(usage.get(name))) is not None]
+    amounts = {name: [_read_amount(usage.get(name)) for usage in usages] for name in _SUMMED}
+    known = {name: [amount for amount in values if amount is not None] for name, values in amounts.items()}
+    sums: JsonObject = {name: sum(values) for name, values in known.items() if values}
+    models = sorted({str(usage["model"]) for usage in usages if usage.get("model")})
+    silent = amounts["input_tokens"].count(None)
+    named = {"model": ", ".join(models)} if models else {}
+    return {"calls": len(usages), **sums, **named, **({"unreported": silent} if silent else {})}
 
 
 def _read_amount(value: object) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from statistics import fmean
@@ -29,7 +30,6 @@ from evaluation.judges.answers import JudgeFailure, is_number, read_object
 from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,
-    count_fitting_turns,
     describe_unseen,
     judge_prompt,
 )
@@ -134,19 +134,21 @@ class RubricJudge:
         Returns:
             The prompt, and the number of these messages.
         """
-        shown = len(request.conversation)
-        messages = judge_prompt(request, schema, self.instructions)
-        excess = _count_characters(messages) - self.max_characters
-        if excess > 0 and shown:
-            shown = max(1, count_fitting_turns(request.conversation, excess))
-            messages = judge_prompt(request, schema, self.instructions, shown)
-        length = _count_characters(messages)
-        if length > self.max_characters:
+
+        def count_excess(turns: int) -> int:
+            messages = judge_prompt(request, schema, self.instructions, turns)
+            return sum(len(message.text) for message in messages) - self.max_characters
+
+        total = len(request.conversation)
+        shown = total
+        if total and count_excess(total) > 0:
+            shown = max(1, bisect_right(range(total), 0, key=count_excess) - 1)
+        if (excess := count_excess(shown)) > 0:
             raise JudgeError(
-                f"the prompt has {length} characters and max_characters is {self.max_characters}: "
-                "raise it if the model's context is long enough"
+                f"the prompt has {excess} characters too many, because max_characters is "
+                f"{self.max_characters}: raise it if the model's context is long enough"
             )
-        return messages, shown
+        return judge_prompt(request, schema, self.instructions, shown), shown
 
     def _read_answer(
         self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric
@@ -168,10 +170,6 @@ class RubricJudge:
         answer = {**answer, "repaired": True} if read.repaired else answer
         checked = read_judge_result(answer, rubric)
         return checked if isinstance(checked, JudgeFailure) else answer
-
-
-def _count_characters(messages: Sequence[BaseMessage]) -> int:
-    return sum(len(message.text) for message in messages)
 
 
 def _add_usage(result: JsonObject | JudgeFailure, before: JsonObject) -> JsonObject | JudgeFailure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 
 from agents.calls.conversation import reply_text
 from agents.calls.server_errors import is_content_filtered
@@ -14,7 +14,7 @@ from agents.models.transport_retry import iter_causes
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from evaluation.errors import JudgeError
 from evaluation.judges.answers import JudgeFailure
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 
 @contextmanager
@@ -50,6 +50,10 @@ def find_end_failure(message: BaseMessage, usage: JsonObject) -> JudgeFailure | 
 
 def read_usage(message: BaseMessage, model: str) -> JsonObject:
     """Reads the reported tokens and the model. Numbers that are not reported are left out."""
-    reported = message.usage_metadata if isinstance(message, AIMessage) else None
-    tokens = {name: reported[name] for name in ("input_tokens", "output_tokens")} if reported else {}
-    return {**tokens, "model": str(message.response_metadata.get("model_name") or model)}
+    reported = as_object(getattr(message, "usage_metadata", None))
+    tokens: JsonObject = {
+        name: reported[name] for name in ("input_tokens", "output_tokens") if name in reported
+    }
+    # LangChain marks a reply from a cache so.
+    free = {"cost_usd": 0.0} if reported.get("total_cost") == 0 else {}
+    return {**tokens, **free, "model": str(message.response_metadata.get("model_name") or model)}

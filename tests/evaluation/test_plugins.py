@@ -1,10 +1,8 @@
 """Judges that are functions, and what is no judge."""
 
 import pytest
-from langgraph.cache.memory import InMemoryCache
 
 from evaluation import (
-    CachedJudge,
     ContractError,
     JudgePanel,
     JudgeRequest,
@@ -53,18 +51,13 @@ def test_what_is_no_judge_is_refused_at_once(judge, problem):
         evaluate_many([CASE], judge=judge)
 
 
-BUILDERS = [
-    lambda judge: JudgePanel([judge]),
-    lambda judge: CachedJudge(judge, InMemoryCache(), model="x"),
-]
 REQUEST = JudgeRequest(rubric=Rubric(criteria=[{"name": "clarity"}]), input="q", output="x")
 
 
-@pytest.mark.parametrize("build", BUILDERS, ids=["panel", "cache"])
 @pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
-async def test_a_panel_and_a_cache_ask_a_function(build, judge):
-    assert evaluate(CASE, judge=build(judge)).status == "passed"
-    assert (await aevaluate(CASE, judge=build(judge))).status == "passed"
+async def test_a_panel_asks_a_function(judge):
+    assert evaluate(CASE, judge=JudgePanel([judge])).status == "passed"
+    assert (await aevaluate(CASE, judge=JudgePanel([judge]))).status == "passed"
 
 
 @pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
@@ -72,7 +65,7 @@ def test_a_function_is_calibrated(judge):
     assert calibrate(judge, [(REQUEST, True)]).answered.value == 1
 
 
-def test_a_dict_is_refused_by_a_panel_a_cache_and_a_calibration():
-    for build in (*BUILDERS, lambda judge: calibrate(judge, [])):
+def test_a_dict_is_refused_by_a_panel_and_a_calibration():
+    for build in (lambda judge: JudgePanel([judge]), lambda judge: calibrate(judge, [])):
         with pytest.raises(ContractError, match="judge is a dict"):
             build(ANSWER)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from langgraph.cache.memory import InMemoryCache
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate
-from evaluation.judges.cache import CachedJudge
 from evaluation.judges.panel import JudgePanel
 from evaluation.results.status import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
@@ -107,11 +105,9 @@ def test_a_judge_that_fails_does_not_look_like_a_bad_answer_of_the_agent():
 def test_the_report_says_why_the_judge_was_called_and_what_it_cost():
     usage = {"input_tokens": 10, "output_tokens": 3, "model": "m"}
     answer = {"score": 5, "rationale": "Clear.", "usage": usage}
-    judge = CachedJudge(ScriptedJudge([answer]), InMemoryCache(), model="m")
-    first, second = (evaluate({**FINE, "rubric": RUBRIC}, judge=judge).judge for _ in range(2))
-    assert (first.needed, first.called, first.reason) == (True, True, "a rubric is configured")
-    assert first.usage == usage
-    assert (second.usage["cached"], second.usage["input_tokens"]) == (True, 0)
+    judged = evaluate({**FINE, "rubric": RUBRIC}, judge=ScriptedJudge([answer])).judge
+    assert (judged.needed, judged.called, judged.reason) == (True, True, "a rubric is configured")
+    assert judged.usage == usage
 
 
 def test_the_disagreement_of_a_panel_is_in_the_report():

@@ -7,6 +7,7 @@ import json
 
 import httpx
 import pytest
+from langchain_core.caches import InMemoryCache
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
@@ -99,6 +100,14 @@ def test_the_tokens_and_the_model_are_told():
 def test_tokens_that_are_not_reported_are_not_made_up():
     llm = ScriptedChatModel([AIMessage(json.dumps(REPLY), response_metadata={"model_name": "m-1"})])
     assert RubricJudge(llm).judge(request())["usage"] == {"model": "m-1"}
+
+
+def test_a_model_with_a_cache_is_asked_once_and_the_second_answer_costs_nothing():
+    judge, llm = replying(REPLY)
+    llm.cache = InMemoryCache()
+    first, second = judge.judge(request()), judge.judge(request())
+    assert (first["score"], second["score"], second["usage"]["cost_usd"]) == (4.5, 4.5, 0.0)
+    assert len(llm.prompts) == 1
 
 
 @pytest.mark.parametrize(

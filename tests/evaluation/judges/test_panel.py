@@ -114,7 +114,7 @@ def test_the_cost_is_that_of_all_calls_failed_ones_included():
         "input_tokens": 22,
         "output_tokens": 2,
         "cost_usd": 0.5,
-        "models": ["a", "b"],
+        "model": "a, b",
         "unreported": 1,
     }
     assert sum_usage([{"model": "m"}] * 2) == {"calls": 2, "model": "m", "unreported": 2}

@@ -39,7 +39,6 @@ ANSWERS = [
     ({"checks": [{"check": "starts_with", "text": "Orion"}]}, ["Orion"]),
     ({"checks": [{"check": "regex", "pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
     ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
-    ({"checks": [{"check": "table", "columns": 2, "header": ["Orion", "Preis"]}]}, ["Orion", "Preis"]),
     ({"checks": [{"check": "schema", "json_schema": {"const": "Orion"}}]}, ["Orion"]),
     ({"checks": [{"check": "states_number", "number": 12.5}]}, ["12.5"]),
     ({"checks": [{"check": "states_number", "number": 1250, "tolerance": 5}]}, ["1250", "1245"]),
