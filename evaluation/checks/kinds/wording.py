@@ -19,9 +19,9 @@ from evaluation.checks.search import (
     shows_phrase,
 )
 from evaluation.checks.segmentation import compile_phrase
+from evaluation.patterns.regex import PatternText
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
-from evaluation.patterns.regex import PatternText
 from evaluation.values import Quantity
 
 Texts = Annotated[list[Text], Field(min_length=1)]
