@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from typing_extensions import TypedDict
 
 from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
-from evaluation.values import Count, JsonObject, as_object, is_deep
-
-if TYPE_CHECKING:
-    from evaluation.checks.context import NotRun
+from evaluation.values import JsonObject, as_object, is_deep
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json`"
 _NO_TEXT: Final = "an error without a text"
 _NOT_ENDED: Final = "the call had not ended when the step returned"
-_MAX_COUNT: Final = 2**63 - 1
+_MAX_QUANTITY: Final = 2**63
 _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
 _ACCEPTED_STATUSES: Final = ("validated", "warning")
-_COUNTS: Final = ("input_tokens", "output_tokens", "total_tokens")
+_TOKENS: Final = ("input_tokens", "output_tokens", "total_tokens")
+_QUANTITIES: Final = (*_TOKENS, "latency_ms", "model_calls", "cost_usd")
 _PROBLEMS: Final = 3
 """Most problems that an error names."""
 
 
-class _Part(BaseModel):
-    """A part of a state; its other fields are not read."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class _ToolCall(_Part):
+class _ToolCall(TypedDict):
     name: str
     args: object
     result: str | None
     error: str | None
     latency_ms: float | None
-    gate: str | None = None
-    received: dict[str, object] | None = None
-    writes: bool = False
+    gate: NotRequired[str | None]
+    received: NotRequired[dict[str, object] | None]
+    writes: NotRequired[bool]
 
 
-class _Record(_Part):
+class _Record(BaseModel):
     tool_calls: list[_ToolCall]
     usage: dict[str, object]
     model: str | None
@@ -56,24 +48,17 @@ class _Record(_Part):
     probes: list[dict[str, object]] = Field(default_factory=list)
 
 
-class _Failure(_Part):
-    message: str
+class _State(BaseModel):
+    """The fields of a state that are read."""
 
-
-class _Retries(_Part):
-    transport: Count
-    semantic: Count
-
-
-class _State(_Part):
     task: str
     status: Literal["planning", "executing", "success", "failed"]
     output: str | None
     basis: str | None = None
-    failure: _Failure | None
+    failure: dict[str, object] | None
     results: list[_Record]
     synthesis: list[_Record] = Field(default_factory=list)
-    retries: _Retries
+    retries: dict[str, int]
     usage: dict[str, object]
 
 
@@ -104,8 +89,11 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
     return {
         "input": run.task,
-        **convert_calls([call.model_dump() for call in _list_made_calls(records)]),
-        "retries": run.retries.transport + run.retries.semantic,
+        # A reused call had no effect: the call that it is answered from is in the run, too.
+        **convert_calls(
+            [call for record in records for call in record.tool_calls if call.get("gate") != "reused"]
+        ),
+        "retries": sum(run.retries.values()),
         "metadata": _label_run(run, records, document.get("thread_id")),
         **_list_probes(run),
         **_read_end(run),
@@ -117,7 +105,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
 
 def _read_state(value: object) -> _State:
     try:
-        return _State.model_validate(value)
+        return _State.model_validate(value, strict=True)
     except ValidationError as error:
         problems = describe_errors(error, value, [*_State.model_fields], root="the state")
         raise ContractError(f"{'; '.join(problems[:_PROBLEMS])}; {_ACCEPTED}") from None
@@ -127,8 +115,7 @@ def _read_end(run: _State) -> JsonObject:
     output: JsonObject = {} if run.output is None else {"final_output": run.output}
     if run.status == "success":
         return output
-    message = "" if run.failure is None else run.failure.message
-    return {**output, "error": message or _NO_TEXT}
+    return {**output, "error": str((run.failure or {}).get("message") or _NO_TEXT)}
 
 
 def _tell_cut_off(run: _State) -> JsonObject:
@@ -154,11 +141,6 @@ def _name_model(records: Sequence[_Record]) -> JsonObject:
     return {} if name is None else {"model": name}
 
 
-def _list_made_calls(records: Sequence[_Record]) -> Iterator[_ToolCall]:
-    # A reused call had no effect: the call that it is answered from is in the run, too.
-    return (call for record in records for call in record.tool_calls if call.gate != "reused")
-
-
 def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> dict[str, object]:
     labels = {
         "timestamp": records[0].started_at if records else None,
@@ -181,52 +163,28 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
 
     Its arguments are those that the tool received, which may differ from those that the model wrote.
     """
-    latency_ms = _valid_quantity(call["latency_ms"])
-    converted: JsonObject = {
+    args = call.get("received") or call["args"]
+    error = call["error"]
+    if error is None and call["result"] is None:
+        error = _NOT_ENDED
+    is_readable = args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH))
+    gate, latency_ms = call.get("gate"), call["latency_ms"]
+    return {
         "name": str(call["name"]),
-        "args": _convert_arguments(call.get("received") or call["args"]),
+        "args": args if is_readable else json.dumps(args, ensure_ascii=False),
         "result": call["result"],
-        "error": _read_error(call),
+        # An empty text would count as no error.
+        "error": None if error is None else str(error) or _NO_TEXT,
+        **({"not_run": gate} if gate in NOT_RUN_WORDS else {}),
+        **({"latency_ms": latency_ms} if _is_quantity(latency_ms) else {}),
     }
-    if (gate := call.get("gate")) in NOT_RUN_WORDS:
-        converted = {**converted, "not_run": cast("NotRun", gate)}
-    return converted if latency_ms is None else {**converted, "latency_ms": latency_ms}
-
-
-def _read_error(call: Mapping[str, object]) -> str | None:
-    if call["result"] is None and call["error"] is None:
-        return _NOT_ENDED
-    # An empty text would count as no error.
-    return None if call["error"] is None else str(call["error"]) or _NO_TEXT
-
-
-def _convert_arguments(args: object) -> Mapping[str, object] | str | None:
-    """Return arguments as an object, or as JSON text if they are none or nested too deep to evaluate."""
-    if args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH)):
-        return args
-    # Cannot exceed the recursion limit: the recorder of tool calls bounds the nesting.
-    return json.dumps(args, ensure_ascii=False)
 
 
 def convert_usage(usage: Mapping[str, object]) -> JsonObject:
-    """Convert the usage of a run or of an execution; what was not measured is absent."""
-    values: dict[str, object] = {
-        "latency_ms": _valid_quantity(usage.get("latency_ms")),
-        **{name: _valid_count(usage.get(name)) for name in _COUNTS},
-        "model_calls": _valid_count(usage.get("model_calls")) or None,
-        "cost_usd": _valid_quantity(usage.get("cost_usd")),
-    }
-    return {name: value for name, value in values.items() if value is not None}
+    """Convert the usage of a run or of an execution; what was not measured, or is impossible, is absent."""
+    values = {name: value for name in _QUANTITIES if _is_quantity(value := usage.get(name))}
+    return {name: value for name, value in values.items() if value or name != "model_calls"}
 
 
-def _valid_count(value: object) -> int | None:
-    """Return a count; None for an impossible one, which some providers report."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value <= _MAX_COUNT else None
-
-
-def _valid_quantity(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if 0 <= value <= sys.float_info.max else None
+def _is_quantity(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_QUANTITY

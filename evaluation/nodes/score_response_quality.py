@@ -9,6 +9,7 @@ from typing import Final
 
 from evaluation.checks import CheckContext, ToolUse
 from evaluation.checks.requirement import Requirement
+from evaluation.inputs.contract import EvaluationContract
 from evaluation.inputs.messages import assistant_parts, list_given_texts
 from evaluation.inputs.run import ToolCall
 from evaluation.inputs.short_forms import expand_contract, read_lengths
@@ -53,6 +54,7 @@ class _Case:
     reference: str | None
     keywords: list[str]
     thresholds: dict[str, JsonObject]
+    lengths: dict[str, dict[str, int]]
     requirements: list[Requirement]
 
     @property
@@ -97,8 +99,7 @@ def _score_case(
         *_check_reference(case, scores),
         *outcomes,
     ]
-    lengths = read_lengths(state["contract"])
-    limits = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
+    limits = {**limits_by_name(case.thresholds), **limits_by_name(case.lengths)}
     named = {} if missing is None else {"missing_keywords": missing}
     metrics = build_group(scores, checks, {**limits, **named})
     errors = [*state["errors"], *list_errors(results)]
@@ -112,14 +113,15 @@ def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:
 
 
 def _read_case(state: EvaluationState) -> _Case:
-    contract = state["contract"]
     thresholds = {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
+    contract = EvaluationContract.model_validate({**state["contract"], "thresholds": thresholds})
     return _Case(
         output=read_output(state),
         reference=state["reference_output"],
-        keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
+        keywords=contract.keywords,
         thresholds=thresholds,
-        requirements=expand_contract({**contract, "thresholds": thresholds}),
+        lengths=read_lengths(contract.output_length),
+        requirements=expand_contract(contract),
     )
 
 

@@ -14,6 +14,7 @@ from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.base import CheckKind
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.registry import NamedCheck
+from evaluation.inputs.contract import EvaluationContract
 from evaluation.inputs.rules import ContentRule
 from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.quoting import shorten
@@ -71,7 +72,8 @@ class OutputRules:
     @property
     def states_content(self) -> bool:
         """Whether code checks the content of the output, and not its form alone."""
-        stated = [each.check for each in expand_contract(dict(self.contract or {}))]
+        contract = EvaluationContract.model_validate(dict(self.contract or {}))
+        stated = [each.check for each in expand_contract(contract)]
         own = bool(self.checks) and {OUTPUT_TYPE} != {mapping(check).get("name") for check in self.checks}
         return own or any(isinstance(check, NamedCheck) or check.covers == "content" for check in stated)
 

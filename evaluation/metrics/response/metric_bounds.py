@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evaluation.facts.lost_facts import find_lost_facts
+from evaluation.inputs.rules import Threshold
 from evaluation.inputs.short_forms import is_demanding
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS
 from evaluation.results.alerts import join_names
@@ -80,7 +81,8 @@ def reference_checks(
     reference. Everything else is inconclusive: a wrong answer may share most words with the reference, and a
     right one few. A fact that differs keeps a run from passing, whatever a threshold or a judge says.
     """
-    if not any(is_demanding(thresholds.get(metric, {})) for metric in QUALITY_METRICS):
+    bounds = [Threshold.model_validate(thresholds[name]) for name in QUALITY_METRICS if name in thresholds]
+    if not any(map(is_demanding, bounds)):
         yield _check_similarity(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
     lost = find_lost_facts(output, reference) if output is not None else []
     if lost:

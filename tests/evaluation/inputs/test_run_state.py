@@ -174,13 +174,6 @@ def test_anything_else_is_refused_with_its_place_and_what_to_give(document, prob
     assert ("--json" in str(raised.value)) != ("has not ended" in problem)
 
 
-def test_arguments_that_are_nested_too_deep_to_evaluate_become_text():
-    args = {"a": json.loads("[" * 70 + "]" * 70)}
-    run = run_from_state(state(record(0, call(args=args))))
-
-    assert run["tool_calls"][0]["args"] == json.dumps(args)
-
-
 def test_a_call_that_was_answered_from_an_earlier_one_is_no_second_call():
     reused = {**call("pay"), "gate": "reused", "made_in": {"step_index": 0, "attempt": 1}}
     run = run_from_state(state(record(0, call("pay")), record(0, reused), record(1, reused)))
