@@ -1,4 +1,4 @@
-"""The plug-ins of an evaluation: judge, embedder, prices, argument functions, clock."""
+"""The plug-ins of an evaluation: judge, embedder, prices, checks, clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from evaluation.errors import ContractError
 from evaluation.inputs.rubric import Rubric
 from evaluation.results.state import Action
 from evaluation.sensitive.spans import Recognizer
-from evaluation.values import JsonObject
 
 
 class Turn(TypedDict):
@@ -124,10 +123,6 @@ def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
     )
 
 
-ArgumentFunction = Callable[[JsonObject, JsonObject], bool]
-"""Compares the expected with the observed arguments of one call; true if they agree."""
-
-
 class Embedder(Protocol):
     """Turns texts into vectors, as LangChain's ``Embeddings`` does."""
 
@@ -172,8 +167,6 @@ class Plugins:
     """Scores what no program can score. Without a judge, a run that needs one ends as ``needs_review``."""
     embedder: Embedder | None = None
     """Turns texts into vectors for ``semantic_similarity``."""
-    argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
-    """The functions that argument rules with ``match="custom"`` name."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """By model; used to compute ``cost_usd`` if the run does not record it."""
     recognizers: tuple[Recognizer, ...] = ()
@@ -207,7 +200,6 @@ class PluginOptions(TypedDict, total=False):
     """The plug-ins by name, without the judge; the fields of ``Plugins``."""
 
     embedder: Embedder | None
-    argument_functions: Mapping[str, ArgumentFunction]
     prices: Mapping[str, Price]
     recognizers: tuple[Recognizer, ...]
     checks: Sequence[CustomCheck]

@@ -10,7 +10,7 @@ from evaluation.checks.base import Text
 from evaluation.importers.tool_answers import FailedAnswer
 from evaluation.inputs.run import ActionKind
 from evaluation.validation.input_model import InputModel, wrap_name
-from evaluation.values import WHOLE, Quantity
+from evaluation.values import WHOLE
 
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
 MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
@@ -19,46 +19,28 @@ MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
 class ArgumentRule(InputModel):
     """How the arguments of an observed call are compared with the expected ones.
 
-    With ``superset``, the observed arguments contain at least the expected ones; with ``subset``, at most.
-    Both apply at every level of nesting.
+    With ``superset``, the observed arguments contain at least the expected ones, at every level of nesting.
     """
 
-    match: Literal["exact", "ignore", "named", "subset", "superset", "custom"] = "exact"
+    match: Literal["exact", "ignore", "named", "superset"] = "exact"
     names: list[str] | None = None
     """For ``named``: the arguments to compare."""
-    tolerance: Quantity = 0.0
-    """The greatest accepted difference between two numbers."""
-    ignore_case: bool = False
     numbers_as_text: bool = False
     """Whether a text such as "12.50" counts as the number that it writes."""
     unordered: list[str | list[str]] = Field(default_factory=list)
-    """Lists whose items may come in any order, by path: ``orders.items`` is the list ``items`` in each of the
-    ``orders``. Lists whose items belong together are a group: ``["item_ids", "new_item_ids"]``."""
-    function: str | None = None
-    """For ``custom``: the name of a function in ``argument_functions``."""
+    """Arguments that are lists whose items may come in any order. Lists whose items belong together are a
+    group: ``["item_ids", "new_item_ids"]``."""
 
     @model_validator(mode="after")
-    def _require_parameters(self) -> Self:
+    def _require_names(self) -> Self:
         if self.match == "named" and not self.names:
             raise ValueError("match 'named' needs 'names', the arguments to compare")
-        if self.match == "custom" and not self.function:
-            raise ValueError("match 'custom' needs 'function', the name of a registered function")
-        return self
-
-    @model_validator(mode="after")
-    def _require_groups(self) -> Self:
-        paths = [path for group in self.unordered_groups for path in group]
-        if len(set(paths)) < len(paths) or not all(all(path.split(".")) for path in paths):
-            raise ValueError("'unordered' needs paths such as 'orders.items', each of them once")
-        for group in self.unordered_groups:
-            if len({path.rpartition(".")[0] for path in group}) != 1:
-                raise ValueError(f"a group needs lists of one object, not {', '.join(group) or 'none'}")
         return self
 
     @property
-    def unordered_groups(self) -> list[tuple[str, ...]]:
+    def unordered_groups(self) -> list[list[str]]:
         """The groups of lists; a list that stands alone is a group of one."""
-        return [(group,) if isinstance(group, str) else tuple(group) for group in self.unordered]
+        return [[group] if isinstance(group, str) else group for group in self.unordered]
 
 
 class ExpectedAction(InputModel):
@@ -137,8 +119,6 @@ class TrajectoryRules(InputModel):
     failed_answers: list[FailedAnswer] = Field(default_factory=list)
     """Answers of a failed call: a text is how it begins, an object has fields of it with their values. A
     writing tool also fails by the answers that ``describes_error`` knows."""
-    parallel_calls: Literal["any_order", "in_order"] = "any_order"
-    """Whether the calls of one message may come in any order among themselves."""
     stuck_after: Annotated[int, Field(ge=2), WHOLE] = 3
     """Number of identical calls in a row that count as stuck."""
 
@@ -158,6 +138,19 @@ class TrajectoryRules(InputModel):
     def asks_for_effects(self) -> bool:
         """Whether the contract lists all tools that write, so that every other tool only reads."""
         return self.writing_tools is not None and self.reading_tools is None
+
+    def find_rule(self, action: ExpectedAction) -> ArgumentRule:
+        """Return the rule for the arguments: the action's own, else the tool's, else the common one."""
+        return action.arguments or self.tools.get(str(action.name), self.arguments)
+
+    def compares(self, name: str) -> bool:
+        """Return whether actions of a name are compared."""
+        return name not in self.ignored_tools and (self.compared_tools is None or name in self.compared_tools)
+
+    def is_read(self, name: str, kind: str | None) -> bool:
+        """Return whether an action only reads, by the contract's word. An unnamed hand-off does not."""
+        is_unnamed_tool = name not in (self.writing_tools or ()) and kind in {None, "tool"}
+        return name in (self.reading_tools or ()) or (self.asks_for_effects and is_unnamed_tool)
 
     @model_validator(mode="after")
     def _require_one_effect(self) -> Self:

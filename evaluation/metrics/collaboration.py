@@ -10,15 +10,14 @@ from typing import Final, Literal, TypeAlias
 from rapidfuzz.distance import LCSseq
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory.arguments.equality import are_equal
-from evaluation.metrics.trajectory.assignment import UndecidedError, assign_actions
+from evaluation.metrics.trajectory.action_differences import hashable_key
+from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.results.findings import (
     MetricOutcome,
     Score,
     build_outcome,
     missing_data,
     not_applicable,
-    unscored_error,
 )
 from evaluation.results.state import Action
 from evaluation.results.thresholds import check_bounds
@@ -122,15 +121,10 @@ def _handoff_accuracy(made: Sequence[Action], expected: Sequence[JsonObject]) ->
     if not expected_ends:
         return not_applicable("no hand-off is expected")
     # An expectation that names no agent, or no target, is met by any.
-    masks = [
-        sum(1 << place for place, ends in enumerate(made_ends) if _has_ends(ends, wanted))
-        for wanted in expected_ends
+    candidates = [
+        [place for place, ends in enumerate(made_ends) if _has_ends(ends, wanted)] for wanted in expected_ends
     ]
-    try:
-        assigned = assign_actions(masks, range(len(masks)), len(made_ends))
-    except UndecidedError as error:
-        return unscored_error(str(error))
-    return sum(place >= 0 for place in assigned) / len(masks)
+    return len(assign_actions(candidates, range(len(candidates)))) / len(candidates)
 
 
 def _has_ends(ends: _Ends, wanted: _Ends) -> bool:
@@ -184,7 +178,7 @@ def find_stuck_actions(
 def _is_same_action(action: Action, after: Action) -> bool:
     if any(action[key] != after[key] for key in ("name", "agent", "args_text")):
         return False
-    return are_equal(action["args"], after["args"])
+    return hashable_key(action["args"]) == hashable_key(after["args"])
 
 
 def _check_identities(known: Score) -> Iterable[MetricOutcome]:

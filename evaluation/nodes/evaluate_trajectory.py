@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.check_outcomes import list_tool_outcomes
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, score_collaboration
-from evaluation.metrics.trajectory.action_comparison import ActionComparer
-from evaluation.metrics.trajectory.actions import ExpectedStep, expected_steps, observed_action
-from evaluation.metrics.trajectory.assignment import UndecidedError
+from evaluation.metrics.trajectory.action_differences import fits_step
+from evaluation.metrics.trajectory.expected_steps import ExpectedStep, expected_steps
 from evaluation.metrics.trajectory.matching import DEFAULT_RULES
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, Score, build_group, group_status
-from evaluation.results.state import Action, EvaluationState
+from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
 
-def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
     contract_rules = state["contract"].get("trajectory")
     rules = TrajectoryRules.model_validate(contract_rules) if contract_rules else DEFAULT_RULES
     steps = expected_steps(state["expected_trajectory"])
-    scores = _score_trajectory(state, steps, rules, plugins)
-    shared, shared_checks = _score_collaboration(state, steps, rules, plugins)
+    scores = _score_trajectory(state, steps, rules)
+    shared, shared_checks = _score_collaboration(state, steps, rules)
     tool_checks = list_tool_outcomes(state["check_results"])
     checks = [*_withdraw_unproved(scores.checks, state), *tool_checks, *shared_checks]
     metrics = build_group({**scores.scores, **shared}, checks, scores.facts)
@@ -48,23 +46,23 @@ def _without_proof(check: MetricOutcome) -> MetricOutcome:
 
 
 def _score_trajectory(
-    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules, plugins: Plugins
+    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
 ) -> TrajectoryScores:
     is_expected = state["contract"].get("expected_trajectory") is not None
     thresholds = state["thresholds"]
     recorded = [str(name) for name in as_list(state["agent_run"].get("writing_tools"))]
     return score_trajectory(
-        [observed_action(action, recorded) for action in state["actual_trajectory"]],
+        state["actual_trajectory"],
         steps if is_expected else None,
         state["trajectory_match_mode"],
         rules,
-        plugins.argument_functions,
         {name: thresholds[name] for name in TRAJECTORY_METRICS if name in thresholds},
+        recorded,
     )
 
 
 def _score_collaboration(
-    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules, plugins: Plugins
+    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
 ) -> tuple[dict[str, Score], list[MetricOutcome]]:
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
@@ -73,17 +71,10 @@ def _score_collaboration(
         [str(name) for name in plan] if isinstance(plan, list) else None,
         rules,
         {name: thresholds[name] for name in COLLABORATION_METRICS if name in thresholds},
-        partial(_count_expected, steps=steps, comparer=ActionComparer(rules, plugins.argument_functions)),
+        lambda action: sum(fits_step(step, action, rules) for step in steps),
     )
 
 
 def _list_members(item: JsonObject) -> Iterable[JsonObject]:
     members = as_list(item.get("in_any_order")) or [item]
     return [{"name": member} if isinstance(member, str) else as_object(member) for member in members]
-
-
-def _count_expected(action: Action, *, steps: Sequence[ExpectedStep], comparer: ActionComparer) -> int:
-    try:
-        return comparer.count_fitting(steps, observed_action(action))
-    except UndecidedError:
-        return 0

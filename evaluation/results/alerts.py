@@ -36,7 +36,6 @@ ACTIONS: Final[Mapping[FindingKind, str]] = {
 """The recommended action by kind of finding."""
 _ENDS: Final = (".", "!", "?", "…")
 _MOST_NAMES: Final = 5
-_LONGEST_NAME: Final = 80
 
 
 class Alert(TypedDict):
@@ -88,8 +87,9 @@ def end_sentence(text: str) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """List up to five different names, each cut to 80 characters, and count the rest."""
+    """List up to five different names, each on one line and cut to 60 characters, and count the rest."""
     distinct = list(dict.fromkeys(names))
     more = len(distinct) - _MOST_NAMES
-    text = ", ".join(shorten(name, _LONGEST_NAME) for name in distinct[:_MOST_NAMES])
+    shown = (shorten(name) for name in distinct[:_MOST_NAMES])
+    text = ", ".join(name if name.isprintable() else ascii(name) for name in shown)
     return f"{text} and {more} more" if more > 0 else text

@@ -13,7 +13,6 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.checks.registry import require_checks
 from evaluation.plugins import (
     AnyJudge,
-    ArgumentFunction,
     Embedder,
     JudgeFunction,
     PluginOptions,
@@ -37,7 +36,6 @@ class EvaluationOptions:
             ``{"runs": [...]}``, or a function of the task and the step.
             The ``baseline_metrics`` of an ``EvaluationCase`` that is a contract come first.
         embedder: Turns texts into vectors for ``semantic_similarity``, as LangChain's ``Embeddings`` does.
-        argument_functions: The functions that argument rules with ``match="custom"`` name.
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
         named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
@@ -50,7 +48,6 @@ class EvaluationOptions:
 
     baseline: Baseline | BaselineFunction | None = None
     embedder: Embedder | None = None
-    argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
     prices: Mapping[str, Price] = field(default_factory=dict)
     recognizers: tuple[Recognizer, ...] = ()
     named_checks: Sequence[CustomCheck] = ()

@@ -14,7 +14,7 @@ from evaluation.inputs.rules import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import Domains, find_hosts
-from evaluation.metrics.trajectory.rules.misspellings import find_misspelt
+from evaluation.metrics.trajectory.misspellings import find_misspelt
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind, build_finding
 from evaluation.results.redaction import build_excerpt

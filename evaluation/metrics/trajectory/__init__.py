@@ -1,6 +1,6 @@
 """Compares the actions of a run with the expected ones: matching, partial credit, diagnosis, metrics."""
 
-from evaluation.metrics.trajectory.actions import expected_steps, observed_action
+from evaluation.metrics.trajectory.expected_steps import expected_steps
 from evaluation.metrics.trajectory.matching import match_trajectory
 
-__all__ = ["expected_steps", "match_trajectory", "observed_action"]
+__all__ = ["expected_steps", "match_trajectory"]

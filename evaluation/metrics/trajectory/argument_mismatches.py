@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from evaluation.checks.context import NOT_RUN_WORDS
-from evaluation.metrics.trajectory.action_comparison import ActionComparer
-from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.arguments.differences import Difference
-from evaluation.metrics.trajectory.match_result import ArgumentMismatch, format_name
+from evaluation.inputs.trajectory_rules import TrajectoryRules
+from evaluation.metrics.trajectory.action_differences import Difference, find_differences
+from evaluation.metrics.trajectory.expected_steps import ExpectedStep
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch
+from evaluation.results.alerts import join_names
 from evaluation.results.redaction import build_excerpt
+from evaluation.results.state import Action
 
 MAX_MISMATCHES: Final = 100
 _MAX_PER_PAIR: Final = 20
@@ -21,71 +22,46 @@ _MAX_TRIED: Final = 8
 
 
 def find_mismatches(
-    missing: Sequence[tuple[int, ExpectedStep]],
-    extra: Sequence[tuple[int, ObservedAction]],
-    comparer: ActionComparer,
-) -> tuple[tuple[ArgumentMismatch, ...], bool]:
-    """Compare each missing step with the closest extra action of its name, each action once.
-
-    Args:
-        missing: the missing steps with their positions.
-        extra: the extra actions with their positions.
-        comparer: knows which rule applies to the arguments.
-
-    Returns:
-        The differences, and whether there are more than are listed.
-    """
-    every_mismatch = _every_mismatch(missing, extra, comparer)
-    listed = tuple(islice(every_mismatch, MAX_MISMATCHES))
-    return listed, next(every_mismatch, None) is not None
+    missing: Sequence[ExpectedStep], extra: Sequence[Action], rules: TrajectoryRules
+) -> list[ArgumentMismatch]:
+    """Compare each missing step with the closest extra action of its name, each action once."""
+    return list(islice(_every_mismatch(missing, extra, rules), MAX_MISMATCHES))
 
 
 def _every_mismatch(
-    missing: Sequence[tuple[int, ExpectedStep]],
-    extra: Sequence[tuple[int, ObservedAction]],
-    comparer: ActionComparer,
+    missing: Sequence[ExpectedStep], extra: Sequence[Action], rules: TrajectoryRules
 ) -> Iterator[ArgumentMismatch]:
-    unused: defaultdict[str, list[tuple[int, ObservedAction]]] = defaultdict(list)
-    for index, action in extra:
-        unused[action.name].append((index, action))
-    for expected_index, step in missing:
-        closest = _find_closest(step, unused, comparer)
-        if closest is None:
-            continue
-        observed_index, action, differences = closest
-        unused[action.name].remove((observed_index, action))
-        for difference in differences:
-            yield ArgumentMismatch(action.name, expected_index, observed_index, *difference)
+    unused = dict(enumerate(extra))
+    for step in missing:
+        tried = [
+            (index, list(islice(find_differences(pattern, unused[index], rules), _MAX_PER_PAIR)))
+            for pattern in step.patterns
+            for index in islice(_list_named(pattern.name, unused), _MAX_TRIED)
+        ]
+        if tried:
+            index, differences = min(tried, key=lambda candidate: len(candidate[1]))
+            name = unused.pop(index)["name"]
+            yield from ((name, difference) for difference in differences)
 
 
-def _find_closest(
-    step: ExpectedStep, unused: dict[str, list[tuple[int, ObservedAction]]], comparer: ActionComparer
-) -> tuple[int, ObservedAction, list[Difference]] | None:
-    tried = [
-        (index, action, list(islice(comparer.find_differences(pattern, action), _MAX_PER_PAIR)))
-        for pattern in step.patterns
-        for index, action in unused.get(pattern.name, ())[:_MAX_TRIED]
-    ]
-    return min(tried, key=lambda candidate: len(candidate[2]), default=None)
+def _list_named(name: str | None, actions: dict[int, Action]) -> Iterator[int]:
+    return (index for index, action in actions.items() if action["name"] == name)
 
 
-def explain_mismatch(mismatch: ArgumentMismatch) -> str:
+def explain_mismatch(action: str, difference: Difference) -> str:
     """Say in a few words which argument is wrong and what it must be."""
-    name, path = format_name(mismatch.name), mismatch.path.removeprefix("/")
-    expected = _quote_value(mismatch.expected)
-    if mismatch.problem == "failed":
-        if (words := _describe_not_run(mismatch.actual)) is not None:
+    name, path = join_names([action]), difference.path.removeprefix("/")
+    expected = _quote_value(difference.expected)
+    if difference.problem == "failed":
+        words = next((each for key, each in NOT_RUN_WORDS.items() if key == difference.actual), None)
+        if words is not None:
             return f"{name} {words} and did not run; go on without it"
         return f"{name} ended in an error; correct the call"
-    if mismatch.problem == "missing":
+    if difference.problem == "missing":
         return f"{name} lacks {path}, which must be {expected}"
-    if mismatch.problem == "unexpected":
+    if difference.problem == "unexpected":
         return f"{name} has {path}, which is not expected"
-    return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
-
-
-def _describe_not_run(reason: object) -> str | None:
-    return next((words for name, words in NOT_RUN_WORDS.items() if name == reason), None)
+    return f"{name} has {_quote_value(difference.actual)}{f' for {path}' if path else ''}, not {expected}"
 
 
 def _quote_value(value: object) -> str:

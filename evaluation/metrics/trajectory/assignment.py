@@ -2,96 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
-MAX_SEARCH_STEPS: Final = 1_000_000
-"""Limit for all searches of one assignment: some seconds. Only long chains of alternatives reach it."""
-
-
-class UndecidedError(Exception):
-    """A comparison cannot be made; the text says why. ``match_trajectory`` catches it."""
+_NONE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 def assign_actions(
-    masks: Sequence[int], order: Iterable[int], action_count: int, max_search_steps: int = MAX_SEARCH_STEPS
-) -> list[int]:
-    """Assign as many observed actions as possible.
+    candidates: Sequence[Iterable[int]], order: Iterable[int], held: Mapping[int, int] = _NONE
+) -> dict[int, int]:
+    """Assign as many observed actions as possible, by augmenting paths (Kuhn 1955, Berge 1957).
 
-    A step that has an action keeps one; therefore serving the required steps first serves as many of them as
-    possible.
+    If all candidates of a step are taken, their holders move to other candidates. So an early choice never
+    costs a later pair, and a step that has an action keeps one: serving the required steps first serves as
+    many of them as possible.
 
     Args:
-        masks: candidates of each step; bit j stands for observed action j.
+        candidates: the actions that fit each step.
         order: indexes of the steps, in the order in which they are served.
-        action_count: number of observed actions.
-        max_search_steps: limit for all searches together.
+        held: the action that each step has before; such a step may get another one.
 
     Returns:
-        The index of the action of each step, or -1; always the same for the same input.
-
-    Raises:
-        UndecidedError: if the search reaches ``max_search_steps``.
+        The action by step; always the same for the same input.
     """
-    assignment = Assignment(action_count, max_search_steps)
+    holders = {action: step for step, action in held.items()}
+    closed: set[int] = set()
     for step in order:
-        assignment.serve(step, masks[step])
-    return [assignment.action_of_step.get(step, -1) for step in range(len(masks))]
+        if step not in held:
+            holders |= _find_path(step, candidates, holders, closed)
+    return {step: action for action, step in holders.items()}
 
 
-class Assignment:
-    """The actions that the steps hold which were served so far.
+def _find_path(
+    step: int, candidates: Sequence[Iterable[int]], holders: Mapping[int, int], closed: set[int]
+) -> dict[int, int]:
+    """Return the new holders of actions that give ``step`` one; without such a path, nothing.
 
-    Augmenting paths (Kuhn 1955, Berge 1957): if all candidates of a step are taken, their holders move to
-    other candidates. So an early choice never costs a later pair, as it does in a greedy assignment.
+    A search that fails adds the actions that it reached to ``closed``: no free one is found from them.
     """
-
-    def __init__(self, action_count: int, max_search_steps: int = MAX_SEARCH_STEPS) -> None:
-        self.action_of_step: dict[int, int] = {}
-        self.masks: dict[int, int] = {}
-        self.closed = 0
-        """Actions that are not searched. A search that fails adds those from which it found no free one."""
-        self._step_of_action: dict[int, int] = {}
-        self._free = (1 << action_count) - 1
-        self._search_steps = max_search_steps
-
-    def serve(self, step: int, mask: int) -> bool:
-        """Give a step one of its candidates; returns whether it gets an action."""
-        self.masks[step] = mask
-        visited, queue = self.closed, [step]
-        reached_from: dict[int, int] = {}
-        for each in queue:
-            fresh = self.masks[each] & ~visited
-            if fresh & self._free:
-                self._move_along_path(each, _lowest_bit(fresh & self._free), reached_from)
-                return True
-            visited |= fresh
-            for action in self._search(fresh):
-                reached_from[action] = each
-                queue.append(self._step_of_action[action])
-        self.closed = visited
-        return False
-
-    def _search(self, actions: int) -> Iterable[int]:
-        self._search_steps -= 1
-        if self._search_steps < 0:
-            raise UndecidedError("the assignment takes too many steps of search")
-        return _bit_positions(actions)
-
-    def _move_along_path(self, step: int, action: int, reached_from: dict[int, int]) -> None:
-        self._free ^= 1 << action
-        while action >= 0:
-            released = self.action_of_step.get(step, -1)
-            self.action_of_step[step], self._step_of_action[action] = action, step
-            action, step = released, reached_from.get(released, -1)
+    reached: dict[int, tuple[int, int | None]] = {}
+    queue: list[tuple[int, int | None]] = [(step, None)]
+    for each, own in queue:
+        for action in candidates[each]:
+            if action in reached or action in closed:
+                continue
+            reached[action] = each, own
+            if action not in holders:
+                return dict(_trace_path(action, reached))
+            queue.append((holders[action], action))
+    closed.update(reached)
+    return {}
 
 
-def _lowest_bit(mask: int) -> int:
-    return (mask & -mask).bit_length() - 1
-
-
-def _bit_positions(mask: int) -> Iterable[int]:
-    """Yield the positions of the bits that are set, the lowest first."""
-    while mask:
-        yield _lowest_bit(mask)
-        mask &= mask - 1
+def _trace_path(
+    action: int | None, reached: Mapping[int, tuple[int, int | None]]
+) -> Iterator[tuple[int, int]]:
+    while action is not None:
+        step, own = reached[action]
+        yield action, step
+        action = own

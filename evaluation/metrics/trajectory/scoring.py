@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
-from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
+from evaluation.metrics.trajectory.expected_steps import ExpectedStep
+from evaluation.metrics.trajectory.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch
 from evaluation.metrics.trajectory.matching import match_trajectory
-from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
-from evaluation.metrics.trajectory.rules.prohibitions import check_rules
-from evaluation.metrics.trajectory.selection import select_compared
-from evaluation.plugins import ArgumentFunction
+from evaluation.results.alerts import join_names
 from evaluation.results.findings import (
+    FindingKind,
     MetricOutcome,
     Score,
     Unscored,
@@ -23,9 +22,10 @@ from evaluation.results.findings import (
     not_applicable,
     unscored_error,
 )
+from evaluation.results.state import Action
 from evaluation.results.thresholds import check_bounds
 from evaluation.sensitive.quoting import shorten
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, Severity
 
 _PREFIX: Final = "trajectory_"
 _NO_F1: Final = "precision or recall has no value"
@@ -34,7 +34,6 @@ _NO_SHARE: Final = {
     "precision": "no observed action was compared",
     "recall": "no required action is expected",
     "f1": _NO_F1,
-    "alignment": "no action was observed and none required",
 }
 TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
     [f"{_PREFIX}{name}" for name in _NO_SHARE], "higher"
@@ -66,12 +65,12 @@ class TrajectoryScores(NamedTuple):
 
 
 def score_trajectory(  # noqa: PLR0917
-    actual: Sequence[ObservedAction],
+    actual: Sequence[Action],
     expected: Sequence[ExpectedStep] | None,
     mode: str,
     rules: TrajectoryRules,
-    functions: Mapping[str, ArgumentFunction],
     bounds: Mapping[str, JsonObject],
+    recorded_writing: Collection[str] = (),
 ) -> TrajectoryScores:
     """Compare a trajectory with the expected one, and check the mode, the rules and the thresholds.
 
@@ -80,69 +79,83 @@ def score_trajectory(  # noqa: PLR0917
         expected: the expected steps; None if the contract expects nothing, which differs from no step.
         mode: one of ``MATCH_MODES``; any other is reported as an error of the case.
         rules: how actions are compared, and which are forbidden.
-        functions: the functions that argument rules name.
         bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
+        recorded_writing: tools that change something by the run's own word.
     """
     if expected is None and mode in MATCH_MODES:
-        return _score_unmatched(actual, rules, bounds)
-    return _score_match(match_trajectory(actual, expected or (), mode, rules, functions), rules, bounds)
-
-
-def _score_unmatched(
-    actual: Sequence[ObservedAction],
-    rules: TrajectoryRules,
-    bounds: Mapping[str, JsonObject],
-) -> TrajectoryScores:
-    """Check only the rules that need no expected trajectory."""
-    scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
-    selection = select_compared(actual, (), rules)
-    names = {
-        "forbidden_actions": selection.forbidden,
-        "failed_calls": selection.failed,
-        "unreadable_arguments": selection.unreadable,
-        # A contract that says nothing of actions permits them.
-        "recorded_writes": [
-            action.name
-            for action in actual
-            if rules.names_effects and action.name in selection.effects.recorded
-        ],
-    }
-    rule_checks = [*check_rules(names, rules)]
-    facts: JsonObject = {check["metric"]: _shorten_names(names[check["metric"]]) for check in rule_checks}
-    idle = find_idle_rule(actual, (), selection, rules)
-    idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
-    return TrajectoryScores(scores, facts, (*idle_checks, *rule_checks, *_check_bounds(scores, bounds)))
-
-
-def _score_match(
-    match: TrajectoryMatch, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
-) -> TrajectoryScores:
+        return _score_unmatched(actual, rules, bounds, recorded_writing)
+    match = match_trajectory(actual, expected or (), mode, rules, recorded_writing)
     scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
-    names = {name: getattr(match, name) for name in _PROHIBITED}
-    checks = (
-        *_mode_checks(match, bounds),
-        *check_rules(names, rules),
-        *_check_bounds(scores, bounds),
-    )
+    checks = (*_mode_checks(match, bounds), *_check_rules(match, rules), *_check_bounds(scores, bounds))
     errors = () if match.error is None else (f"trajectory: {match.error}",)
     return TrajectoryScores(scores, _match_facts(match), checks, errors)
 
 
+def _score_unmatched(
+    actual: Sequence[Action],
+    rules: TrajectoryRules,
+    bounds: Mapping[str, JsonObject],
+    recorded_writing: Collection[str],
+) -> TrajectoryScores:
+    """Check only the rules that need no expected trajectory: such a contract permits other actions."""
+    scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
+    match = match_trajectory(actual, (), "any_order", rules, recorded_writing)
+    permitted = {"unexpected_writes"} if rules.names_effects else {"recorded_writes"}
+    checks = [check for check in _check_rules(match, rules) if check["metric"] not in permitted]
+    facts: JsonObject = {check["metric"]: _shorten_names(match, check["metric"]) for check in checks}
+    idle = find_idle_rule(actual, (), (), rules)
+    idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
+    return TrajectoryScores(scores, facts, (*idle_checks, *checks, *_check_bounds(scores, bounds)))
+
+
+def _check_rules(match: TrajectoryMatch, rules: TrajectoryRules) -> Iterator[MetricOutcome]:
+    """Check that nothing happened that the rules forbid."""
+    if rules.forbidden_tools:
+        problem = "Forbidden tools were called: {}; do not call them"
+        yield _check_none("forbidden_actions", match.forbidden_actions, "critical", problem)
+    if rules.failed_calls == "fail":
+        problem = "Tool calls ended in an error, or did not run: {}; correct them"
+        yield _check_none("failed_calls", match.failed_calls, "critical", problem)
+    if match.unreadable_arguments:
+        problem = "The arguments of tool calls are not a JSON object: {}; send an object"
+        yield _check_none("unreadable_arguments", match.unreadable_arguments, "warning", problem)
+    if rules.names_effects:
+        problem = "Tools that change something were called beyond the expected calls: {}; do not call them"
+        yield _check_none("unexpected_writes", match.unexpected_writes, "critical", problem)
+    if match.recorded_writes:
+        yield _report_recorded_writes(match.recorded_writes, rules)
+
+
+def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> MetricOutcome:
+    """A contract that compares effects has to say whether these calls are among them: it needs a review."""
+    reason = (
+        f"Unexpected calls may change something: {join_names(calls)}; "
+        "name these tools in trajectory.writing_tools or trajectory.reading_tools"
+    )
+    kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"
+    passed = None if rules.names_effects else False
+    return build_outcome(kind, "recorded_writes", passed, "warning", reason, len(calls), 0)
+
+
+def _check_none(metric: str, names: Sequence[str], severity: Severity, problem: str) -> MetricOutcome:
+    reason = problem.format(join_names(names)) if names else f"{metric}: none"
+    return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
+
+
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
-    mismatches = [
-        {**mismatch._asdict(), "name": shorten(mismatch.name, _MAX_CHARACTERS)}
-        for mismatch in match.argument_mismatches
-    ]
     return {
         "match_mode": match.mode,
-        **{name: _shorten_names(getattr(match, name)) for name in (*_DIFFERENCES, *_PROHIBITED)},
-        "argument_mismatches": mismatches,
-        "mismatches_truncated": match.mismatches_truncated,
+        **{name: _shorten_names(match, name) for name in (*_DIFFERENCES, *_PROHIBITED)},
+        "argument_mismatches": [
+            {"name": shorten(name, _MAX_CHARACTERS), **difference._asdict()}
+            for name, difference in match.argument_mismatches
+        ],
         **{name: getattr(match, name) for name in _COUNTS},
     }
 
 
-def _shorten_names(names: Sequence[str]) -> list[str]:
+def _shorten_names(match: TrajectoryMatch, metric: str) -> list[str]:
+    names: Iterable[str] = getattr(match, metric)
     return [shorten(name, _MAX_CHARACTERS) for name in names]
 
 
@@ -166,7 +179,7 @@ def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> li
     reason = match.reason
     differences = match.argument_mismatches[:_MAX_DIFFERENCES]
     if differences and not match.agrees:
-        reason = f"{reason.rstrip('.')} ({'; '.join(map(explain_mismatch, differences))})."
+        reason = f"{reason.rstrip('.')} ({'; '.join(explain_mismatch(*each) for each in differences)})."
     return [build_outcome("trajectory", "trajectory", match.agrees, "critical", reason, match.score, 1.0)]
 
 

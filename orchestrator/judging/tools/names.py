@@ -13,8 +13,8 @@ from agents import ExecutionAgent
 from agents.calls.planned_call import ToolArguments, read_arguments
 from evaluation import EvaluationContract
 from evaluation.inputs.named_tools import NamedTools, list_named_tools
-from evaluation.metrics.trajectory.match_result import list_names
-from evaluation.metrics.trajectory.rules.misspellings import is_other_spelling
+from evaluation.metrics.trajectory.misspellings import is_other_spelling
+from evaluation.results.alerts import join_names
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.tools.effects import read_tool_effects
@@ -86,7 +86,7 @@ class ToolNames:
         """Return a sentence that says which tools the executor has."""
         if not self.known:
             return "the executor has no tools; give it this tool, or leave the name out"
-        return f"the tools of the executor are {list_names(list(self.known))}"
+        return f"the tools of the executor are {join_names(list(self.known))}"
 
 
 def read_tool_names(executor: object) -> ToolNames:

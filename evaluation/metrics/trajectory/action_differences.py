@@ -1,0 +1,164 @@
+"""The differences between an observed action and an expected one: who acted, and the arguments."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.metrics.trajectory.expected_steps import ExpectedStep
+from evaluation.results.state import Action
+from evaluation.values import JsonObject
+
+Problem = Literal["missing", "unexpected", "different", "unreadable", "failed"]
+
+_WORKING: Final = frozenset({"tool", "action"})
+"""The kinds that fit an expected write without a kind."""
+_ACTING: Final = _WORKING | {"handoff"}
+"""The kinds that fit any other expected action without a kind: a thought does nothing."""
+_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+class Difference(NamedTuple):
+    """One difference between an observed action and the expected one."""
+
+    path: str
+    """A JSON Pointer (RFC 6901) into the arguments; or ``agent``, ``target``, ``kind`` or ``error``."""
+    problem: Problem
+    """``missing`` and ``unexpected``: one side has no value. ``unreadable``: the recorded arguments are no
+    JSON object. ``failed``: the call ended in an error."""
+    expected: object = None
+    actual: object = None
+    """Of a ``failed`` call: why its tool did not run; None if it did."""
+
+
+def find_candidates(
+    steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules
+) -> list[list[int]]:
+    """Return the positions of the observed actions that fit each expected step."""
+    by_name: defaultdict[str | None, list[int]] = defaultdict(list)
+    for index, action in enumerate(actions):
+        by_name[action["name"]].append(index)
+    return [
+        sorted({
+            index
+            for pattern in step.patterns
+            for index in by_name[pattern.name]
+            if _has_no_difference(pattern, actions[index], rules)
+        })
+        for step in steps
+    ]  # fmt: skip
+
+
+def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
+    """Return whether an observed action fits one of the patterns of a step."""
+    return any(
+        pattern.name == action["name"] and _has_no_difference(pattern, action, rules)
+        for pattern in step.patterns
+    )
+
+
+def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
+    return next(find_differences(pattern, action, rules), None) is None
+
+
+def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> Iterator[Difference]:
+    """Yield the differences between an expected action and an observed one of its name.
+
+    A failed call differs from every expected action, unless the contract counts failed calls.
+    """
+    if action["error"] is not None and rules.failed_calls != "count":
+        yield Difference("error", "failed", None, action["not_run"])
+    if pattern.agent not in {None, action["agent"]}:
+        yield Difference("agent", "different", pattern.agent, action["agent"])
+    if pattern.target not in {None, action["target"]}:
+        yield Difference("target", "different", pattern.target, action["target"])
+    acting = _WORKING if pattern.name in (rules.writing_tools or ()) else _ACTING
+    if action["kind"] not in ({pattern.kind} if pattern.kind else acting):
+        yield Difference("kind", "different", pattern.kind, action["kind"])
+    rule = rules.find_rule(pattern)
+    if pattern.args is None or rule.match == "ignore":
+        return
+    if action["args_error"] is not None:
+        yield Difference("", "unreadable", pattern.args, action["args_error"])
+    else:
+        yield from compare_arguments(pattern.args, action["args"] or {}, rule)
+
+
+def compare_arguments(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[Difference]:
+    """Yield the places in which the observed arguments differ from the expected ones, in order."""
+    if rule.match == "named":
+        names = rule.names or ()
+        expected, observed = (
+            {name: side[name] for name in names if name in side} for side in (expected, observed)
+        )
+    if rule.numbers_as_text:
+        expected, observed = (
+            {name: _read_numbers(value) for name, value in side.items()} for side in (expected, observed)
+        )
+    equal: set[str] = set()
+    for group in rule.unordered_groups:
+        names = [name for name in group if name in expected and name in observed]
+        items = _count_items(names, expected)
+        if items is not None and items == _count_items(names, observed):
+            equal.update(names)
+    expected, observed = (
+        {name: value for name, value in side.items() if name not in equal} for side in (expected, observed)
+    )
+    yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
+
+
+def _compare_values(
+    path: str, expected: object, observed: object, *, allows_more: bool
+) -> Iterator[Difference]:
+    if isinstance(expected, dict) and isinstance(observed, dict):
+        for name, value in expected.items():
+            # RFC 6901: "~" first, or the "~" of "~1" would be escaped again.
+            inner = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+            if name in observed:
+                yield from _compare_values(inner, value, observed[name], allows_more=allows_more)
+            else:
+                yield Difference(inner, "missing", value)
+        for name in () if allows_more else [name for name in observed if name not in expected]:
+            yield Difference(f"{path}/{name}", "unexpected", actual=observed[name])
+    elif isinstance(expected, list) and isinstance(observed, list) and len(expected) == len(observed):
+        for index, (value, other) in enumerate(zip(expected, observed, strict=True)):
+            yield from _compare_values(f"{path}/{index}", value, other, allows_more=allows_more)
+    # In Python True equals 1.
+    elif expected != observed or isinstance(expected, bool) is not isinstance(observed, bool):
+        yield Difference(path, "different", expected, observed)
+
+
+def _count_items(names: Sequence[str], arguments: JsonObject) -> Counter[Hashable] | None:
+    """Count the items of parallel lists, those of one position together; None if they are no such lists."""
+    lists = [value for name in names if isinstance(value := arguments[name], list)]
+    if not lists or len(lists) < len(names) or len(set(map(len, lists))) > 1:
+        return None
+    return Counter(hashable_key(list(items)) for items in zip(*lists, strict=True))
+
+
+def hashable_key(value: object) -> Hashable:
+    """Return a key that two JSON values share exactly if they are equal: 1 equals 1.0, and not True."""
+    if isinstance(value, dict):
+        return frozenset((name, hashable_key(item)) for name, item in value.items())
+    if isinstance(value, list):
+        return tuple(map(hashable_key, value))
+    return (bool, value) if isinstance(value, bool) else value
+
+
+def _read_numbers(value: object) -> object:
+    """Replace each text that writes a number in JSON's notation by the number.
+
+    A text with a leading zero, a sign "+" or white space is none: it is rather a code than an amount.
+    """
+    if isinstance(value, dict):
+        return {name: _read_numbers(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_read_numbers(item) for item in value]
+    if not isinstance(value, str) or not _JSON_NUMBER.fullmatch(value):
+        return value
+    number = float(value) if set(value) & set(".eE") else int(value)
+    return number if math.isfinite(number) else value

@@ -1,1 +1,0 @@
-"""Compares the arguments of one call with the expected ones."""
