@@ -53,7 +53,7 @@ from benchmarks.measuring import (
 )
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.inputs.trajectory_rules import MatchMode
-from evaluation.metrics.trajectory import expected_steps, match_trajectory, observed_action
+from evaluation.metrics.trajectory import expected_steps, match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
@@ -123,7 +123,7 @@ def prepare_matching(mode: MatchMode, kind: str) -> Callable[[int], Job]:
             if run.agrees is (kind == "one mismatch"):
                 continue
             state = prepare_evaluation(run.case, Plugins())
-            actual = [observed_action(action) for action in state["actual_trajectory"]]
+            actual = state["actual_trajectory"]
             expected = expected_steps(state["expected_trajectory"])
             pairs.append((source.sample(actual, len(actual)) if kind == "shuffled" else actual, expected))
         agrees = kind != "one mismatch"

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import benchmarks.measuring  # noqa: F401 - switches the telemetry of the libraries off
-from tests.evaluation.metrics.trajectory.truth_table import FUNCTIONS, Row
+from tests.evaluation.metrics.trajectory.truth_table import Row
 
 Answer = bool | float | str
-_OURS_ALONE = ("forbidden_tools", "parallel_calls", "ignored_tools", "compared_tools", "failed_calls")
+_OURS_ALONE = ("forbidden_tools", "ignored_tools", "compared_tools", "failed_calls")
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -95,12 +95,6 @@ def ask_agentevals(row: Row) -> Answer:
 
 
 def _argument_override(rule: dict):
-    if rule.get("tolerance") or rule.get("ignore_case"):
-        raise InexpressibleError
-    if rule["match"] == "custom":
-        if rule["function"] not in FUNCTIONS:
-            raise InexpressibleError
-        return lambda observed, expected: FUNCTIONS[rule["function"]](expected, observed)
     return rule["names"] if rule["match"] == "named" else rule["match"]
 
 

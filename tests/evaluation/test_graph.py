@@ -1,6 +1,7 @@
 """The graph: the document's nodes and edges, and its drawing."""
 
 import threading
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -73,12 +74,13 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 async def test_an_awaited_graph_computes_on_the_loop():
     threads = []
-    functions = {"any": lambda expected, actual: threads.append(threading.get_ident()) or True}
-    case = {**CASE, "expected_trajectory": [{"name": "a", "args": {"b": 1}}]}
-    case["trajectory"] = {"arguments": {"match": "custom", "function": "any"}}
-    case["agent_run"] = {"tool_calls": [{"name": "a", "args": {"b": 2}}]}
+    case = {**CASE, "audit": {"rules": [{"id": "kept", "max_retention_days": 1}]}}
 
-    await build_evaluation_graph(argument_functions=functions).ainvoke(case)
+    def read_clock():
+        threads.append(threading.get_ident())
+        return datetime.now(UTC)
+
+    await build_evaluation_graph(clock=read_clock).ainvoke(case)
 
     assert set(threads) == {threading.get_ident()}
 

@@ -81,8 +81,6 @@ def _find_problem(result: TrajectoryMatch) -> str | None:
         return (
             f"mode single_tool needs exactly one expected action, which is not optional; {steps} were given"
         )
-    if steps * result.actual_count > _MAX_COMPARISONS:
-        return "too many actions have to be compared with too many steps"
     return None
 
 
@@ -96,6 +94,8 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
             matched_count=result.actual_count,
             matched_optional_count=result.optional_count,
         )
+    if len(steps) * len(actions) > _MAX_COMPARISONS:
+        return replace(result, error="too many actions have to be compared with too many steps")
     pairs = _Pairs.of(steps, actions, rules)
     missing, extra = pairs.list_missing(), pairs.list_extra()
     agrees = pairs.agree(result.mode)

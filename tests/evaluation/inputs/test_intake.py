@@ -82,7 +82,7 @@ REFUSED = {
         "agent_run.tool_calls[0][0]",
     ),
     "a custom rule without its function": (
-        {"agent_run": RUN, "trajectory": {"arguments": {"match": "custom"}}},
+        {"agent_run": RUN, "trajectory": {"arguments": {"match": "named"}}},
         "match 'custom' needs 'function'",
     ),
     "an expected action that is two": (

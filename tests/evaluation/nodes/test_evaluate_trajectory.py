@@ -47,15 +47,12 @@ def test_an_empty_expectation_asks_for_no_action():
     assert metrics([], expected_trajectory=[], trajectory_match_mode="exact")["passed"] is True
 
 
-def test_rules_functions_and_thresholds_of_the_contract_are_used():
-    plugins = Plugins(argument_functions={"close": lambda one, other: abs(one["x"] - other["x"]) < 2})
-
+def test_rules_and_thresholds_of_the_contract_are_used():
     found = metrics(
         [{"name": "a", "args": {"x": 1}}, "read"],
-        plugins,
         expected_trajectory=[{"name": "a", "args": {"x": 2}}],
         trajectory_match_mode="exact",
-        trajectory={"ignored_tools": ["read"], "tools": {"a": {"match": "custom", "function": "close"}}},
+        trajectory={"ignored_tools": ["read"], "tools": {"a": {"match": "ignore"}}},
         thresholds={"trajectory_recall": 0.5, "latency_ms": 5},
     )
 

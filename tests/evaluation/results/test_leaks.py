@@ -36,7 +36,7 @@ TEMPLATE = {
     ],
     "trajectory": {
         "forbidden_tools": ["rm"],
-        "arguments": {"match": "custom", "function": "unknown"},
+        "arguments": {"match": "exact"},
         "failed_calls": "fail",
     },
 }

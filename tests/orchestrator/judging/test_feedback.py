@@ -150,20 +150,6 @@ def test_the_alert_and_the_feedback_say_what_to_change_in_the_same_sentence(cont
     assert sentence in [alert["reason"] for alert in told["alerts"]]
 
 
-def test_arguments_that_are_refused_as_a_whole_are_told_as_a_whole():
-    told = evaluate(
-        {
-            "agent_run": RUN,
-            "expected_trajectory": [{"name": "read", "args": {"path": "a"}}],
-            "trajectory": {**COUNTED, "arguments": {"match": "custom", "function": "never"}},
-        },
-        argument_functions={"never": lambda expected, observed: False},
-    )
-    said = refused(feedback_of(told.model_dump(mode="json")))
-
-    assert said.endswith("""(read has {"path":"b.txt"}, not {"path":"a"}).""")
-
-
 def test_what_a_judge_found_is_told_with_its_reasons():
     rubric = {"criteria": [{"name": "clarity"}, {"name": "tone"}]}
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -92,25 +90,6 @@ def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
 
     assert "personal_data.name" not in str(plain)
     assert "personal_data.name" in str(searched)
-
-
-@pytest.mark.parametrize("matches", [True, False])
-def test_a_function_compares_the_arguments_of_a_call(matches: bool):
-    @tool
-    def read(path: str) -> str:
-        """Read a file."""
-        return path
-
-    call = {"name": "read", "args": {"path": "b.txt"}, "id": "1"}
-    llm = ScriptedChatModel([AIMessage("", tool_calls=[call]), "done"])
-    contract = EvaluationContract(
-        expected_trajectory=[{"name": "read", "args": {"path": "a.txt"}}],
-        trajectory={"arguments": {"match": "custom", "function": "compare"}},
-    )
-    options = EvaluationOptions(argument_functions={"compare": lambda expected, observed: matches})
-    state = run(ExecutionAgent(llm, tools=[read]), contract=contract, evaluation=options)
-
-    assert report_of(state)["status"] == ("passed" if matches else "failed")
 
 
 def build_report() -> EvaluationReport:

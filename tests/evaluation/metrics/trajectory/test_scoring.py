@@ -4,13 +4,13 @@ import pytest
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.scoring import score_trajectory
-from tests.evaluation.metrics.trajectory.builders import NOTHING, seen, step
+from tests.evaluation.metrics.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"
-METRICS = {"score", "precision", "recall", "f1", "alignment"}
+METRICS = {"score", "precision", "recall", "f1"}
 
 
-def scores(actual, expected, mode="in_order", bounds=None, functions=NOTHING, **rules):
+def scores(actual, expected, mode="in_order", bounds=None, **rules):
     return score_trajectory(
         [seen(check) if isinstance(check, str) else check for check in actual],
         None
@@ -18,7 +18,6 @@ def scores(actual, expected, mode="in_order", bounds=None, functions=NOTHING, **
         else [step(check) if isinstance(check, str) else check for check in expected],
         mode,
         TrajectoryRules.model_validate(rules),
-        functions,
         bounds or {},
     )
 
@@ -39,7 +38,6 @@ def test_everything_that_was_found_is_there():
         "precision": pytest.approx(1 / 3),
         "recall": 0.5,
         "f1": pytest.approx(0.4),
-        "alignment": pytest.approx(1 / 3),
     }
     assert result.facts == {
         "match_mode": "in_order",
@@ -49,15 +47,12 @@ def test_everything_that_was_found_is_there():
         "argument_mismatches": [
             {
                 "name": "a",
-                "expected_index": 1,
-                "observed_index": 2,
                 "path": "/x",
                 "problem": "different",
                 "expected": 1,
                 "actual": 2,
             }
         ],
-        "mismatches_truncated": False,
         "forbidden_actions": [],
         "failed_calls": [],
         "unreadable_arguments": [],
@@ -104,7 +99,6 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
                 "precision": "no observed action was compared",
                 "recall": "no required action is expected",
                 "f1": NO_F1,
-                "alignment": "no action was observed and none required",
             },
         ),
     ],
@@ -212,23 +206,15 @@ def test_an_unsupported_mode_is_an_error():
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
-    result = scores(
-        [seen("a", {"x": 1})],
-        [step("a", {"x": 2})],
-        "precision_recall",
-        bounds={"trajectory_recall": {"min": 1.0}},
-        arguments={"match": "custom", "function": "unknown"},
-    )
+    result = scores(["a"], ["a", "b"], "single_tool", bounds={"trajectory_recall": {"min": 1.0}})
 
-    problem = "the argument function 'unknown' is not registered"
-    assert result.errors == (f"trajectory: {problem}",)
-    assert unscored(result) == {name: {"status": "error", "reason": problem} for name in METRICS}
+    (error,) = result.errors
+    assert error.startswith("trajectory: mode single_tool needs exactly one expected action")
+    assert {score["status"] for score in unscored(result).values()} == {"error"}
     assert brief(result) == [
         ("metric_error", "trajectory", None, "warning"),
         ("missing_data", "trajectory_recall", None, "warning"),
     ]
-    assert result.checks[0]["reason"] == f"The trajectory could not be compared: {problem}."
-    assert problem in result.checks[1]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +229,6 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
         ("trajectory_precision", {"max": 1.0}, "precision_recall", 2),
         ("trajectory_precision", {"min": 0.9, "severity": "info"}, "precision_recall", 2),
         ("trajectory_precision", {"min": 0.9, "severity": "warning"}, "precision_recall", 2),
-        ("trajectory_alignment", {"min": 0.3}, "precision_recall", 2),
         ("trajectory_score", {"min": 0.3}, "precision_recall", 2),
         ("trajectory_recall", {"min": 0.3}, "in_order", 2),
     ],

@@ -14,26 +14,27 @@ from tests.evaluation.metrics.trajectory.builders import either, match, seen, st
 def test_a_writing_call_beyond_the_expected_ones_does_not_pass():
     result = match(["pay", "read", "rm"], ["pay"], writing_tools=["pay", "rm"])
 
-    assert (result.agrees, result.passed, result.unexpected_writes) == (True, False, ("rm",))
+    assert (result.agrees, result.passed, result.unexpected_writes) == (True, False, ["rm"])
 
 
-def test_the_runs_own_word_keeps_a_call_in_the_comparison():
-    recorded = seen("rm", recorded_as_writing=True)
+@pytest.mark.parametrize(
+    ("expected", "rules", "writes"),
+    [
+        (["pay"], {"writing_tools": ["pay"]}, ["rm"]),
+        (["rm", "pay"], {"writing_tools": ["pay"]}, []),
+        (["pay"], {"reading_tools": ["rm"]}, []),  # the contract's word outweighs the run's
+    ],
+)
+def test_the_runs_own_word_keeps_a_call_in_the_comparison(expected, rules, writes):
+    result = match(["rm", "pay"], expected, recorded=["rm"], **rules)
 
-    assert match([recorded, "pay"], ["pay"], writing_tools=["pay"]).recorded_writes == ("rm",)
-    assert match([recorded, "pay"], ["rm", "pay"], writing_tools=["pay"]).recorded_writes == ()
-
-
-def test_the_contracts_word_outweighs_the_runs():
-    recorded = seen("log", recorded_as_writing=True)
-
-    assert match([recorded, "pay"], ["pay"], reading_tools=["log"]).recorded_writes == ()
+    assert [*result.recorded_writes] == writes
 
 
 def test_an_unnamed_hand_off_is_no_read():
     expected = ["pay", step("to_billing", kind="handoff")]
 
-    assert match(["pay"], expected, writing_tools=["pay"]).missing_actions == ("to_billing",)
+    assert match(["pay"], expected, writing_tools=["pay"]).missing_actions == ["to_billing"]
     assert match(["pay", seen("to_billing", kind="handoff")], expected, writing_tools=["pay"]).passed
 
 
@@ -45,7 +46,7 @@ steps = st.lists(st.builds(step, names, optional=st.booleans()), max_size=5)
 
 @given(calls, steps, st.sampled_from(["any_order", "superset", "precision_recall"]))
 def test_effects_agree_if_the_successful_writes_are_the_expected_ones(actual, expected, mode):
-    done = Counter(action.name for action in actual if not action.failed)
+    done = Counter(action["name"] for action in actual if not action["error"])
     required = Counter(each.name for each in expected if not each.optional)
     allowed = required + Counter(each.name for each in expected if each.optional)
     if required and not any(name in WRITES for name in required):
@@ -69,9 +70,7 @@ LISTS = [
 
 @given(calls, steps, st.sampled_from(get_args(MatchMode)), st.sampled_from(LISTS), st.sets(names))
 def test_what_a_run_says_of_its_tools_relaxes_nothing(actual, expected, mode, lists, recorded):
-    claimed = [call._replace(recorded_as_writing=call.name in recorded) for call in actual]
-
-    if match(claimed, expected, mode, **lists).passed:
+    if match(actual, expected, mode, recorded, **lists).passed:
         assert match(actual, expected, mode, **lists).passed
 
 
@@ -105,3 +104,50 @@ EITHER = ["pay", either(step("show"), step("send"))]
 )
 def test_effects_are_compared_and_reads_left_out(actual, expected, mode, rules, passed):
     assert match(actual, expected, mode, **rules).passed is passed
+
+
+def test_a_step_is_left_out_only_if_all_its_alternatives_are():
+    expected = [either(step("read"), step("a"))]
+
+    assert match(["a"], expected, "exact", ignored_tools=["read"]).agrees
+    assert match([], expected, "exact", ignored_tools=["read"]).missing_actions == ["read | a"]
+    assert match([], expected, "exact", ignored_tools=["read", "a"]).expected_count == 0
+
+
+@pytest.mark.parametrize(
+    ("failed_calls", "agrees", "passed", "count"),
+    [
+        ("extra", False, False, 1),
+        ("ignore", False, False, 0),
+        ("count", True, True, 1),
+        ("fail", False, False, 1),
+    ],
+)
+def test_a_failed_call_is_worth_what_the_rules_say(failed_calls, agrees, passed, count):
+    result = match([seen("a", failed=True)], ["a"], failed_calls=failed_calls)
+
+    assert (result.agrees, result.passed, result.actual_count) == (agrees, passed, count)
+    assert result.failed_calls == ["a"]
+
+
+@pytest.mark.parametrize("mode", ["exact", "subset", "precision_recall"])
+def test_a_call_that_is_made_again_is_an_extra_one_unless_failed_calls_are_left_out(mode):
+    actual = [seen("a", failed=True), "a"]
+
+    assert match(actual, ["a"], mode).extra_actions == ["a"]
+    assert match(actual, ["a"], mode, failed_calls="ignore").agrees
+    assert match(actual, ["a"], "in_order").agrees
+
+
+@pytest.mark.parametrize("rules", [{}, {"ignored_tools": ["drop"]}, {"failed_calls": "ignore"}])
+def test_a_forbidden_action_is_a_failure_whatever_is_left_out(rules):
+    result = match(["a", seen("drop", failed=True)], ["a"], forbidden_tools=["drop"], **rules)
+
+    assert (result.agrees, result.passed, result.forbidden_actions) == (True, False, ["drop"])
+
+
+def test_failed_and_unreadable_calls_of_an_ignored_tool_are_not_told():
+    actual = [seen("read", failed=True), seen("read", args_error="no JSON"), "a"]
+    result = match(actual, ["a"], failed_calls="fail", ignored_tools=["read"])
+
+    assert (result.passed, result.failed_calls, result.unreadable_arguments) == (True, [], [])

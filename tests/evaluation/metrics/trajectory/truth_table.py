@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory import expected_steps, match_trajectory, observed_action
+from evaluation.metrics.trajectory import expected_steps, match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
@@ -14,16 +14,8 @@ ROWS = Path(__file__).with_name("truth_table.jsonl")
 PEERS = Path(__file__).with_name("truth_table_peers.json")
 KITS = ("agentevals", "google-adk", "deepeval", "pydantic-evals", "ragas")
 _LONG = 40
-_HEAD = ["#", "case", "mode", "observed", "expected", "rules", "**passed**", "P", "R", "alignment"]
+_HEAD = ["#", "case", "mode", "observed", "expected", "rules", "**passed**", "P", "R"]
 _HEAD += [*KITS, "why others differ"]
-
-
-def same_day(expected, observed):
-    """Compare two times by their day: the function that some rows name."""
-    return expected["at"][:10] == observed["at"][:10]
-
-
-FUNCTIONS = {"same_day": same_day}
 
 
 @dataclass(frozen=True)
@@ -55,11 +47,10 @@ class Row:
         )
         assert state["errors"] == []
         return match_trajectory(
-            [observed_action(action) for action in state["actual_trajectory"]],
+            state["actual_trajectory"],
             expected_steps(state["expected_trajectory"]),
             self.mode,
             TrajectoryRules.model_validate(self.rules),
-            FUNCTIONS,
         )
 
 
@@ -98,7 +89,7 @@ def _format_table(group, measured):
 
 def _format_cells(row, answers):
     match = row.match()
-    shares = [_format_share(value) for value in (match.precision, match.recall, match.alignment)]
+    shares = [_format_share(value) for value in (match.precision, match.recall)]
     kits = [_format_answer(answers[kit]) if kit in answers else "" for kit in KITS]
     why = " ".join(f"{kit}: {reason}." for kit, reason in row.why.items())
     case = [

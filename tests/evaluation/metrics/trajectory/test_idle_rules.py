@@ -1,5 +1,8 @@
-"""Rules of a contract that compare nothing, and their harmless neighbours."""
+"""Rules of a contract that compare nothing, misspelt names, and their harmless neighbours."""
 
+import pytest
+
+from evaluation.metrics.trajectory.misspellings import is_other_spelling
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 
 
@@ -25,15 +28,30 @@ def test_a_rule_for_many_tools_may_name_arguments_that_one_of_them_lacks():
     assert match([action, seen("list", {})], [expected, step("list", {})], arguments=named).agrees
     assert match([seen("list", {})], [step("list", {})], arguments=named).agrees is None
     assert match([seen("list", {})], [step("list", {}, rule=named)]).agrees is None
+    assert match(["a"], ["a"], arguments=named).agrees
 
 
-def test_a_rule_for_all_tools_needs_arguments_to_compare():
-    custom = {"match": "custom", "function": "never_called"}
-
-    assert "add 'args'" in match(["a"], ["a"], arguments=custom).error
-    assert match([], [], arguments=custom).agrees
-    assert match(["a"], ["a"], arguments={"match": "named", "names": ["x"]}).agrees
-    assert match(["a"], ["a"], arguments={"match": "superset"}).agrees
+@pytest.mark.parametrize(
+    ("name", "other", "is_one"),
+    [
+        ("transfr", "transfer", True),
+        ("transferr", "transfer", True),
+        ("tarnsfer", "transfer", True),
+        ("Transfer", "transfer", True),
+        ("send-mail", "send_mail", True),
+        ("send mail ", "send_mail", True),
+        ("get_order", "set_order", False),
+        ("get_order", "get_orders", False),
+        ("step_1", "step_11", False),
+        ("step_1", "step_2", False),
+        ("rm", "rmi", False),
+        ("transfer", "refund", False),
+        ("get_user", "get_user_details", False),
+    ],
+)
+def test_one_name_written_twice_is_told_from_two_names(name, other, is_one):
+    assert is_other_spelling(name, other) is is_one
+    assert is_other_spelling(other, name) is is_one
 
 
 def test_many_names_are_searched_within_bounds():
