@@ -81,9 +81,9 @@ REFUSED = {
         {"agent_run": {**RUN, "tool_calls": nested(10_000)}},
         "agent_run.tool_calls[0][0]",
     ),
-    "a custom rule without its function": (
+    "a rule for names without names": (
         {"agent_run": RUN, "trajectory": {"arguments": {"match": "named"}}},
-        "match 'custom' needs 'function'",
+        "match 'named' needs 'names'",
     ),
     "an expected action that is two": (
         {"agent_run": RUN, "expected_trajectory": [{"name": "a", "any_of": ["b"]}]},
