@@ -39,7 +39,7 @@ ACCEPTED = [
     {"expected_trajectory": [{"in_any_order": ["a", {"any_of": ["b", "c"]}]}]},
     {"expected_trajectory": [], "trajectory_match_mode": "exact"},
     {"expected_trajectory": ["a"], "trajectory": {"writing_tools": ["a"], "reading_tools": None}},
-    {"trajectory": {"arguments": {"match": "named", "names": ["id"], "function": None}}},
+    {"trajectory": {"arguments": {"match": "named", "names": ["id"]}}},
     {"trajectory": {"tools": {"a": {"match": "named", "names": ["x"]}}, "stuck_after": 2.0}},
     {"trajectory": {"arguments": {"match": "exact", "names": [], "unordered": ["a", ["c", "d"]]}}},
     {"required_content": [{"text": "a"}, {"pattern": "(?i)a"}, {"json_schema": True}, {"number": 1}]},
