@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import queue
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Final, ParamSpec, TypeVar, cast
 
@@ -139,6 +140,38 @@ def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
         if not (outcome.done() or outcome.cancel()):
             started.add_done_callback(lambda cancel: cancel.result()())
             wait((outcome,), _GRACE_S)
+
+
+def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], None]) -> Iterator[T]:
+    """Yields the items of an async stream, which runs on an event loop in another thread.
+
+    Args:
+        start: Creates the stream.
+        stop: Asks the stream to end. Called if the reader leaves early, for example with Ctrl-C; the reader
+            then waits for the end.
+    """
+    # Unbounded: a slow reader must not slow down the run.
+    items: queue.SimpleQueue[tuple[T, ...]] = queue.SimpleQueue()
+    outcome = Future[None]()
+
+    async def forward_items() -> None:
+        try:
+            async with aclosing(start()) as stream:
+                async for item in stream:
+                    items.put((item,))
+        finally:
+            # An empty batch marks the end.
+            items.put(())
+
+    try:
+        start_call(outcome, partial(run_loop, forward_items))
+        while batch := items.get():
+            yield from batch
+    finally:
+        if not (outcome.done() or outcome.cancel()):
+            stop()
+            wait((outcome,))
+    outcome.result()
 
 
 def _wait_for(outcome: Future[T]) -> T:

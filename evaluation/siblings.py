@@ -1,7 +1,4 @@
-"""Checks that no package of the user's project hides ours, which has the same name.
-
-A copy is in ``orchestrator``: a package cannot import the check from one that may be hidden itself.
-"""
+"""Checks that no package of the user's project hides ours, which has the same name."""
 
 import os
 from importlib.util import find_spec

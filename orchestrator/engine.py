@@ -25,7 +25,7 @@ from orchestrator.runs.launch import Launcher
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.runner import Runner
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
-from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
+from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.task_contracts.contract_options import ContractSource, StatedContracts
 
 

@@ -10,7 +10,6 @@ import pytest
 import agents
 import evaluation
 from evaluation.siblings import check_sibling
-from orchestrator.runtime import siblings as siblings_of_orchestrator
 
 SCRIPT = """
 import importlib
@@ -38,50 +37,50 @@ def test_a_users_own_package_agents_is_named_with_ours_and_what_to_do(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("check", [check_sibling, siblings_of_orchestrator.check_sibling])
-def test_any_other_file_of_the_name_is_refused(check, tmp_path, monkeypatch):
+def test_a_users_own_package_evaluation_is_told_of(tmp_path):
+    (tmp_path / "evaluation.py").touch()
+    (tmp_path / "script.py").write_text("import orchestrator")
+
+    run = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert "ImportError: `import evaluation` finds another package" in run.stderr
+
+
+def test_any_other_file_of_the_name_is_refused(tmp_path, monkeypatch):
     (tmp_path / "evaluation.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "evaluation")
 
     with pytest.raises(ImportError, match=r"evaluation\.py instead of .*__init__\.py") as caught:
-        check("evaluation")
+        check_sibling("evaluation")
     assert (caught.value.name, caught.value.path) == ("evaluation", str(tmp_path / "evaluation.py"))
 
 
-@pytest.mark.parametrize("check", [check_sibling, siblings_of_orchestrator.check_sibling])
-def test_our_own_packages_are_accepted_also_through_a_link(check, tmp_path, monkeypatch):
-    check("agents")
-    check("evaluation")
-    check("a_package_that_is_missing")
+def test_our_own_packages_are_accepted_also_through_a_link(tmp_path, monkeypatch):
+    check_sibling("agents")
+    check_sibling("evaluation")
+    check_sibling("a_package_that_is_missing")
     os.symlink(Path(evaluation.__file__).parent, tmp_path / "evaluation")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "evaluation")
-    check("evaluation")
+    check_sibling("evaluation")
 
 
-@pytest.mark.parametrize("check", [check_sibling, siblings_of_orchestrator.check_sibling])
-def test_a_package_that_another_distribution_replaced_is_named(check, tmp_path, monkeypatch):
-    folder = tmp_path / "evaluation" if check is check_sibling else tmp_path / "orchestrator" / "runtime"
-    folder.mkdir(parents=True)
+def test_a_package_that_another_distribution_replaced_is_named(tmp_path, monkeypatch):
+    folder = tmp_path / "evaluation"
+    folder.mkdir()
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "__init__.py").write_text("from .agent import Agent")
-    (folder / "siblings.py").write_text(Path(check.__code__.co_filename).read_text())
-    monkeypatch.setitem(check.__globals__, "__file__", str(folder / "siblings.py"))
+    monkeypatch.setitem(check_sibling.__globals__, "__file__", str(folder / "siblings.py"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "agents")
 
     with pytest.raises(ImportError, match=r"agents/__init__.py was overwritten by another distribution"):
-        check("agents")
+        check_sibling("agents")
 
 
 def test_a_double_in_place_of_a_package_is_accepted(monkeypatch):
     monkeypatch.setitem(sys.modules, "agents", type(sys)("agents"))
     check_sibling("agents")
-
-
-def test_the_copies_are_alike():
-    texts = [Path(each.__code__.co_filename).read_text() for each in (
-        check_sibling, siblings_of_orchestrator.check_sibling,
-    )]  # fmt: skip
-    assert texts[0].replace("``orchestrator``", "``evaluation``") == texts[1]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import (
     DOCUMENTED,
+    InvokableCompressor,
+    RunnableCompressor,
     bind_documented,
     choose_compression,
     choose_method,
     has_own,
 )
-from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
 from orchestrator.state.plain_values import format_repr
 
 

@@ -45,9 +45,16 @@ from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
 from orchestrator.nodes.synthesis import synthesis_node, with_conclusion
-from orchestrator.runtime.agent_methods import bind_compressor, bind_method, has_own
+from orchestrator.runtime.agent_methods import (
+    Compressor,
+    Executor,
+    Monitor,
+    Planner,
+    bind_compressor,
+    bind_method,
+    has_own,
+)
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, MONITOR, SYNTHESIS, OrchestratorState, RunInput

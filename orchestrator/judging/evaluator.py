@@ -34,8 +34,7 @@ from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.langgraph_internals import without_durability
-from orchestrator.runtime.nested_graphs import describe_execution
+from orchestrator.runtime.langgraph_internals import describe_execution, without_durability
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord

@@ -24,7 +24,7 @@ from orchestrator.judging.verdict import objective_of, read_verdict, score_verdi
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.nested_graphs import build_outer_config
+from orchestrator.runtime.langgraph_internals import build_outer_config
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.plain_values import format_repr, plain_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord

@@ -29,10 +29,9 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
-from orchestrator.runtime.nested_graphs import describe_execution, extend_config, idempotency_key
+from orchestrator.runtime.langgraph_internals import describe_execution, extend_config, idempotency_key
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.runtime.recording.earlier_calls import EarlierCalls
-from orchestrator.runtime.recording.start_log import read_starts
+from orchestrator.runtime.recording.earlier_calls import EarlierCalls, read_starts
 from orchestrator.runtime.recording.task_journal import open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (

@@ -18,7 +18,7 @@ from orchestrator.judging.evidence import Evidence
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.nested_graphs import read_task_id
+from orchestrator.runtime.langgraph_internals import read_task_id
 from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, current_step, latest_record

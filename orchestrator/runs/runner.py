@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Command, StreamMode
 
+from agents.sync import iterate_blocking
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
@@ -27,10 +28,8 @@ from orchestrator.runtime.events import (
     RunInterrupted,
     RunPaused,
     TextStreamed,
-    logs_events,
     notify_hooks,
 )
-from orchestrator.runtime.streaming import iterate_blocking
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr
@@ -56,7 +55,7 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        modes: Modes = ("custom", "values") if self.hooks or logs_events() else ("values",)
+        modes: Modes = ("custom", "values") if self.hooks else ("values",)
         async with aclosing(self._run_launch(launch, modes)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):

@@ -1,16 +1,76 @@
-"""Reads once which method of an agent is called, sync or async, and which optional arguments it takes."""
+"""Protocols of the agents, and which method of an agent is called with which optional arguments.
+
+Any object with the methods works. If an object also has an async method with the prefix ``a``
+(``agenerate_plan``), that method is called. A plain method runs in a thread, off the event loop.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from agents.sync import run_in_thread
-from orchestrator.runtime.protocols import Compressor, InvokableCompressor
 from orchestrator.state.plain_values import format_text
+
+
+class Planner(Protocol):
+    """Breaks a task into steps."""
+
+    def generate_plan(self, task: str, /) -> Sequence[str | Mapping[str, object]]:
+        """Returns the steps in order: texts, or objects such as ``{"step": ..., "needs": [...]}``."""
+        ...
+
+
+class Executor(Protocol):
+    """Carries out one step.
+
+    A retry calls its method ``correct_step(step, previous_output, feedback, context="")`` if there is one. If
+    not, the feedback is added to the context. If a method also takes an optional ``task``, it is given the
+    task and the outline of the plan; if not, they stand before the context.
+
+    If a method takes an optional ``sampling`` (``agents.Sampling``), a retry gives it the temperature, the
+    seed and the model of the call; if not, the executor keeps its own.
+
+    A method ``synthesize(task, results)`` writes the final answer from the results of several steps.
+    """
+
+    def execute_step(self, step_description: str, /, context: str = "") -> str:
+        """Returns the result of the step."""
+        ...
+
+
+class Monitor(Protocol):
+    """Judges a result against its objective.
+
+    If the method also takes an optional ``task``, it is given the task and the outline of the plan; with an
+    optional ``evidence``, the outcomes of the checks and the calls of tools with their answers.
+    """
+
+    def evaluate(self, objective: str, result: str) -> Mapping[str, object]:
+        """Returns ``{"success": bool, "feedback": str}``."""
+        ...
+
+
+@runtime_checkable
+class InvokableCompressor(Protocol):
+    """Shortens the context. A method ``compress(text, task)`` is called instead if there is one."""
+
+    def invoke(self, text: str, /) -> str:
+        """Returns the shorter text."""
+        ...
+
+
+@runtime_checkable
+class RunnableCompressor(Protocol):
+    """A compressor with ``_run`` in place of ``invoke``, as LangChain tools have it."""
+
+    def _run(self, text: str, /) -> str: ...
+
+
+Compressor = InvokableCompressor | RunnableCompressor
 
 T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]

@@ -19,8 +19,7 @@ from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
-from orchestrator.runtime.langgraph_internals import without_durability
-from orchestrator.runtime.nested_graphs import copy_context_with
+from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.state.graph_state import FailureKind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import inspect
 import logging
@@ -202,42 +201,17 @@ class Hook(Protocol):
         ...
 
 
-def logs_events() -> bool:
-    """Returns whether the log has each event."""
-    return _log.isEnabledFor(logging.DEBUG)
-
-
 async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
     """Calls each hook with a copy of the event, and logs its errors.
 
     Raises:
-        asyncio.CancelledError: The task that calls the hooks was cancelled.
+        asyncio.CancelledError: The task that calls the hooks was cancelled, or a hook raised it.
     """
-    _log.debug("thread %s: %s", event.thread_id, _describe_event(event))
     for hook in hooks:
         try:
             # A copy, so that a hook cannot change the records of the run.
             result = hook(copy.deepcopy(event))
             if inspect.isawaitable(result):
                 await result
-        except asyncio.CancelledError:
-            # If nobody cancelled this task, the hook waited for a task of its own that was cancelled.
-            if _is_being_cancelled():
-                raise
-            _log.exception("a hook failed on %s; the run continues", type(event).__name__)
         except (Exception, SystemExit):  # noqa: BLE001 - a hook is user code, and its errors must not end a run
             _log.exception("a hook failed on %s; the run continues", type(event).__name__)
-
-
-def _describe_event(event: Event) -> str:
-    """Returns the name of an event with its step, without any text of the user or of a model."""
-    record = getattr(event, "record", None) or {}
-    named = {
-        name: record.get(name, getattr(event, name, None)) for name in ("step_index", "attempt", "status")
-    }
-    return " ".join([type(event).__name__, *(f"{k}={v}" for k, v in named.items() if v is not None)])
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -47,7 +47,7 @@ class SettingsModel(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigurationError(_describe_problem(type(self), values, error)) from None
+            raise ConfigurationError(_describe_problem(type(self), error)) from None
 
 
 def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
@@ -75,36 +75,20 @@ def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
     )
 
 
-def _describe_problem(model: type[BaseModel], values: Mapping[str, object], error: ValidationError) -> str:
+def _describe_problem(model: type[BaseModel], error: ValidationError) -> str:
     """Returns the value and the accepted values of the first problem, as one sentence."""
     problem = error.errors(include_url=False)[0]
+    context = problem.get("ctx", {})
+    cause = context.get("error")
     if not problem["loc"]:  # a validator of the whole model, whose message is a sentence already
-        return str(problem["ctx"]["error"])
-    name = str(problem["loc"][0])
+        return str(cause)
+    name, *rest = problem["loc"]
     if name not in model.model_fields:
         return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"
-    place = _name_place(values.get(name), problem["loc"])
-    cause = problem.get("ctx", {}).get("error")
+    place = f"{name}[{rest[0]}]" if rest and isinstance(rest[0], int) else name
     if isinstance(cause, ConfigurationError):  # of a group within the model, or of a value that checks itself
         return f"{place}: {cause}"
-    value = (
-        "missing" if problem["type"] == "missing" else shorten(repr(_read_input(values, problem["loc"])), 80)
-    )
-    context = problem.get("ctx", {})
+    value = "missing" if problem["type"] == "missing" else shorten(repr(problem["input"]), 80)
     # Pydantic lists the values of a Literal, such as "'a' or 'b'".
-    accepted = model.model_fields[name].description or context.get("expected")
+    accepted = model.model_fields[str(name)].description or context.get("expected")
     return f"{place} is {value}; give {accepted}{_BELOW if context.get('le') == LARGEST else ''}"
-
-
-def _name_place(value: object, loc: Sequence[int | str]) -> str:
-    """Names an item of a list or of an object, such as strategies[0] or prices.local."""
-    is_group = isinstance(value, Mapping) and loc[-1] in value
-    if len(loc) == 1 or not (is_group or isinstance(value, list | tuple)):
-        return str(loc[0])
-    return f"{loc[0]}[{loc[1]}]" if isinstance(loc[1], int) else f"{loc[0]}.{loc[1]}"
-
-
-def _read_input(values: Mapping[str, object], loc: Sequence[int | str]) -> object:
-    value = values[str(loc[0])]
-    is_item = _name_place(value, loc) != loc[0]
-    return value[loc[1]] if is_item else value  # type: ignore[index]

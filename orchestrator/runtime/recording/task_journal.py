@@ -27,8 +27,7 @@ from agents.calls.conversation import Request
 from agents.calls.journal import CALL_JOURNAL, describe_request, join_messages, read_config, read_values
 from agents.sync import run_in_thread
 from orchestrator.errors import BrokenRunError, ResumeError
-from orchestrator.runtime.langgraph_internals import without_durability
-from orchestrator.runtime.nested_graphs import copy_context_with
+from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
 from orchestrator.runtime.recording.usage_recorder import RecordedCalls, collect_starts, read_recorder
 from orchestrator.state.plain_values import format_one_line, format_text
 

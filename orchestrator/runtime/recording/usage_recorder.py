@@ -21,7 +21,7 @@ from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
-from orchestrator.runtime.recording.call_observer import CallObserver
+from orchestrator.runtime.recording.call_observer import CallObserver, build_tool_record, read_tool_output
 from orchestrator.runtime.recording.model_usage import (
     ModelCall,
     end_call,
@@ -30,7 +30,6 @@ from orchestrator.runtime.recording.model_usage import (
     find_cut_prompt,
     sum_calls,
 )
-from orchestrator.runtime.recording.tool_records import build_tool_record, read_tool_output
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage

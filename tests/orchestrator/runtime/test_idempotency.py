@@ -12,7 +12,7 @@ from agents import ExecutionAgent
 from agents.calls.planned_call import add_call_ids, plan_calls
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.runtime.nested_graphs import idempotency_key
+from orchestrator.runtime.langgraph_internals import idempotency_key
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 

@@ -11,10 +11,10 @@ from langgraph.types import interrupt
 from agents.calls.journal import read_config
 from orchestrator.runtime.langgraph_internals import (
     INTERRUPT_CHANNEL,
+    copy_context_with,
     find_checkpoint,
     without_durability,
 )
-from orchestrator.runtime.nested_graphs import copy_context_with
 
 THREAD = {"configurable": {"thread_id": "thread"}}
 

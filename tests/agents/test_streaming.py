@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from orchestrator.runtime.streaming import iterate_blocking
+from agents.sync import iterate_blocking
 
 WAIT_S = 20
 
