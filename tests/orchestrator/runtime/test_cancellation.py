@@ -20,7 +20,7 @@ from orchestrator import (
 )
 from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
 
 
@@ -130,33 +130,6 @@ def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
     assert [record["status"] for record in state["results"]] == results
 
 
-class Cancelling:
-    """Cancels its own run, and answers all the same."""
-
-    def __init__(self, answer):
-        self.answer = answer
-        self.orchestrator = None
-
-    async def generate_plan(self, task):
-        self.orchestrator.cancel(reason="enough")
-        return self.answer
-
-    async def execute_step(self, step_description, context=""):
-        return await self.generate_plan(step_description)
-
-    async def evaluate(self, objective, result):
-        return await self.generate_plan(objective)
-
-
-def test_no_agent_is_called_once_the_run_is_cancelled():
-    monitor = AsyncFakeMonitor()
-    agent = Cancelling("out")
-    agent.orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), agent, monitor)
-    agent.orchestrator.run("x")
-
-    assert monitor.calls == []
-
-
 async def cancelled_while_waiting(orchestrator, executor, *args, **options):
     running = asyncio.ensure_future(orchestrator.arun(*args, **options))
     await asyncio.to_thread(executor.started.wait, 20)
@@ -257,15 +230,6 @@ def test_parallel_steps_that_were_interrupted_can_be_resumed():
     ).resume("thread")
 
     assert (state["status"], resumed["status"], len(resumed["results"])) == ("executing", "success", 2)
-
-
-def test_a_run_that_was_cancelled_cannot_be_resumed():
-    executor = SecondStepWaits()
-    orchestrator, resume = stored(executor)
-    run_until(orchestrator, executor.started, orchestrator.cancel, "thread")
-
-    with pytest.raises(ResumeError, match="has ended as 'failed'"):
-        resume()
 
 
 async def test_an_interrupted_run_that_is_cancelled_has_ended_for_good():

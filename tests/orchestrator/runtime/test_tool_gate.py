@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -196,14 +194,6 @@ def test_each_call_is_asked_about_with_an_id_of_its_own():
     assert sorted(office.done) == ["send A", "send A", "send B"]
 
 
-def test_the_id_of_a_question_names_the_call_as_earlier_versions_did():
-    orchestrator, _ = build(Office(), ask(("send", "Bob")), approve_tools=["send"])
-    question = orchestrator.run("x", "thread")["question"]
-    described = json.dumps([json.dumps(["send", {"to": "Bob"}])])
-
-    assert question["id"].rpartition("-")[2] == hashlib.sha256(described.encode()).hexdigest()[:16]
-
-
 def test_an_answer_that_cannot_be_read_runs_nothing():
     office = Office()
     orchestrator, _ = build(office, ask(("send", "Bob")), "sent", approve_tools="all")
@@ -259,27 +249,6 @@ def test_a_late_answer_counts_as_the_policy_says(on_deadline, done):
     state = orchestrator.resume("thread")
 
     assert (state["status"], office.done) == ("success", done)
-
-
-def test_the_deadlines_of_parallel_steps_do_not_move():
-    now = [datetime(2030, 1, 1, tzinfo=UTC)]
-    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-    model = ScriptedChatModel(lambda messages: ask(("send", "A")) if len(messages) == 2 else "done")
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(plan),
-        ExecutionAgent(model, Office().tools()),
-        FakeMonitor(),
-        approve_tools="all",
-        synthesis=False,
-        supervision_policy=SupervisionPolicy(answer_deadline_s=600),
-        clock=lambda: now[0],
-        checkpointer=InMemorySaver(),
-    )
-    orchestrator.run("x", "thread")
-    now[0] += timedelta(seconds=300)
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert state["question"]["deadline"] == "2030-01-01T00:10:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -379,7 +348,7 @@ def test_a_denied_call_does_not_run_if_the_run_goes_on_without_its_approval(appr
     other, _ = build(office, "not sent", approve_tools=approved, checkpointer=saver)
     with pytest.raises(ResumeError, match="waits for the approval of tool 'send'; give approve_tools"):
         other.resume("thread", DENY)
-    same, _ = build(office, "not sent", approve_tools="all", checkpointer=saver)
+    same, _ = build(office, "not sent", approve_tools=["send"], checkpointer=saver)
 
     assert (same.resume("thread", DENY)["status"], office.done) == ("success", [])
 
@@ -448,23 +417,6 @@ def test_a_tool_whose_annotations_say_that_each_call_has_an_effect_acts_once(hin
     assert (state["status"], done) == ("success", ["Bob"] * times)
 
 
-@pytest.mark.parametrize("value", [10**25, float("inf"), "a\ud800"], ids=["large", "infinite", "surrogate"])
-def test_a_retry_recognizes_arguments_that_a_record_holds_as_text(value):
-    done = []
-
-    def pay(amount: object) -> str:
-        """Pay."""
-        done.append(amount)
-        return "paid"
-
-    reply = AIMessage("", tool_calls=[{"name": "pay", "args": {"amount": value}, "id": "1"}])
-    model = ScriptedChatModel([reply, "paid", reply, "paid"])
-    agents = FakePlanner(["pay"]), ExecutionAgent(model, [pay]), refused_once()
-    state = LangGraphOrchestrator(*agents, once_tools=["pay"]).run("x")
-
-    assert (state["status"], done) == ("success", [value])
-
-
 @pytest.mark.parametrize("saver", [InMemorySaver(), None], ids=["journal", "no journal"])
 @pytest.mark.parametrize(
     "replies",
@@ -479,23 +431,6 @@ def test_an_attempt_does_not_repeat_a_call_of_a_tool_that_acts_once(replies, sav
     calls = [(call["result"], call.get("gate")) for call in state["results"][0]["tool_calls"]]
     assert (office.done, state["status"], calls[0]) == (["send Bob"], "success", ("sent to Bob", None))
     assert set(calls[1:]) == {("sent to Bob", "reused")}
-
-
-def test_a_failed_call_of_another_tool_is_made_again():
-    tries = []
-
-    def send(to: str) -> str:
-        """Send the letter."""
-        tries.append(to)
-        if len(tries) == 1:
-            raise OSError("no line")
-        return "sent"
-
-    model = ScriptedChatModel([ask(("send", "Bob")), "not sent", ask(("send", "Bob")), "sent"])
-    agents = FakePlanner(["write"]), ExecutionAgent(model, [send]), refused_once()
-    state = LangGraphOrchestrator(*agents).run("x")
-
-    assert (state["status"], tries) == ("success", ["Bob", "Bob"])
 
 
 @pytest.mark.parametrize("replies", [["not sent", ask(("send", "Bob"))], [ask(("send", "Bob"))]])
@@ -525,16 +460,6 @@ def test_a_person_ends_the_run_at_a_tool_call():
     assert (state["status"], state["failure"]["kind"]) == ("failed", "denied")
     assert state["failure"]["message"] == "step 1: denied by Ada: stop all"
     assert (office.done, len(model.prompts), len(state["results"])) == ([], 1, 1)
-
-
-def test_a_halt_at_a_call_of_an_agent_in_a_tool_ends_the_run():
-    office = Office()
-    # Without a journal, the agent in the tool begins again after the answer.
-    orchestrator = build_delegating(office, *[ask(("send", "Bob"))] * 2)
-    orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", HALT)
-
-    assert (state["status"], state["failure"]["kind"], office.done) == ("failed", "denied", [])
 
 
 @pytest.mark.parametrize("answer", [APPROVE, DENY])
@@ -574,33 +499,3 @@ def test_calls_that_an_approved_tool_makes_are_not_recorded_as_approved():
 
 
 # ------------------------------------------------------------------------------------------ stores and graphs
-
-
-def test_another_process_finds_the_question_in_the_store_and_answers_it(tmp_path):
-    office = Office()
-    with open_store(str(tmp_path / "runs.sqlite")) as store:
-        orchestrator, _ = build(
-            office, ask(("read", "a"), ("send", "Bob")), approve_tools=["send"], checkpointer=store
-        )
-        orchestrator.run("x", "thread")
-    with open_store(str(tmp_path / "runs.sqlite")) as store:
-        [waiting] = store.history.runs(status="waiting")
-        question = waiting.question
-        orchestrator, model = build(office, "sent", approve_tools=["send"], checkpointer=store)
-        state = orchestrator.resume("thread", {**APPROVE, "question": question["id"]})
-
-    assert (question["kind"], question["tool_calls"][0]["args"]) == ("tool", {"to": "Bob"})
-    assert (state["status"], len(model.prompts)) == ("success", 1)
-    assert sorted(office.done) == ["read a", "send Bob"]
-
-
-def test_a_graph_that_is_not_awaited_asks_as_well():
-    office = Office()
-    orchestrator, _ = build(
-        office, ask(("send", "Bob")), ask(("send", "Bob")), "sent", approve_tools=["send"]
-    )
-    [waiting] = orchestrator.graph.invoke({"task": "x"}, THREAD)["__interrupt__"]
-    answer = {**APPROVE, "question": waiting.value["id"]}
-    state = orchestrator.graph.invoke(Command(resume={waiting.id: answer}), THREAD)
-
-    assert (waiting.value["kind"], state["status"], office.done) == ("tool", "success", ["send Bob"])
