@@ -8,8 +8,6 @@ from typing import Final, cast
 
 import yaml
 
-_DEEPEST: Final = 100
-"""Most levels of nesting; the evaluation accepts as many."""
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
 _FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _DIGITS: Final = [*"-0123456789"]
@@ -20,7 +18,6 @@ _STRING: Final = "tag:yaml.org,2002:str"
 class _Loader(yaml.SafeLoader):
     # YAML 1.1 would read the word "no" as false, 12:30 as a number and 2026-01-01 as a date.
     yaml_implicit_resolvers = {}  # noqa: RUF012 - as the base class declares it
-    _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Compose one value. An alias repeats a value, so that a few of them can make a text endless."""
@@ -29,11 +26,7 @@ class _Loader(yaml.SafeLoader):
             raise _refuse("an anchor or alias (& or *) is not accepted; write the value out", event)
         if getattr(event, "tag", None) is not None:
             raise _refuse("a tag (!) is not accepted; leave it out", event)
-        if self._depth >= _DEEPEST:
-            raise _refuse(f"values are nested in more than {_DEEPEST} levels; flatten them", event)
-        self._depth += 1
         node: yaml.Node | None = super().compose_node(parent, index)
-        self._depth -= 1
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
@@ -41,7 +34,7 @@ class _Loader(yaml.SafeLoader):
         names = set()
         for key, _ in node.value:
             if key.tag != _STRING:
-                raise _refuse(f"the field name {_quote(key)} is no text; give each name as text", key)
+                raise _refuse("a field name is no text; give each name as text", key)
             if key.value in names:
                 raise _refuse(f"the field name {key.value!r:.80} is used twice; give each name once", key)
             names.add(key.value)
@@ -81,7 +74,7 @@ def parse_yaml(text: str) -> object:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
         raise ValueError(f"{where}this is not YAML of plain values: {error.problem}") from None
-    except (yaml.YAMLError, ValueError) as error:  # a forbidden character, an integer of thousands of digits
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a forbidden character, deep nesting
         raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
     return value
 
@@ -90,11 +83,6 @@ def format_yaml(value: object) -> str:
     """Write JSON values as YAML that ``parse_yaml`` and other readers read as the same values."""
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
-
-
-def _quote(key: yaml.Node) -> str:
-    # A list or an object as a name would be quoted with all its values.
-    return f"{key.value!r:.80}" if isinstance(key, yaml.ScalarNode) else "of a list or an object"
 
 
 def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:

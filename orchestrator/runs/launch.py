@@ -27,7 +27,7 @@ from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_st
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
-from orchestrator.task_contracts.stored import find_contract_problem, replace_contract
+from orchestrator.task_contracts.source import find_contract_problem, replace_contract
 
 _UNKNOWN_TOOLS: Final = ToolNames()
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None

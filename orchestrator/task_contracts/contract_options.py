@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Final, Literal, TypeAlias
 
 from evaluation import EvaluationContract, TaskCase
@@ -59,8 +58,7 @@ def read_contracts(
         ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
             direction; or a contract needs a tool that the executor lacks, or a check that does not exist.
     """
-    _check_run_contract(stated.run)
-    _check_step_contract(stated.step)
+    _check_types(stated.run, stated.step)
     case = stated.run if isinstance(stated.run, TaskCase) else None
     named = {"step_contract": stated.step, "contract": stated.run if case is None else case.contract}
     contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
@@ -89,26 +87,14 @@ def _read_contract(
     return plain
 
 
-def _check_run_contract(source: object) -> None:
-    if source is None or source == FROM_TASK or isinstance(source, TaskCase | EvaluationContract):
-        return
-    if callable(source):
+def _check_types(run: object, step: object) -> None:
+    if run is not None and run != FROM_TASK and not isinstance(run, TaskCase | EvaluationContract):
         raise ConfigurationError(
-            "contract is a function; the contract of the run is one contract, and step_contract= takes "
-            "a function of a step and its index"
+            f"contract is {format_repr(run, 80)}; give {name_contract(run, 'contract')}, 'from_task', or a "
+            "TaskCase such as read_case_set(file).cases[0]; step_contract= takes a function"
         )
-    # A file of `orchestrator checks --save` holds cases.
-    is_file = isinstance(source, str | PurePath) and PurePath(source).suffix in (".yaml", ".yml", ".json")
-    from_file = f" such as read_case_set({str(source)!r}).cases[0]" if is_file else ""
-    raise ConfigurationError(
-        f"contract is {format_repr(source, 80)}; give {name_contract(source, 'contract')}, "
-        f"'from_task', or a TaskCase{from_file}"
-    )
-
-
-def _check_step_contract(source: object) -> None:
-    if source is not None and not isinstance(source, EvaluationContract) and not callable(source):
+    if step is not None and not isinstance(step, EvaluationContract) and not callable(step):
         raise ConfigurationError(
-            f"step_contract is {format_repr(source, 80)}; give {name_contract(source, 'step_contract')}, "
+            f"step_contract is {format_repr(step, 80)}; give {name_contract(step, 'step_contract')}, "
             "or a function of a step and its index that returns one"
         )

@@ -16,14 +16,11 @@ from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
+from orchestrator.state.current_step import find_derived_output
+from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
-from orchestrator.task_contracts.writers import (
-    ContractWriter,
-    RuleWriter,
-    drop_unknown_tools,
-    drop_unquoted,
-)
+from orchestrator.task_contracts.writers import ContractWriter, RuleWriter, select_usable
 
 _RULES: Final = RuleWriter()
 _UNKNOWN_TOOLS: Final = ToolNames()
@@ -81,7 +78,9 @@ class TaskContracts:
         texts = (task, *(steps if len(steps) > 1 and self.derives_steps else ()))
         derived = await self._derive(texts, run)
         output, *own = derived.steps or [None]
-        output = _add_unchecked(output, [] if self.case is None else self.case.unchecked)
+        if output is not None and self.case is not None:
+            phrases = dict.fromkeys([*output["unchecked"], *self.case.unchecked])
+            output = {**output, "unchecked": [*phrases]}
         kept = [
             # A step in the words of the task is the answer already, and keeps its checks.
             contract if text.split() == task.split() else _drop_repeated(contract, output)
@@ -145,14 +144,6 @@ def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None)
     return DerivedContract(contract=contract, unchecked=unchecked, warnings=step["warnings"])
 
 
-def _add_unchecked(derived: DerivedContract | None, phrases: Sequence[str]) -> DerivedContract | None:
-    """Returns a contract with the requirements that the case says are not checked."""
-    if derived is None:
-        return None
-    new = [phrase for phrase in phrases if phrase not in derived["unchecked"]]
-    return {**derived, "unchecked": [*derived["unchecked"], *new]}
-
-
 def _without_quote(check: Json) -> Json:
     return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
@@ -181,7 +172,7 @@ def _store_checks(value: object, text: str, tools: ToolNames) -> DerivedContract
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )
-    derived = drop_unknown_tools(drop_unquoted(value, text), tools)
+    derived = select_usable(value, text, tools)
     checks: list[Json] = [_dump_check(check, text) for check in derived.checks]
     return DerivedContract(
         contract={"checks": checks} if checks else {},
@@ -194,3 +185,35 @@ def _dump_check(check: Check, text: str) -> dict[str, Json]:
     plain: dict[str, Json] = check.model_dump(mode="json", exclude_defaults=True)
     # The evaluation of a step knows the planner's words, and not the task that has to be repeated.
     return {**plain, "text": text} if isinstance(check, RepeatsRequest) and check.text is None else plain
+
+
+def replace_contract(state: OrchestratorState, case: TaskCase | None, tools: ToolNames) -> OrchestratorState:
+    """Returns the state of a fork with the contract that the case states, if it states one.
+
+    Raises:
+        ContractFunctionError: The case is one of another task.
+    """
+    stated = None if case is None else read_case(case, state["task"], tools)
+    if stated is None:
+        return state
+    derived = DerivedContracts(output=stated, steps=[None] * len(state["plan"]))
+    return {**state, "declared": {**state["declared"], "derived": derived}}
+
+
+def find_contract_problem(state: OrchestratorState, case: TaskCase | None, tools: ToolNames) -> str | None:
+    """Returns why a stored run cannot go on with a case: its checks were never stored with the run.
+
+    Raises:
+        ContractFunctionError: The case is one of another task.
+    """
+    if case is None or state["status"] == "planning":
+        return None
+    stated = read_case(case, state["task"], tools)
+    if stated is None or _read_demands(stated) == _read_demands(find_derived_output(state)):
+        return None
+    return "it has another contract than contract=; leave that out, or fork the run to check it by that one"
+
+
+def _read_demands(contract: DerivedContract | None) -> object:
+    # Warnings depend on the tools of the executor, which may be another one.
+    return None if contract is None else (contract["contract"], contract["unchecked"])

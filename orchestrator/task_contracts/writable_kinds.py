@@ -60,25 +60,10 @@ KINDS: Final[Mapping[str, WritableKind]] = {
     ),
     "table": WritableKind("a Markdown table", "a table with 3 columns", {"columns": 3}),
 }
-_COUNTS: Final = {name: {"type": "integer", "minimum": 0} for name in ("min", "max", "exactly", "columns")}
-_TEXTS: Final = {
-    name: {"type": "string"}
-    for name in (
-        "quote",
-        "text",
-        "letter",
-        "mark",
-        "use",
-        "style",
-        "code",
-        "marker",
-        "root",
-        "passing",
-        "failing",
-    )
-}
-_LISTS: Final = {
-    name: {"type": "array", "items": {"type": "string"}} for name in ("texts", "options", "keys")
+_SCHEMAS: Final[Mapping[type, object]] = {
+    int: {"type": "integer", "minimum": 0},
+    str: {"type": "string"},
+    list: {"type": "array", "items": {"type": "string"}},
 }
 EXAMPLES: Final = ("passing", "failing")
 """The fields with the two outputs that show what a check means."""
@@ -94,9 +79,11 @@ def describe_kinds() -> str:
 
 def build_schema() -> JsonSchema:
     """Returns the JSON Schema of a reply, about 2 kB: the fields of all kinds together."""
+    fields = {name: _SCHEMAS[type(value)] for kind in KINDS.values() for name, value in kind.fields.items()}
+    texts = dict.fromkeys(("quote", *EXAMPLES), _SCHEMAS[str])
     item = {
         "type": "object",
-        "properties": {"check": {"enum": list(KINDS)}, **_TEXTS, **_COUNTS, **_LISTS},
+        "properties": {"check": {"enum": list(KINDS)}, **fields, **texts},
         "required": ["check", "quote", *EXAMPLES],
         "additionalProperties": False,
     }

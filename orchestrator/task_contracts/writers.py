@@ -29,28 +29,26 @@ class RuleWriter:
         return task_checks.derive_checks(text)
 
 
-def drop_unquoted(derived: task_checks.DerivedChecks, text: str) -> task_checks.DerivedChecks:
-    """Returns the checks without those whose quote is not literally in the text, each with a warning.
+def select_usable(
+    derived: task_checks.DerivedChecks, text: str, tools: ToolNames
+) -> task_checks.DerivedChecks:
+    """Returns the checks without those that rest on no words of the text, or ask for calls of unknown tools.
 
-    A check that rests on no words of the task may be an invention of the writer.
+    Each of them has a warning, and its words are unchecked.
     """
-    kept = tuple(check for check in derived.checks if _is_quoted(check, text))
-    dropped = [check for check in derived.checks if check not in kept]
-    warnings = [f"a check {check.check!r} was dropped: it quotes no words of the text" for check in dropped]
-    return replace(derived, checks=kept, warnings=(*derived.warnings, *warnings))
-
-
-def drop_unknown_tools(derived: task_checks.DerivedChecks, tools: ToolNames) -> task_checks.DerivedChecks:
-    """Returns the checks without those of calls that the executor cannot make; their words are unchecked."""
-    problems = [(check, tools.find_problem({"checks": [check.model_dump()]})) for check in derived.checks]
+    problems = [(check, _find_problem(check, text, tools)) for check in derived.checks]
     dropped = [(check, problem) for check, problem in problems if problem is not None]
+    quotes = (check.quote for check, _ in dropped if check.quote and check.quote in text)
     return replace(
         derived,
         checks=tuple(check for check, problem in problems if problem is None),
-        unchecked=(*derived.unchecked, *(check.quote for check, _ in dropped if check.quote)),
+        unchecked=(*derived.unchecked, *quotes),
         warnings=(*derived.warnings, *(f"a check was dropped: {problem}" for _, problem in dropped)),
     )
 
 
-def _is_quoted(check: Check, text: str) -> bool:
-    return check.quote is not None and bool(check.quote.strip()) and check.quote in text
+def _find_problem(check: Check, text: str, tools: ToolNames) -> str | None:
+    # A check that quotes nothing may be an invention of the writer.
+    if not (check.quote and check.quote.strip() and check.quote in text):
+        return f"{check.check!r} quotes no words of the text"
+    return tools.find_problem({"checks": [check.model_dump()]})

@@ -12,7 +12,7 @@ from evaluation.checks import Check, CheckContext, read_checks
 from evaluation.task_checks import DerivedChecks
 from evaluation.task_checks.amounts import NUMBER, read_number
 from evaluation.task_checks.conflicts import describe_conflict, find_conflicts
-from evaluation.task_checks.word_lists import LANGUAGES, translate_word
+from evaluation.task_checks.word_lists import translate_word
 from orchestrator.task_contracts.writable_kinds import EXAMPLES, KINDS
 
 _NUMBER: Final = re.compile(rf"(?<!\w)(?:{NUMBER})(?!\w)")
@@ -20,15 +20,7 @@ _STRICT: Final = re.compile(r"\b(?:more|less|fewer|under|over|above|below|longer
 """Words that leave out their own number: "under 60 words" are at most 59."""
 _NONE: Final = re.compile(r"\b(?:no|not|never|without|avoid\w*|dont|nor|none|any)\b|n't")
 _ONE: Final = re.compile(r"\b(?:an?|any)\b")
-_MARKS: Final = {
-    ",": "comma",
-    "!": "exclamation",
-    "?": "question",
-    ";": "semicolon",
-    ":": "colon",
-    ".": "period",
-}
-_FIXED: Final = frozenset({"check", "quote", "severity", "style", "use", "marker", "root", "code"})
+_FIXED: Final = frozenset({"check", "quote", "severity", "style", "use", "marker", "mark", "root", "code"})
 """Fields with values of the vocabulary, which a task says in other words."""
 
 
@@ -122,11 +114,9 @@ def _list_foreign(check: Check, quote: str) -> Iterator[object]:
     for name, value in check.model_dump(exclude_defaults=True).items():
         parts = [] if name in _FIXED else value if isinstance(value, list) else [value]
         for part in parts:
-            is_named = part in numbers if isinstance(part, int) else _is_named(name, str(part), folded)
-            if not is_named:
+            text = " ".join(str(part).split()).casefold()
+            if part not in numbers if isinstance(part, int) else text not in folded:
                 yield part
-    if check.check == "language" and not _names_language(check.code, folded):
-        yield check.code
 
 
 def _read_numbers(folded: str) -> set[int]:
@@ -136,16 +126,6 @@ def _read_numbers(folded: str) -> set[int]:
     if _STRICT.search(words):
         numbers |= {number + step for number in numbers for step in (-1, 1)}
     return numbers | ({0} if _NONE.search(words) else set()) | ({1} if _ONE.search(words) else set())
-
-
-def _is_named(name: str, part: str, folded: str) -> bool:
-    words = " ".join(part.split()).casefold()
-    return words in folded or (name == "mark" and _MARKS.get(part, part) in folded)
-
-
-def _names_language(code: str, folded: str) -> bool:
-    words = [translate_word(word) for word in re.findall(r"\w+", folded)]
-    return any(LANGUAGES.get(word) == code for word in words)
 
 
 def _differ(check: Check, own: Check) -> bool:

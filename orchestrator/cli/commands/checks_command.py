@@ -20,7 +20,7 @@ from orchestrator.cli.view.record_lines import describe_check
 from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.task_contracts.model_writer import ModelWriter
-from orchestrator.task_contracts.writers import RuleWriter, drop_unquoted
+from orchestrator.task_contracts.writers import RuleWriter
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 _HINT: Final = """\
@@ -55,7 +55,7 @@ def checks(
         text = read_task(task)
         with print_logs_on(build_console(stderr=True)):
             writer = RuleWriter() if model is None else ModelWriter(load_model(model))
-            derived = drop_unquoted(writer.write_checks(text), text)
+            derived = writer.write_checks(text)
         if save is not None:
             _save(save, text, derived)
     if json:
