@@ -18,11 +18,16 @@ from pydantic_core import to_json
 
 from evaluation.errors import ContractError
 from evaluation.patterns.regex import MAX_STEPS
-from evaluation.patterns.schema_cost import JsonSchema, SchemaCost, UnknownTargetError, measure_schema
-from evaluation.patterns.schema_keywords import find_misspelt_keyword, has_keyword
+from evaluation.patterns.schema_parts import (
+    JsonSchema,
+    StepCounter,
+    UnknownTargetError,
+    find_misspelt_keyword,
+    has_keyword,
+)
 from evaluation.sensitive.quoting import quote_text, redact, shorten
 
-MAX_SCHEMA_STEPS: Final = 10_000
+MAX_SCHEMA_STEPS: Final = 20_000
 """Most steps of a schema for one part of a value: as many as its references may multiply."""
 _MAX_ERRORS: Final = 20_000
 """Most errors that the validator may collect to name the first: 0.5 s and 150 MB at worst."""
@@ -36,7 +41,8 @@ SchemaT = TypeVar("SchemaT", bound="Mapping[str, object] | bool")
 @dataclass(frozen=True, slots=True)
 class _Schema:
     validator: jsonschema_rs.Validator
-    cost: SchemaCost
+    steps: int
+    is_recursive: bool
 
 
 def check_schema(schema: SchemaT) -> SchemaT:
@@ -65,7 +71,7 @@ def matches_schema(schema: Mapping[str, object] | bool, value: object) -> bool |
     """
     compiled = _compile(schema)
     try:
-        if compiled.cost.steps * len(to_json(value)) > MAX_STEPS:
+        if compiled.steps * len(to_json(value)) > MAX_STEPS:
             return None
         return compiled.validator.is_valid(value)
     except ValueError:  # a lone surrogate, or deeper than the validator goes
@@ -90,8 +96,7 @@ def _find_place(schema: _Schema, value: object) -> str:
     # To name one error, the validator builds those of every alternative, each with a copy of its value.
     text = to_json(value)
     parts = 1 + text.count(b"{") + text.count(b"[")
-    errors = schema.cost.steps**parts if schema.cost.is_recursive else schema.cost.steps * parts
-    if errors > _MAX_ERRORS:
+    if schema.is_recursive or schema.steps * parts > _MAX_ERRORS:
         return "the JSON Schema"
     try:
         schema.validator.validate(value)
@@ -116,9 +121,9 @@ def _compile(schema: object) -> _Schema:
 @lru_cache(_CACHED)
 def _compile_text(text: str) -> _Schema:
     schema = json.loads(text)
-    validator = _build_validator(schema)
+    validator, counter = _build_validator(schema), StepCounter(schema)
     try:
-        cost = measure_schema(schema)
+        steps = counter.count(schema)
     except RecursionError:
         raise ContractError("the JSON Schema is nested too deep; use fewer levels of references") from None
     except UnknownTargetError:
@@ -126,13 +131,13 @@ def _compile_text(text: str) -> _Schema:
             "the JSON Schema has a $ref whose target cannot be found; write it like #/$defs/name, "
             "and no part with an $id of its own"
         ) from None
-    if cost.steps > MAX_SCHEMA_STEPS:
+    if steps > MAX_SCHEMA_STEPS:
         raise ContractError(
-            f"the JSON Schema takes {cost.steps:.3g} steps to check one value, because its parts refer to "
+            f"the JSON Schema takes {steps:.3g} steps to check one value, because its parts refer to "
             f"each other many times or its patterns are long; use one of at most {MAX_SCHEMA_STEPS} steps"
         )
     _check_keywords(schema)
-    return _Schema(validator, cost)
+    return _Schema(validator, steps, counter.is_recursive)
 
 
 def _check_keywords(schema: JsonSchema) -> None:

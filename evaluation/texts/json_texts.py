@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
-from pydantic_core import from_json
-
 from agents.parsing.surrogates import replace_surrogates
 
 _FENCED: Final = re.compile(
@@ -68,37 +66,19 @@ def parse_json(text: str) -> list[object]:
     """Read a text as one JSON value; returns none, or both readings of one that has a key twice."""
     bare = text.strip().lstrip("\ufeff")
     try:
-        value = from_json(bare, allow_inf_nan=False)
-    except ValueError:
-        return _parse_unusual_json(bare)
-    return _list_different(value, _read_first_keys(bare, value)) if "{" in bare else [value]
-
-
-def _read_first_keys(text: str, value: object) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=_keep_first)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits
-        return value
-
-
-def _parse_unusual_json(text: str) -> list[object]:
-    # Other readers accept half a surrogate pair and deep nesting, so neither may hide forbidden JSON.
-    try:
-        hooks = (dict, _keep_first)
-        values = [json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=hook) for hook in hooks]
-        return _list_different(
-            *(json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False))) for value in values)
+        last, first = (
+            json.loads(bare, parse_constant=_refuse_constant, object_pairs_hook=hook)
+            for hook in (dict, _keep_first)
         )
+        values = [last] if last == first else [last, first]
+        # Half a surrogate pair, which a file cannot hold, must not hide forbidden JSON.
+        return [json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False))) for value in values]
     except (ValueError, RecursionError):
         return []
 
 
 def _keep_first(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(reversed(pairs))
-
-
-def _list_different(last: object, first: object) -> list[object]:
-    return [last] if last == first else [last, first]
 
 
 def _refuse_constant(name: str) -> NoReturn:

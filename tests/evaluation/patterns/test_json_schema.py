@@ -40,13 +40,6 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(schema, problem
     assert len(str(refused.value)) < 400
 
 
-def test_a_refusal_quotes_a_bounded_part_of_a_schema():
-    with pytest.raises(ContractError) as refused:
-        check_schema({"type": "x" * 5000})
-
-    assert len(str(refused.value)) < 400
-
-
 def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
     schema = {"type": "string"}
     for _ in range(900):
@@ -85,10 +78,6 @@ def test_lists_and_schemas_may_stand_beside_each_other_in_dependencies():
     assert find_schema_problem(schema, {"b": 1}) is not None
 
 
-def test_a_schema_that_refers_to_itself_ends():
-    assert find_schema_problem({"$ref": "#"}, 1) is None
-
-
 def test_a_problem_names_the_place_in_the_schema_and_nothing_of_the_value():
     schema = {"properties": {"age": {"type": "integer"}}}
 
@@ -97,11 +86,6 @@ def test_a_problem_names_the_place_in_the_schema_and_nothing_of_the_value():
 
 def test_formats_are_checked():
     assert find_schema_problem({"format": "date"}, "2024-02-30") is not None
-
-
-def test_true_accepts_everything_and_false_nothing():
-    assert find_schema_problem(True, 1) is None
-    assert find_schema_problem(False, 1) is not None
 
 
 def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
@@ -188,14 +172,11 @@ def test_a_recursive_schema_of_alternatives_takes_no_exponential_time(leaf, matc
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        ({"uniqueItems": True}, list(range(50_000))),
         ({"uniqueItems": True}, [{"a": [number]} for number in range(20_000)]),
-        ({"contains": {"const": -1}}, list(range(50_000))),
         ({"items": {"enum": list(range(10_000))}}, [-1] * 1_000),
         ({"items": {"type": "string"}}, list(range(50_000))),
-        ({"enum": [{"a": number} for number in range(50_000)]}, {"a": -1}),
     ],
-    ids=["unique numbers", "unique objects", "contains", "enum", "wrong items", "a long enum"],
+    ids=["unique objects", "enum", "wrong items"],
 )
 def test_large_values_take_little_time(schema, value):
     started = time.perf_counter()
