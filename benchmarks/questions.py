@@ -33,7 +33,7 @@ from benchmarks.effect.prompts import Prompt
 from evaluation.statistics.intervals import proportion
 from evaluation.statistics.means import paired_difference
 from orchestrator import LangGraphOrchestrator
-from orchestrator.retry.refused_step import find_best_answer
+from orchestrator.retry.attempts import find_best_answer
 from orchestrator.settings import PlanningMode
 
 _RETRIES: Final = 3

@@ -101,13 +101,8 @@ def compile_graph(
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
     if settings.retry_policy.asks_human and not settings.can_ask_human:
-        asked_by = (
-            "needs_review is 'human'"
-            if settings.retry_policy.needs_review == "human"
-            else ("a rule of strategies is ask_human")
-        )
         raise ConfigurationError(
-            f"{asked_by}, but there is no checkpointer to store the question; "
+            "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
     check_tool_options(

@@ -13,9 +13,8 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.refused_step import build_instruction
+from orchestrator.retry.step_request import build_instruction
 from orchestrator.retry.verdict_updates import (
-    add_transport_retries,
     apply_decision,
     ask_person,
     decide_next,
@@ -82,7 +81,7 @@ def with_totals(state: OrchestratorState, spent: Spent) -> StateUpdate:
     """Returns the run's totals after a call."""
     return {
         "usage": add_usage(state["usage"], spent.usage),
-        "retries": add_transport_retries(state["retries"], spent.transport_retries),
+        "retries": {**state["retries"], "transport": state["retries"]["transport"] + spent.transport_retries},
     }
 
 
@@ -102,7 +101,7 @@ def next_state(
     policy = _choose_policy(record, settings)
     decision = decide_next(state, record, policy)
     if decision.use != "ask_human":
-        return apply_decision(state, record, decision, policy)
+        return apply_decision(state, record, decision)
     text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
     asked = with_decision(record, decision)
     return ask_person(state, asked, "review", text, settings.supervision_policy, run.now())

@@ -15,13 +15,13 @@ from orchestrator.nodes.base import (
     with_totals,
 )
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.refused_step import find_commit_kind
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_index
+from orchestrator.state.current_step import current_index, last_refused_record, read_correction
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
+from orchestrator.state.supervision_records import CommitKind
 from orchestrator.supervision.phases import Commit
 from orchestrator.supervision.statements import build_commitment
 
@@ -46,7 +46,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         if isinstance(called, Raised) and called.kind is not None:
             return {**totals, **build_failure(called.kind, called.message, index, called.error)}
         reply = called.value if isinstance(called, Returned) else _explain_error(called)
-        kind = find_commit_kind(state)
+        kind = _find_kind(state)
         commitment = build_commitment(reply, index, request.instruction, run.now(), kind)
         underway: Underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
         return stop_if_over_budget({**totals, "underway": underway}, run, index)
@@ -56,3 +56,11 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
 
 def _explain_error(called: Raised) -> Unreadable:
     return Unreadable(f"the commitment could not be made: {called.message}", called.message)
+
+
+def _find_kind(state: OrchestratorState) -> CommitKind:
+    """Returns which execution the commitment is for."""
+    refused = last_refused_record(state)
+    if refused is None:
+        return "first"
+    return "reorient" if read_correction(refused) else "retry"

@@ -28,7 +28,7 @@ from orchestrator.nodes.base import (
     stop_if_over_budget,
     with_judge_usage,
 )
-from orchestrator.retry.verdict_updates import add_transport_retries, fail, read_outcome
+from orchestrator.retry.verdict_updates import fail, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
@@ -82,10 +82,11 @@ def _build_update(  # noqa: PLR0917
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
+    retries = state["retries"]
     totals: StateUpdate = {
         "usage": add_usage(state["usage"], evaluated.usage),
         "judge_calls": _count_judge_calls(state["judge_calls"], evaluated),
-        "retries": add_transport_retries(state["retries"], evaluated.transport_retries),
+        "retries": {**retries, "transport": retries["transport"] + evaluated.transport_retries},
     }
     before: OrchestratorState = {**state, **totals}
     if state["status"] == "failed":

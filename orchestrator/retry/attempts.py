@@ -1,9 +1,7 @@
-"""One execution of a step as a retry policy sees it, and the best of several."""
+"""One execution of a step as a retry policy sees it, and the best of several executions."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -12,7 +10,8 @@ from orchestrator.judging.feedback import report_score
 from orchestrator.judging.output import is_blank
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import RefusalKind, Report, failed_kinds, is_refused_outright
-from orchestrator.state.records import RecordStatus, SamplingRecord, StepRecord
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import RecordStatus, StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
 
 Outcome = Literal["validated", "failed", "needs_review"]
@@ -22,7 +21,6 @@ _OUTCOMES: Final[dict[RecordStatus, Outcome]] = {
     "failed": "failed",
 }
 FIRST: Final = "first"
-_OWN_SAMPLING: Final = SamplingRecord(temperature=None, seed=None, model=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +37,9 @@ class Attempt:
         corrected: Whether a supervisor or a person sent it back with a correction, which counts for them.
         raised: Whether it ended in an error, so that it has no output.
         unusable: Whether its output is blank, was cut off, exposes a key, or breaks a critical audit rule.
-        output: SHA-256 of its output, to see that two are equal.
-        tool_calls: Each call as its name and its arguments.
         tokens: Tokens of the executor and the judge; None if they were not reported.
         seconds: Seconds of the executor and the judge.
         cost_usd: Cost of both; None if a price is missing.
-        temperature: Temperature that the executor's model was asked for; None for its own.
-        seed: Seed that it was asked for; None for its own.
-        model: Name that the model reported; None if it reported none.
     """
 
     number: int
@@ -58,14 +51,9 @@ class Attempt:
     corrected: bool = False
     raised: bool = False
     unusable: bool = False
-    output: str = ""
-    tool_calls: tuple[tuple[str, str], ...] = ()
     tokens: int | None = None
     seconds: float = 0.0
     cost_usd: float | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    model: str | None = None
 
 
 def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
@@ -95,7 +83,6 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
     decision = None if last is None else last.get("decision")
     report: Report = record["report"] or {}
     outcome = _OUTCOMES.get(record["status"], "needs_review")
-    sampling = record.get("sampling") or _OWN_SAMPLING
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     return Attempt(
         number=record["attempt"],
@@ -107,14 +94,35 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
         corrected=read_correction(record) is not None,
         raised=record["error"] is not None,
         unusable=is_blank(record["result"]) or is_refused_outright(report),
-        output=hashlib.sha256(record["result"].encode("utf-8", "replace")).hexdigest(),
-        tool_calls=tuple(
-            (call["name"], json.dumps(call["args"], sort_keys=True)) for call in record["tool_calls"]
-        ),
         tokens=usage["total_tokens"],
         seconds=usage["latency_ms"] / 1000,
         cost_usd=usage["cost_usd"],
-        temperature=sampling["temperature"],
-        seed=sampling["seed"],
-        model=record["model"],
     )
+
+
+def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:
+    """Returns the record of the best execution of a step so far; None if none has a score."""
+    best = best_attempt(read_attempts(executions))
+    return None if best is None else next(r for r in executions if r["attempt"] == best.number)
+
+
+def find_best_answer(state: OrchestratorState) -> StepRecord | None:
+    """Returns the best attempt at the answer of a run: by its report, and of equal ones the earliest.
+
+    An execution of the whole task is such an attempt; if there is none, so are those of the last step that
+    was begun. Returns None if no attempt has a text.
+    """
+    written = [record for record in (*state["results"], *state["synthesis"]) if record["result"]]
+    last = written[-1]["step_index"] if written else None
+    attempts = [record for record in written if record["step"] == state["task"]]
+    # The earliest, because the refusals of a judge that was not measured say little.
+    return max(
+        attempts or [record for record in written if record["step_index"] == last],
+        key=_score_record,
+        default=None,
+    )
+
+
+def _score_record(record: StepRecord) -> float:
+    score = report_score(record["report"] or {})
+    return -1.0 if score is None else score

@@ -36,9 +36,9 @@ class RetryDecision:
 def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     """Chooses the next action after the last execution of a step.
 
-    The bounds decide first: a missing verdict (``needs_review``) and ``max_retries``. Then the first rule of
-    ``strategies`` decides that matches the failure and was not used ``times`` times. ``ask_human``, which
-    executes nothing, decides also after the last retry.
+    ``max_retries`` decides first. Then the first rule of ``strategies`` decides that matches the failure and
+    was not used ``times`` times. ``ask_human``, which executes nothing, decides also after the last retry. A
+    missing verdict ends the run, unless a rule names "unverified".
 
     Args:
         policy: The policy. ``max_retries`` and ``max_replans`` are those that the run has left in all.
@@ -47,20 +47,12 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     last = history[-1]
     if last.outcome == "validated":
         return RetryDecision(use="accept", reason="the evaluation accepted the output")
-    if (by_verdict := _decide_without_verdict(policy, history)) is not None:
-        return by_verdict
+    names_it = any("unverified" in (rule.after or ()) for rule in policy.strategies)
+    if last.outcome == "needs_review" and not names_it:
+        return RetryDecision(use="stop", reason="there is no verdict")
     end = _find_end(policy, history)
     by_rule = _apply_rules(policy, history, can_execute=end is None)
     return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
-
-
-def _decide_without_verdict(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision | None:
-    """Decides as ``needs_review`` says if there is no verdict and no rule names "unverified"."""
-    is_named = any(rule.after is not None and "unverified" in rule.after for rule in policy.strategies)
-    if history[-1].outcome != "needs_review" or policy.needs_review == "retry" or is_named:
-        return None
-    use = "ask_human" if policy.needs_review == "human" else "stop"
-    return RetryDecision(use=use, reason="there is no verdict")
 
 
 def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
@@ -79,17 +71,17 @@ def _apply_rules(
     last = history[-1]
     for position, rule in enumerate(policy.strategies):
         is_possible = can_execute or rule.use == "ask_human"
-        if is_possible and _matches(policy, rule, last) and not _is_used_up(rule, position, history):
+        if is_possible and _matches(rule, last) and not _is_used_up(rule, position, history):
             reason = f"{_describe(last.kinds)} failed at attempt {last.number}"
             return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position)
     return None
 
 
-def _matches(policy: RetryPolicy, rule: RetryRule, last: Attempt) -> bool:
+def _matches(rule: RetryRule, last: Attempt) -> bool:
+    if last.outcome == "needs_review":
+        return "unverified" in (rule.after or ())
     kinds: set[RefusalKind] = {*last.kinds} or {"other"}
-    if rule.after is not None:
-        return not kinds.isdisjoint(rule.after)
-    return last.outcome == "failed" or policy.needs_review == "retry"
+    return rule.after is None or not kinds.isdisjoint(rule.after)
 
 
 def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> bool:

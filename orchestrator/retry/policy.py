@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError
 
 from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.rules import AskHumanRule, ExecutingRule, FeedbackRule, RetryRule
+from orchestrator.retry.rules import FeedbackRule, RetryRule
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
-from orchestrator.state.plain_values import format_repr
-
-_USES: Final = ", ".join(
-    rule.model_fields["use"].default for rule in (*get_args(ExecutingRule), AskHumanRule)
-)
 
 
 def _read_list(value: object) -> object:
@@ -42,12 +37,11 @@ class RetryPolicy(SettingsModel):
 
     Attributes:
         max_retries: Executions of a step after its first, before the run fails.
-        strategies: Rules for what is done after a failed execution; the first that matches decides.
+        strategies: Rules for what is done after a failed execution; the first that matches decides. If there
+            is no verdict, only a rule that names "unverified" does; without one, the run ends for a person to
+            look at.
         judge_attempts: How often the monitor is asked about one execution if its answers cannot be read.
             The execution itself is not repeated for that.
-        needs_review: What happens if there still is no verdict, and no rule names "unverified": "fail" ends
-            the run for a person to look at; "retry" follows the rules, as after a refusal; "human" asks a
-            person, which needs a checkpointer.
         transport: How often and how patiently a call is repeated after a transient error.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
         exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
@@ -56,19 +50,16 @@ class RetryPolicy(SettingsModel):
         seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:
-        ConfigurationError: A value is not accepted, or a rule can never decide.
+        ConfigurationError: A value is not accepted.
     """
 
     max_retries: Count = 2
     strategies: Annotated[
         Sequence[RetryRule],
         BeforeValidator(_read_list),
-        Field(
-            min_length=1, description=f"a list of rules, such as [FeedbackRule()]; 'use' is one of {_USES}"
-        ),
+        Field(min_length=1, description="a list of rules, such as [FeedbackRule()]"),
     ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
-    needs_review: Literal["fail", "retry", "human"] = "fail"
     transport: Annotated[
         TransportRetry,
         BeforeValidator(_read_transport),
@@ -78,20 +69,10 @@ class RetryPolicy(SettingsModel):
     exhausted: Literal["fail", "accept_best"] = "fail"
     seed: Count = 0
 
-    @model_validator(mode="after")
-    def _check_strategies(self) -> Self:
-        for place, rule in enumerate(self.strategies):
-            if (earlier := _find_earlier(self.strategies[:place], rule)) is not None:
-                raise ConfigurationError(
-                    f"strategies[{place}] can never decide, because strategies[{earlier}] decides before it "
-                    f"and has no end; give that one times or after, or leave out strategies[{place}]"
-                )
-        return self
-
     @property
     def asks_human(self) -> bool:
         """Whether a person may be asked about an execution."""
-        return self.needs_review == "human" or any(rule.use == "ask_human" for rule in self.strategies)
+        return any(rule.use == "ask_human" for rule in self.strategies)
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> Self:
@@ -104,27 +85,11 @@ class RetryPolicy(SettingsModel):
             ConfigurationError: The file cannot be read, the text is no YAML or no object, or a value in it is
                 not accepted.
         """
-        if not isinstance(source, str | Path):
-            raise ConfigurationError(
-                f"the retry policy is {format_repr(source, 80)}; give a text, or the Path of a file"
-            )
         return cls(**read_object(source, "the retry policy", "{max_retries: 3}"))
 
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
         return format_yaml(self.model_dump(mode="json", exclude_defaults=True))
-
-
-def _find_earlier(before: Sequence[RetryRule], rule: RetryRule) -> int | None:
-    """Returns the place of an earlier rule that always decides first."""
-    for place, earlier in enumerate(before):
-        covers = earlier.after is None or (rule.after is not None and {*rule.after} <= {*earlier.after})
-        # A person is still asked after the last retry. A missing verdict matches only rules that name it.
-        is_reached = rule.use == "ask_human" != earlier.use
-        is_reached |= earlier.after is None and rule.after is not None and "unverified" in rule.after
-        if covers and earlier.times is None and not is_reached:
-            return place
-    return None
 
 
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:

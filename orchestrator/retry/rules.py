@@ -57,8 +57,7 @@ class BaseRule(SettingsModel):
 
     Attributes:
         after: Kinds of failures; the rule matches if one of the failed checks has one of them. None matches
-            every failed check. A missing verdict matches only a rule that names "unverified", and every rule
-            if ``needs_review`` of the policy is "retry".
+            every failed check. A missing verdict matches only a rule that names "unverified".
         times: How often the rule may decide in one step; None is no bound but ``max_retries``.
 
     Raises:

@@ -13,9 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from agents.models.sampling import Sampling
 from agents.prompts import fence_text, find_boundary
 from orchestrator.errors import RetryStrategyError
-from orchestrator.retry.attempts import Attempt, read_attempts
+from orchestrator.retry.attempts import Attempt, find_best_record, read_attempts
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.refused_step import build_instruction, find_best_record, read_reason
 from orchestrator.retry.repair import number_parts
 from orchestrator.retry.rules import (
     AskHumanRule,
@@ -23,14 +22,15 @@ from orchestrator.retry.rules import (
     EscalateRule,
     ExecutingRule,
     FeedbackRule,
-    LastOutput,
     RepairRule,
     RetryRule,
 )
 from orchestrator.state.current_step import (
     current_index,
     current_records,
+    current_step,
     last_refused_record,
+    list_corrections,
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
@@ -118,6 +118,13 @@ def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
     return _call_strategy(rule, state, request) if isinstance(rule, CustomRule) else request
 
 
+def build_instruction(state: OrchestratorState) -> str:
+    """Returns the text of the current step with all corrections by supervisors and people."""
+    _, step = current_step(state)
+    items = [f"- {text}" for text in list_corrections(current_records(state))]
+    return "\n".join([step, "", "Keep to these corrections:", *items]) if items else step
+
+
 def join_refusal(request: StepRequest) -> StepRequest:
     """Returns the request with the refused output in its context, for an executor that takes it there."""
     refused = request.refused
@@ -137,6 +144,12 @@ def derive_seed(seed: int, step_index: int, attempt: int) -> int:
     """Derives the seed of an execution: the same after a crash, and another one for each execution."""
     text = json.dumps([seed, step_index, attempt])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & _LARGEST_SEED
+
+
+def read_reason(refused: StepRecord) -> str:
+    """Returns what an agent is told of a refusal: the correction that came with it, else the feedback."""
+    verdict = refused["verdict"]
+    return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
 
 
 def list_wanted(record: StepRecord) -> list[str]:
@@ -166,28 +179,22 @@ def _add_feedback(
     request: StepRequest, state: OrchestratorState, refused: StepRecord, rule: FeedbackRule | EscalateRule
 ) -> StepRequest:
     request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
-    if read_correction(refused) is None:
-        has_acted = any(record["tool_calls"] for record in current_records(state))
-        if choose_last_output(refused, rule.last_output, has_acted=has_acted) == "none":
-            text = _add_list(request.instruction, "Keep to these requirements", list_wanted(refused))
-            return replace(request, instruction=text)
+    if read_correction(refused) is None and _hides_output(rule, refused, current_records(state)):
+        text = _add_list(request.instruction, "Keep to these requirements", list_wanted(refused))
+        return replace(request, instruction=text)
     return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
 
 
-def choose_last_output(refused: StepRecord, last_output: LastOutput, *, has_acted: bool) -> LastOutput:
-    """Returns how the refused output is shown: "auto" becomes "none" or "turn".
-
-    Args:
-        refused: The execution whose output may be shown.
-        last_output: The option of the rule.
-        has_acted: Whether an execution of the step called a tool: an executor that does not see the output
-            would call it again.
-    """
-    if last_output != "auto":
-        return last_output
+def _hides_output(
+    rule: FeedbackRule | EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
+) -> bool:
+    """Returns whether the executor gets the requirements alone, and not the refused output."""
+    if rule.last_output != "auto":
+        return rule.last_output == "none"
     problems = refused.get("problems", ())
     is_stated = bool(problems) and all(problem.get("is_stated") for problem in problems)
-    return "none" if is_stated and not has_acted else "turn"
+    # An executor that does not see the output would call its tools again.
+    return is_stated and not any(record["tool_calls"] for record in executions)
 
 
 def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:

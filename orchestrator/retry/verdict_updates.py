@@ -10,12 +10,12 @@ from typing import Final, Literal
 from agents.contracts import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
 from orchestrator.judging.verdict import build_failure
-from orchestrator.retry.attempts import Outcome, read_attempts
+from orchestrator.retry.attempts import Outcome, find_best_record, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.refused_step import find_best_record, read_reason
+from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
-from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
+from orchestrator.state.graph_state import FailureKind, OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
@@ -50,16 +50,13 @@ def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolic
     return decide(bounded, read_attempts(_list_executions(state, _judge(record))))
 
 
-def apply_decision(
-    state: OrchestratorState, record: StepRecord, decision: RetryDecision, policy: RetryPolicy
-) -> StateUpdate:
+def apply_decision(state: OrchestratorState, record: StepRecord, decision: RetryDecision) -> StateUpdate:
     """Returns the update after a decision; asking a person is ``ask_person``.
 
     Args:
         state: The state before the update.
         record: The execution, with its report.
         decision: What ``decide_next`` returned for it.
-        policy: Says what kind of failure a missing verdict is.
     """
     if decision.use == "accept":
         return accept(state, add_decision(record, "accept", record.get("basis_reason") or decision.reason))
@@ -70,7 +67,7 @@ def apply_decision(
         return _plan_again(state, judged, decision.reason)
     if decision.use == "accept_best":
         return _accept_best(state, judged, decision.reason)
-    is_undecided = judged["status"] == "needs_review" and policy.needs_review != "retry"
+    is_undecided = judged["status"] == "needs_review"
     kind: FailureKind = "needs_review" if is_undecided else "attempts_exhausted"
     return fail(state, judged, kind, _build_message(decision.reason, judged))
 
@@ -183,11 +180,6 @@ def ask_person(  # noqa: PLR0917
     corrected = _count_corrections(state)
     question = build_question(record, kind, text, problems, policy, corrected=corrected, now=now)
     return {"results": [record], "question": question}
-
-
-def add_transport_retries(retries: Retries, repeated: int) -> Retries:
-    """Returns the counters after calls that were repeated because of transient errors."""
-    return {**retries, "transport": retries["transport"] + repeated}
 
 
 def _judge(record: StepRecord) -> StepRecord:

@@ -74,9 +74,7 @@ def _build(space: Mapping[str, Sequence[Any]], indices: Sequence[int]) -> NamedP
         raise ConfigurationError(f"space: {error}") from None
     name = ", ".join(f"{each}={_describe_field(policy, each)}" for each in fields)
     if policy.asks_human:
-        raise ConfigurationError(
-            f"{name} asks a person, and a search asks nobody; leave out ask_human and needs_review: human"
-        )
+        raise ConfigurationError(f"{name} asks a person, and a search asks nobody; leave out ask_human")
     return NamedPolicy(name, policy)
 
 

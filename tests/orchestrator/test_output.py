@@ -234,7 +234,7 @@ def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
 
 
 def test_a_person_can_be_asked_about_the_answer(tmp_path):
-    policy = RetryPolicy(needs_review="human")
+    policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
     monitor = FakeMonitor(accept(), accept(), UNREADABLE)
     with open_store(tmp_path / "runs.sqlite") as store:
         orchestrator = orchestrate(

@@ -234,7 +234,7 @@ def test_a_result_of_a_failed_run_raises_the_failure():
 
 
 def test_a_result_of_a_run_that_waits_has_no_output():
-    policy = RetryPolicy(needs_review="human")
+    policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
     orchestrator = orchestrate(
         FakeExecutor(), FakeMonitor(UNREADABLE), retry_policy=policy, checkpointer=InMemorySaver()
     )
@@ -271,7 +271,9 @@ def test_a_run_that_ended_has_no_question_left():
 
 
 def test_an_output_that_a_person_approved_against_its_type_is_no_instance():
-    policy = RetryPolicy(needs_review="human", max_retries=0)
+    policy = RetryPolicy(
+        strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}], max_retries=0
+    )
     orchestrator = orchestrate(
         FakeExecutor(GOOD),
         FakeMonitor(UNREADABLE),

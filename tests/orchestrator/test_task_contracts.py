@@ -317,7 +317,7 @@ def test_the_failure_says_what_was_missing_and_keeps_the_work():
 
 @pytest.mark.parametrize("required", ["checked", "judged"])
 def test_a_persons_approval_satisfies_both(tmp_path, required):
-    policy = RetryPolicy(needs_review="human")
+    policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
     with open_store(tmp_path / "runs.sqlite") as store:
         orchestrator = orchestrate(
             FakeExecutor("apple"),

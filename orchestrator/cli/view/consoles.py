@@ -23,7 +23,7 @@ from orchestrator.errors import (
     StoreError,
     StoreLostError,
 )
-from orchestrator.retry.refused_step import find_best_answer
+from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 
 _BAD_INPUT: Final = (

@@ -14,7 +14,7 @@ from orchestrator.cli.view.record_lines import describe_verdict, format_tool_cal
 from orchestrator.cli.view.run_progress import describe_end
 from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
-from orchestrator.retry.refused_step import find_best_answer
+from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage

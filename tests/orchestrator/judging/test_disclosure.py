@@ -54,7 +54,8 @@ ANSWERS = [
 @pytest.mark.parametrize("last_output", ["turn", "none"])
 def test_a_retry_is_not_told_the_answer(contract, answers, executor, last_output):
     fake, rule = executor("9"), FeedbackRule(last_output=last_output)
-    state = run(contract, fake, retry_policy=RetryPolicy(needs_review="retry", strategies=[rule]))
+    anew = FeedbackRule(after="unverified", last_output=last_output)
+    state = run(contract, fake, retry_policy=RetryPolicy(strategies=[rule, anew]))
     told = " ".join(f"{call.step} {call.feedback} {call.context}" for call in fake.calls[1:])
 
     assert state["status"] == "failed"

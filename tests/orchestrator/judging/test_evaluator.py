@@ -183,15 +183,18 @@ def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("policy", "status", "kind", "executions"),
+    ("rules", "status", "kind", "executions"),
     [
-        ("fail", "failed", "needs_review", 1),
-        ("retry", "failed", "attempts_exhausted", 3),
-        ("human", "executing", None, 1),
+        ([], "failed", "needs_review", 1),
+        ([{"use": "feedback", "after": "unverified"}], "failed", "needs_review", 3),
+        ([{"use": "ask_human", "after": "unverified"}], "executing", None, 1),
     ],
 )
-def test_a_step_without_a_verdict_goes_on_by_the_policy(policy, status, kind, executions):
-    options = {"checkpointer": InMemorySaver(), "retry_policy": RetryPolicy(needs_review=policy)}
+def test_a_step_without_a_verdict_goes_on_by_the_policy(rules, status, kind, executions):
+    options = {
+        "checkpointer": InMemorySaver(),
+        "retry_policy": RetryPolicy(strategies=[{"use": "feedback"}, *rules]),
+    }
     state = of_one_step(monitor=FakeMonitor(UNREADABLE), **options)
 
     assert (state["status"], failure(state), len(state["results"])) == (status, kind, executions)

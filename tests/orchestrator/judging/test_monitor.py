@@ -85,7 +85,7 @@ def test_the_failure_names_the_reason_and_the_step():
 
 def test_by_policy_a_step_without_a_verdict_is_executed_again():
     executor = FakeExecutor()
-    policy = RetryPolicy(needs_review="retry", judge_attempts=2)
+    policy = RetryPolicy(strategies=[{"use": "feedback", "after": "unverified"}], judge_attempts=2)
     state = run(FakeMonitor(UNREADABLE, UNREADABLE, accept()), executor, ["one"], retry_policy=policy)
 
     assert (state["status"], len(executor.calls)) == ("success", 2)

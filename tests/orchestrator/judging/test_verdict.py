@@ -20,7 +20,7 @@ STATUSES = {"validated": "passed", "failed": "failed", "needs_review": "needs_re
 def apply_verdict(state, item, outcome, policy):
     """What follows an execution whose report has this outcome."""
     judged = {**item, "report": {"status": STATUSES[outcome]}}
-    return apply_decision(state, judged, decide_next(state, judged, policy), policy)
+    return apply_decision(state, judged, decide_next(state, judged, policy))
 
 
 GOOD = {"success": True, "feedback": "good"}
@@ -112,21 +112,21 @@ def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, st
 
 
 @pytest.mark.parametrize(
-    ("outcome", "needs_review", "attempts", "max_retries", "kind"),
+    ("outcome", "after", "attempts", "max_retries", "kind"),
     [
-        ("failed", "fail", 1, 2, None),
-        ("failed", "fail", 2, 2, None),
-        ("failed", "fail", 3, 2, "attempts_exhausted"),
-        ("failed", "fail", 1, 0, "attempts_exhausted"),
-        ("needs_review", "fail", 1, 2, "needs_review"),
-        ("needs_review", "fail", 3, 2, "needs_review"),
-        ("needs_review", "fail", 1, 0, "needs_review"),
-        ("needs_review", "retry", 1, 2, None),
-        ("needs_review", "retry", 2, 2, None),
-        ("needs_review", "retry", 3, 2, "attempts_exhausted"),
+        ("failed", None, 1, 2, None),
+        ("failed", None, 2, 2, None),
+        ("failed", None, 3, 2, "attempts_exhausted"),
+        ("failed", None, 1, 0, "attempts_exhausted"),
+        ("needs_review", None, 1, 2, "needs_review"),
+        ("needs_review", None, 3, 2, "needs_review"),
+        ("needs_review", None, 1, 0, "needs_review"),
+        ("needs_review", "unverified", 1, 2, None),
+        ("needs_review", "unverified", 2, 2, None),
+        ("needs_review", "unverified", 3, 2, "needs_review"),
     ],
 )
-def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, max_retries, kind):
+def test_an_execution_that_was_not_validated(outcome, after, attempts, max_retries, kind):
     """It counts as an attempt, and ends the run only where the policy says so."""
     item = {**record(0, attempts), "verdict": BAD}
     state = {
@@ -136,7 +136,9 @@ def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, ma
         "attempts": attempts - 1,
         "results": [*(record(0, attempt, "failed") for attempt in range(1, attempts)), item],
     }
-    update = apply_verdict(state, item, outcome, RetryPolicy(needs_review=needs_review))
+    update = apply_verdict(
+        state, item, outcome, RetryPolicy(strategies=[{"use": "feedback", "after": after}])
+    )
 
     assert update["attempts"] == attempts
     assert update["results"][0]["status"] == outcome

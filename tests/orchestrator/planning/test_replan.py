@@ -229,13 +229,16 @@ def test_what_is_kept_is_the_context_of_the_next_step():
     assert executor.calls[-1].context == "Step 1: one\nResult: sea sky"
 
 
+ANEW = [{"use": "feedback", "after": "unverified"}, {"use": "feedback"}]
+
+
 @pytest.mark.parametrize(
     "agents",
     [{"monitor": FakeMonitor("hmm")}, {"executor": FakeExecutor(ValueError("no"))}],
     ids=["unjudged", "raised"],
 )
 def test_an_attempt_that_was_not_judged_is_not_kept(agents):
-    policy = {"exhausted": "accept_best", "needs_review": "retry"}
+    policy = {"exhausted": "accept_best", "strategies": ANEW}
     state = run(**agents, max_retries=1, policy=policy)
 
     assert state["status"] == "failed"
@@ -316,7 +319,7 @@ def test_the_three_counters_are_apart():
 )
 def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, exhausted, answers):
     planner, executor = FakePlanner(["one", "two"]), FakeExecutor()
-    policy = {"max_replans": replans, "exhausted": exhausted, "needs_review": "retry"}
+    policy = {"max_replans": replans, "exhausted": exhausted, "strategies": ANEW}
     orchestrator = build(
         planner,
         executor,

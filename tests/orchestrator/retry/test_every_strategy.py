@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor
@@ -79,15 +79,6 @@ def test_a_supervised_step_ends_under_every_strategy(rule, executions, supervisi
 
     assert state["status"] == "failed"
     assert 1 <= len(state["results"]) <= executions
-
-
-@pytest.mark.parametrize(("rule", "executions"), CASES)
-def test_a_budget_ends_every_strategy(rule, executions):
-    orchestrator = build(rule, budget=Budget(max_model_calls=2))
-    state = finish(orchestrator, orchestrator.run("write", "t"))
-
-    assert state["usage"]["model_calls"] == min(2, executions)
-    assert len(state["results"]) <= executions
 
 
 def go_on(orchestrator):

@@ -33,13 +33,6 @@ POLICY = RetryPolicy(
 )
 
 
-def test_a_policy_is_read_from_a_file(tmp_path):
-    file = tmp_path / "policy.yaml"
-    file.write_text(TEXT, encoding="utf-8-sig")
-
-    assert RetryPolicy.from_yaml(file) == POLICY
-
-
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\xfa")
@@ -68,17 +61,11 @@ def test_equal_policies_have_one_hash():
     assert len({POLICY, RetryPolicy.from_yaml(TEXT), RetryPolicy()}) == 2
 
 
-def test_rules_may_be_plain_data_or_objects():
-    rules = RetryPolicy(strategies=[{"use": "resample", "after": "format"}, FeedbackRule()]).strategies
-
-    assert rules == (ResampleRule(after=("format",)), FeedbackRule())
-
-
 def test_the_default_tells_what_failed_and_draws_anew():
     policy = RetryPolicy()
     [rule] = policy.strategies
 
-    assert (policy.max_retries, policy.judge_attempts, policy.needs_review) == (2, 2, "fail")
+    assert (policy.max_retries, policy.judge_attempts) == (2, 2)
     assert (rule.use, rule.last_output, rule.temperature) == ("feedback", "auto", 0.7)
     assert policy.transport == TransportRetry()
 
@@ -146,7 +133,6 @@ def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
                 "or Path('policy.yaml') to read the file"
             ),
         ),
-        (3, "the retry policy is 3; give a text, or the Path of a file"),
         ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
         (
             "!!python/object/apply:os.system [ls]",
@@ -159,29 +145,3 @@ def test_a_text_that_is_no_policy_is_refused(text, sentence):
         RetryPolicy.from_yaml(text)
 
     assert str(caught.value).startswith(sentence)
-
-
-ANEW = {"use": "resample"}
-ASK = {"use": "ask_human"}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_reached"),
-    [
-        (FEEDBACK, ANEW, False),
-        ({**FEEDBACK, "after": ["format", "content"]}, {**ANEW, "after": ["content"]}, False),
-        ({**FEEDBACK, "times": 1}, ANEW, True),
-        ({**FEEDBACK, "after": "format"}, ANEW, True),
-        (FEEDBACK, ASK, True),
-        (FEEDBACK, {**ASK, "after": "unverified"}, True),
-    ],
-)
-def test_a_rule_that_can_never_decide_is_refused(first, second, is_reached):
-    if is_reached:
-        assert len(RetryPolicy(strategies=[first, second]).strategies) == 2
-        return
-    with pytest.raises(ConfigurationError) as caught:
-        RetryPolicy(strategies=[first, second])
-    assert str(caught.value).startswith(
-        "strategies[1] can never decide, because strategies[0] decides before it and has no end"
-    )

@@ -60,7 +60,9 @@ ORDERS = {
     "no verdict, retried": (
         {
             "monitor": FakeMonitor(UNREADABLE, accept()),
-            "retry_policy": RetryPolicy(judge_attempts=1, needs_review="retry"),
+            "retry_policy": RetryPolicy(
+                judge_attempts=1, strategies=[{"use": "feedback", "after": "unverified"}]
+            ),
         },
         ["Planned", *STEP, "StepRetried", *STEP],
     ),

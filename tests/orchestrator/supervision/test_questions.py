@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import (
-    ConfigurationError,
     ResumeError,
     RetryPolicy,
     SupervisionPolicy,
@@ -184,17 +183,18 @@ def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
     ],
 )
 def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(answer, status, records):
-    options = {"supervision": "none", "retry_policy": RetryPolicy(needs_review="human"), "plan": ["one"]}
+    options = {
+        "supervision": "none",
+        "retry_policy": RetryPolicy(
+            strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}]
+        ),
+        "plan": ["one"],
+    }
     orchestrator, before = start_human(FakeExecutor(), FakeMonitor("hm", "hm", accept()), **options)
     state = orchestrator.resume("thread", answer)
 
     assert before["question"]["kind"] == "review"
     assert (state["status"], statuses(state)) == (status, records)
-
-
-def test_needs_review_by_a_person_without_a_checkpointer_is_refused():
-    with pytest.raises(ConfigurationError, match="needs_review is 'human', but there is no checkpointer"):
-        build_human(supervision="none", checkpointer=None, retry_policy=RetryPolicy(needs_review="human"))
 
 
 def test_a_cancelled_run_that_waits_has_ended_and_a_later_answer_is_refused():

@@ -138,7 +138,6 @@ def test_of_a_large_space_optuna_tries_different_policies_the_same_ones_again(ma
         ({"space": {"max_retries": [1, -1]}}, "space: max_retries is -1; give a whole number"),
         ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
         ({"objective": {"limits": {"luck": 1}}}, "limits"),
-        ({"space": {"needs_review": ["human"]}}, "needs_review=human asks a person"),
         ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
         ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
