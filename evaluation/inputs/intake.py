@@ -58,8 +58,12 @@ class UnreadableCase:
 def with_baseline(case: object, baseline: object) -> object:
     """Return the case with ``baseline`` in place of its ``baseline_metrics``."""
     plain, compared = _to_plain(case), _to_plain(baseline)
-    if isinstance(compared, Mapping) and isinstance(runs := compared.get("runs"), list):
-        compared = {**compared, "runs": [_to_plain(run) for run in runs]}
+    compared = {"runs": compared} if isinstance(compared, list | tuple) else compared
+    if isinstance(compared, Mapping):
+        compared = {
+            name: [*map(_to_plain, runs)] if isinstance(runs, list | tuple) else runs
+            for name, runs in compared.items()
+        }
     return {**plain, "baseline_metrics": compared} if isinstance(plain, Mapping) else plain
 
 

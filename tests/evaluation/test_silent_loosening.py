@@ -205,7 +205,14 @@ def test_reports_that_were_returned_are_a_baseline(convert):
     case = {"agent_run": {"final_output": "x", "latency_ms": 100}, "keywords": ["x"]}
     report = evaluate(case)
 
-    assert evaluate(case, baseline={"runs": [convert(report)] * 3})["status"] == "passed"
+    reports = [convert(report)] * 3
+    for baseline in (
+        {"runs": reports},
+        {"runs": tuple(reports)},
+        {"runs": reports, "recent": reports},
+        reports,
+    ):
+        assert evaluate(case, baseline=baseline)["status"] == "passed"
 
 
 @pytest.mark.parametrize(
@@ -213,6 +220,7 @@ def test_reports_that_were_returned_are_a_baseline(convert):
     [
         *(("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")),
         *(("answer", "final_output"), ("tools", "tool_calls"), ("prompt", "input")),
+        *(("result", "final_output"), ("tool_uses", "tool_calls"), ("total_cost", "cost_usd")),
     ],
 )
 def test_the_name_of_another_tool_is_told_ours(name, meant):
@@ -230,10 +238,10 @@ def test_a_threshold_of_another_tool_is_told_ours(name, meant):
     assert f"'{meant}'" in error
 
 
-@pytest.mark.parametrize("price", [{"input": 1, "output": 2}, (1, 2), 3])
-def test_a_price_of_another_form_is_refused(price):
-    with pytest.raises(ContractError, match=r"prices\['m'\] is .*; give Price\("):
-        evaluate({"agent_run": {"final_output": "x"}}, prices={"m": price})
+@pytest.mark.parametrize("prices", [*({"m": each} for each in ({"input": 1}, (1, 2), 3)), [("m", 3)], 3])
+def test_prices_of_another_form_are_refused(prices):
+    with pytest.raises(ContractError, match=r"prices.* is .*; give Price"):
+        evaluate({"agent_run": {"final_output": "x"}}, prices=prices)
 
 
 @pytest.mark.parametrize(
