@@ -18,7 +18,11 @@ from orchestrator.task_contracts.contract_options import StatedContracts
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
-_DEFAULTS: Final[Mapping[str, Json]] = {"grounding": "facts", "supervision_policy.ask": "always"}
+_DEFAULTS: Final[Mapping[str, Json]] = {
+    "grounding": "facts",
+    "supervision_policy.ask": "always",
+    "retry_policy.exhausted": "fail",
+}
 
 
 def describe_safeguards(
@@ -43,6 +47,7 @@ def describe_safeguards(
         "grounding": settings.grounding,
         "supervision": None if supervision == "none" else _name(supervision),
         "supervision_policy.ask": settings.supervision_policy.ask,
+        "retry_policy.exhausted": settings.retry_policy.exhausted,
         "budget": bounds,
         "checks": [name for name in checks if name != OUTPUT_TYPE],
         "output_type": _name(given.get("output_type")),

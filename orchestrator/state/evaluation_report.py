@@ -97,9 +97,10 @@ def is_refused_by_judge_alone(report: Report) -> bool:
 
 
 def is_refused_outright(report: Report) -> bool:
-    """Checks whether the output was cut off, exposes a credential, or breaks a critical audit rule."""
+    """Checks whether the output was cut off or blocked, exposes a credential, or breaks a critical rule."""
     return any(
         (alert["kind"] == "policy" and alert["severity"] == "critical")
+        or (alert["kind"] == "record" and alert["severity"] != "info")
         or ends_early(alert["kind"], alert["metric"])
         for alert in alerts_of(report)
     )

@@ -27,26 +27,31 @@ class CallRules:
         forbidden: Names of tools that must not run.
         allowed: Names of the only tools that may run; None allows all others.
         most: The greatest number of calls of a tool.
+        exactly: The number of calls of a tool without an error.
         before: The tools that have to be called before a tool that writes.
     """
 
     forbidden: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
     most: Mapping[str, int] = field(default_factory=dict)
+    exactly: Mapping[str, int] = field(default_factory=dict)
     before: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def counted(self) -> frozenset[str]:
         """The tools whose next call depends on the calls before it."""
-        return frozenset([*self.most, *self.before])
+        return frozenset([*self.most, *self.exactly, *self.before])
 
     def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns why a tool must not be called after the calls that were made; None if it may be."""
         most = self._find_most(name)
         if most == 0:
             return f"Tool {name!r} is forbidden in this step."
-        if most is not None and len(_select_run(made, name)) >= most:
+        ran = _select_run(made, name)
+        if most is not None and len(ran) >= most:
             return f"Tool {name!r} was called often enough ({most} at most). Go on without it."
+        if name in self.exactly and sum(call["error"] is None for call in ran) >= self.exactly[name]:
+            return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
         answered = {call["name"] for call in made if call["error"] is None and call["result"] is not None}
         missing = next((tool for tool in self.before.get(name, ()) if tool not in answered), None)
         return None if missing is None else f"Tool {name!r} has to wait: call {missing!r} first."
@@ -110,11 +115,13 @@ def read_call_rules(contracts: Sequence[PlainContract], writing: Collection[str]
     sources = [*(mapping(contract.get("trajectory")) for contract in contracts), *rules]
     forbidden = frozenset[str]().union(*(_read_names(source.get("forbidden_tools")) for source in sources))
     lists = [_read_names(rule["allowed_tools"]) for rule in rules if rule.get("allowed_tools") is not None]
-    most = _read_bounds([check for contract in contracts for check in _list_objects(contract, "checks")])
+    checks = [check for contract in contracts for check in _list_objects(contract, "checks")]
+    most, exactly = _read_bounds(checks, "max"), _read_bounds(checks, "exactly")
     return CallRules(
-        forbidden,
+        forbidden | {name for name, number in exactly.items() if number == 0},
         frozenset.intersection(*lists) if lists else None,
         most,
+        exactly,
         {name: tools for contract in contracts for name, tools in _read_order(contract, writing).items()},
     )
 
@@ -136,10 +143,10 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Plai
     return None if failed is None else f"no attempt can undo this: {failed['reason']}"
 
 
-def _read_bounds(checks: Sequence[Mapping[str, Json]]) -> dict[str, int]:
+def _read_bounds(checks: Sequence[Mapping[str, Json]], bound: str) -> dict[str, int]:
     bounds: dict[str, int] = {}
     for check in checks:
-        tool, most = check.get("tool"), 0 if check.get("exactly") == 0 else check.get("max")
+        tool, most = check.get("tool"), check.get(bound)
         is_strict = (
             check.get("check") == ToolCalls.get_name() and check.get("severity", "critical") == "critical"
         )

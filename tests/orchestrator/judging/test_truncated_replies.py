@@ -97,10 +97,11 @@ def test_it_counts_where_each_provider_reports_it(metadata):
         {"additional_kwargs": {"refusal": "I will not write about a boat."}},
     ],
 )
-def test_a_reply_that_the_provider_blocked_has_no_verdict(fields):
+def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(fields):
     state, _ = run(AIMessage("A boat", **fields))
+    kept = keep_best(AIMessage("A boat", **fields), keywords=["sea"])
 
-    assert state["status"] == "failed"
+    assert (state["status"], kept["status"]) == ("failed", "failed")
     assert state["results"][0]["status"] == "needs_review"
 
 
