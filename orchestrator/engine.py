@@ -14,8 +14,7 @@ from agents.roles import build_roles
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.agent_checks import check_agents, check_hooks
-from orchestrator.graph.build import Agents, compile_graph
-from orchestrator.graph.drawing import DrawMethods
+from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.judging.tools.names import ToolNames, read_tool_names
@@ -29,7 +28,7 @@ from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Pl
 from orchestrator.task_contracts.contract_options import ContractSource, StatedContracts
 
 
-class LangGraphOrchestrator(RunMethods, DrawMethods):
+class LangGraphOrchestrator(RunMethods):
     """Plans a task, executes it step by step and judges every step.
 
     Args:
@@ -53,6 +52,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
     Raises:
         ConfigurationError: An argument is not accepted; the message says what is.
     """
+
+    graph: Graph
 
     def __init__(
         self,
@@ -101,6 +102,10 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         tools = read_tool_names(executor) if stated.step is None else ToolNames()
         launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
+
+    def draw_mermaid(self) -> str:
+        """Return the graph as Mermaid text."""
+        return self.graph.get_graph().draw_mermaid()
 
     def __deepcopy__(self, memo: object) -> Self:
         """Copy the orchestrator with the same graph: LangGraph's graphs cannot be copied deeply."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -13,7 +13,6 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    DeltaChannelHistory,
 )
 
 from orchestrator.errors import StoreError
@@ -25,7 +24,6 @@ _PLAIN_METHODS: Final = (
     "get_tuple",
     "list",
     "put_writes",
-    "get_delta_channel_history",
     "delete_thread",
 )
 """The methods that a ``ThreadedSaver`` takes from its saver as they are."""
@@ -33,16 +31,12 @@ _PLAIN_METHODS: Final = (
 
 def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
     """Returns the saver itself if it has async methods, else a ``ThreadedSaver`` around it."""
-    return saver if _is_async(saver) else ThreadedSaver(saver)
-
-
-def _is_async(saver: BaseCheckpointSaver[V]) -> bool:
     # Imported here: a run without a store does not need SQLite.
     from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
 
     # SqliteSaver overrides the async methods only to raise NotImplementedError with a hint.
     has_own_method = type(saver).aget_tuple is not BaseCheckpointSaver.aget_tuple
-    return has_own_method and not isinstance(saver, SqliteSaver)
+    return saver if has_own_method and not isinstance(saver, SqliteSaver) else ThreadedSaver(saver)
 
 
 def check_order(config: RunnableConfig, checkpoint: Checkpoint) -> None:
@@ -127,14 +121,6 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     ) -> None:
         """Stores the writes of a task."""
         await asyncio.to_thread(self._saver.put_writes, config, writes, task_id, task_path)
-
-    async def aget_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, DeltaChannelHistory]:
-        """Reads the writes to channels since their last full value."""
-        return await asyncio.to_thread(
-            self._saver.get_delta_channel_history, config=config, channels=channels
-        )
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes a thread with all its checkpoints."""

@@ -14,8 +14,8 @@ from langgraph.graph.state import CompiledStateGraph
 from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
+from orchestrator.graph.agent_checks import load_models
 from orchestrator.graph.async_saver import with_async_methods
-from orchestrator.graph.escalation import load_models
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,

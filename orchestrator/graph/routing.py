@@ -31,11 +31,6 @@ def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> Literal["e
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
-def route_to_answer(state: OrchestratorState, mode: SupervisionMode) -> Literal["execute", "commit", "judge"]:
-    """Begins the answer: with the evaluation of the last result if it is offered."""
-    return "judge" if current_records(state) and _is_pending(state) else route_to_step(state, mode)
-
-
 def route_after_commit(state: OrchestratorState, mode: SupervisionMode = "none") -> Literal["execute", "end"]:  # noqa: ARG001 - as every route
     """Executes the step after its commitment."""
     return "execute" if state["status"] == "executing" else "end"

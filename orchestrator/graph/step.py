@@ -20,7 +20,6 @@ from orchestrator.graph.routing import (
     route_after_outcome,
     route_after_post,
     route_after_reconcile,
-    route_to_answer,
     route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
@@ -149,8 +148,7 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, {"replan": END}, wrap)
-    first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
-    add_route(graph, step, START, route_to_answer if is_answer else route_to_step, first)
+    add_route(graph, step, START, route_to_step, step.select_routes("execute", "commit"))
     return graph.compile(name="step")
 
 

@@ -167,7 +167,5 @@ def _refuse_circle(needs: Sequence[Sequence[int]]) -> None:
     try:
         TopologicalSorter(dict(enumerate(needs))).prepare()
     except CycleError as error:
-        # graphlib's cycle leads from a needed step to the one that needs it; the message goes the other way.
-        circle = ", which needs ".join(f"step {index + 1}" for index in reversed(error.args[1]))
-        problem = f"the needs form a circle: {circle}".replace(", which needs", " needs", 1)
-        raise PlanError(shorten(problem, _PROBLEM_LENGTH)) from None
+        circle = sorted({index + 1 for index in error.args[1]})
+        raise PlanError(f"the needs of the steps {', '.join(map(str, circle))} form a circle") from None

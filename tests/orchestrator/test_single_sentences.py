@@ -9,7 +9,7 @@ from agents.errors import AgentError
 from agents.models.weights import check_weights
 from agents.testing import ScriptedChatModel
 from orchestrator import RetryPolicy
-from orchestrator.graph.escalation import load_models
+from orchestrator.graph.agent_checks import load_models
 from orchestrator.persistence import open_store
 from orchestrator.planning.plan import read_steps
 from tests.fakes.executor import FakeExecutor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import threading
 
@@ -87,32 +86,10 @@ def test_a_run_with_a_plain_saver_stores_what_it_returns(saver):
     assert orchestrator.graph.get_state(CONFIG).values == state
 
 
-def test_a_plain_saver_itself_holds_the_state(saver):
-    state = build(saver).run("x", "thread")
-
-    assert saver.get_tuple(CONFIG).checkpoint["channel_values"]["usage"] == state["usage"]
-
-
 async def test_a_plain_saver_does_not_block_the_event_loop(saver):
     await build(saver).arun("x", "thread")
 
     assert threading.current_thread() not in saver.threads
-
-
-async def test_the_history_in_a_plain_saver_can_be_read_either_way(saver):
-    orchestrator = build(saver)
-    await orchestrator.arun("x", "thread")
-    awaited = [snapshot.config async for snapshot in orchestrator.graph.aget_state_history(CONFIG)]
-
-    assert awaited
-    assert awaited == [snapshot.config for snapshot in orchestrator.graph.get_state_history(CONFIG)]
-
-
-async def test_runs_at_once_share_a_plain_saver(saver):
-    orchestrator = build(saver)
-    states = await asyncio.gather(*(orchestrator.arun("x", f"thread {n}") for n in range(8)))
-
-    assert [state["status"] for state in states] == ["success"] * 8
 
 
 async def test_an_interrupt_is_resumed_from_a_plain_saver(saver):

@@ -11,7 +11,7 @@ from langgraph.types import Command, interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, LangGraphOrchestrator
+from orchestrator import LangGraphOrchestrator
 from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -54,25 +54,6 @@ async def test_the_graph_by_itself_runs_a_task():
     state = await build(monitor=FakeMonitor(refuse(), accept())).graph.ainvoke({"task": "x"})
 
     assert (state["status"], state["attempts"], len(state["results"])) == ("success", 0, 3)
-
-
-async def test_the_graph_by_itself_streams_its_updates():
-    nodes = [
-        next(iter(update)) async for update in build().graph.astream({"task": "x"}, stream_mode="updates")
-    ]
-
-    assert nodes == ["planner_node", "executor_node", "monitor_node", "executor_node", "monitor_node"]
-
-
-async def test_the_graph_by_itself_ends_with_a_failure_as_data():
-    state = await build(FakeExecutor(ValueError("bad"))).graph.ainvoke({"task": "x"})
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
-
-
-async def test_the_graph_by_itself_refuses_a_task_that_is_none():
-    with pytest.raises(ConfigurationError, match="task is ''"):
-        await build().graph.ainvoke({"task": ""})
 
 
 async def test_a_programming_error_of_our_own_nodes_raises():
@@ -150,12 +131,6 @@ def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind
     assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
     assert state["failure"]["error_type"] == "InterruptError"
     assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
-
-
-async def test_the_graph_by_itself_leaves_an_interrupt_to_its_caller():
-    output = await build(AsyncAsking()).graph.ainvoke({"task": "x"})
-
-    assert [waiting.value for waiting in output["__interrupt__"]] == ["may I?"]
 
 
 async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():

@@ -89,10 +89,6 @@ def test_the_graph_can_be_invoked_by_blocking_code(plan):
     assert (state["status"], len(state["results"])) == ("success", 2)
 
 
-async def test_the_graph_can_be_invoked_by_blocking_code_within_an_event_loop():
-    assert build().graph.invoke({"task": "x"})["status"] == "success"
-
-
 def test_the_graph_streams_to_blocking_code():
     updates = build().graph.stream({"task": "x"}, stream_mode="updates", subgraphs=True)
     names = {name for _, update in updates for name in update}
@@ -186,13 +182,6 @@ def test_tools_read_values_of_the_callers_config():
     assert state["results"][0]["result"] == "anna"
 
 
-def test_the_config_may_name_the_thread():
-    orchestrator = build(checkpointer=InMemorySaver())
-    orchestrator.run("x", config={"configurable": {"thread_id": "mine"}})
-
-    assert orchestrator.graph.get_state({"configurable": {"thread_id": "mine"}}).values["status"] == "success"
-
-
 @pytest.mark.parametrize(
     ("thread", "config", "problem"),
     [
@@ -212,10 +201,3 @@ def test_a_run_that_reaches_the_callers_recursion_limit_fails_and_keeps_its_resu
 
     assert (state["failure"]["kind"], len(state["results"])) == ("recursion_limit", 1)
     assert "recursion_limit=3" in state["failure"]["message"]
-
-
-def test_a_run_that_reached_the_recursion_limit_can_be_resumed():
-    orchestrator = build(checkpointer=InMemorySaver())
-    orchestrator.run("x", "thread", {"recursion_limit": 3})
-
-    assert orchestrator.resume("thread")["status"] == "success"

@@ -14,10 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy, StepExecuted, StepJudged, StepStarted
 from tests.fakes.executor import ExecutorCall, FakeExecutor, WaitingExecutor
-from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed, reorient
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
 
 THREAD = {"configurable": {"thread_id": "thread"}}
 
@@ -129,12 +128,6 @@ def test_no_more_steps_run_at_once_than_is_configured(bound):
     assert (state["status"], crowd.most) == ("success", bound)
 
 
-@pytest.mark.parametrize("bound", [0, -1, 1.5, True])
-def test_a_bound_on_steps_at_once_that_is_none_is_refused(bound):
-    with pytest.raises(ValueError, match="give a whole number of at least 1"):
-        build(max_parallel_steps=bound)
-
-
 def test_results_are_in_the_order_of_the_plan_whichever_step_ends_first():
     state = run(executor=Backwards("three", "two", "one"))
 
@@ -183,13 +176,6 @@ def test_a_step_is_given_the_results_that_it_needs_and_no_others(plan, contexts)
     } == contexts
 
 
-def test_the_context_of_the_run_holds_all_results():
-    names = ("one", "two", "three")
-    parts = [f"Step {number}: {name}\nResult: {name} done" for number, name in enumerate(names, 1)]
-
-    assert run(BESIDE)["context"] == "\n\n".join(parts)
-
-
 def test_contracts_and_modes_are_those_of_each_step():
     plan = [
         {"step": "one", "needs": [], "contract": {"required_content": [{"text": "two"}]}},
@@ -201,13 +187,6 @@ def test_contracts_and_modes_are_those_of_each_step():
 
     assert told(state) == [("one", 1, "failed"), ("two", 1, "validated")]
     assert executor.commitments == ["two"]
-
-
-def test_a_contract_function_is_given_the_index_in_the_whole_plan():
-    asked = []
-    run(DIAMOND, step_contract=lambda step, index: asked.append((step, index)))
-
-    assert set(asked) == {("top", 0), ("left", 1), ("right", 2), ("end", 3)}
 
 
 # Attempts and failures
@@ -246,20 +225,6 @@ def test_the_failure_of_one_step_keeps_the_others(failing):
     assert (state["current_step_index"], state["attempts"]) == (index, 1)
 
 
-def test_the_first_failure_by_the_plan_is_that_of_the_run():
-    state = run(executor=Backwards("three", "two", "one"), monitor=refusing("two", "three"), max_retries=0)
-
-    assert state["failure"]["step_index"] == 1
-
-
-def test_nothing_that_needs_a_failed_step_is_executed():
-    executor = FakeExecutor()
-    state = run(DIAMOND, executor, refusing("left"), max_retries=0)
-
-    assert "end" not in [call.step for call in executor.calls]
-    assert told(state) == [("top", 1, "validated"), ("left", 1, "failed"), ("right", 1, "validated")]
-
-
 def test_an_executor_that_raises_in_one_step_keeps_the_others():
     def executed(step, context):
         if step == "two":
@@ -287,23 +252,6 @@ def test_a_halt_begins_nothing_more(bound):
     assert state["failure"]["message"].endswith("stop it all")
     assert len(executor.calls) < 10
     assert bound > 1 or [call.step for call in executor.calls] == ["one"]
-
-
-def test_a_step_side_by_side_is_supervised():
-    executor = SpeakingExecutor(said=[lambda step, *_: missed() if step == "two" else met()])
-    supervisor = FakeSupervisor(reorient("shorter"))
-    state = run(executor=executor, supervision="llm", supervisor=supervisor)
-
-    assert failure(state) == "needs_review"
-    assert [name for name, _, _ in told(state)] == ["one", "two", "two", "two", "three"]
-
-
-def test_what_is_kept_with_a_warning_is_enough_for_those_that_need_it():
-    policy = RetryPolicy(exhausted="accept_best")
-    state = run(DIAMOND, monitor=refusing("left"), max_retries=0, retry_policy=policy)
-
-    assert (state["status"], told(state)[1]) == ("success", ("left", 1, "warning"))
-    assert state["warnings"] == ["step 2: kept as the best attempt: refused once, max_retries is 0"]
 
 
 # New plans
@@ -367,26 +315,12 @@ def test_steps_side_by_side_never_exceed_the_budget_together(bound, at_once):
     assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
 
 
-def test_steps_that_just_keep_the_budget_together_succeed():
-    asked = model()
-    state = run(executor=Calling(asked), budget=Budget(max_model_calls=3))
-
-    assert (state["status"], state["usage"]["model_calls"]) == ("success", 3)
-
-
 def test_what_steps_side_by_side_spent_counts_for_the_steps_after_them():
     asked = model()
     state = run(DIAMOND, Calling(asked), budget=Budget(max_model_calls=3))
 
     assert (failure(state), len(asked.prompts)) == ("budget_exceeded", 3)
     assert state["failure"]["step_index"] == 3
-
-
-def test_what_is_spent_is_summed_once():
-    state = run(DIAMOND, Calling(model(), calls=3))
-
-    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (12, 48)
-    assert state["judge_calls"] == {"made": 4, "saved": 0}
 
 
 # What can be seen of it
@@ -401,35 +335,11 @@ def test_the_events_of_steps_side_by_side_pass_through():
     assert sum(isinstance(event, StepJudged) for event in events) == 3
 
 
-def test_hooks_are_told_while_steps_run_side_by_side():
-    hook = RecordingHook()
-    run(executor=Meeting(3), hooks=[hook])
-
-    assert max(at for at, name in enumerate(hook.names) if name == "StepStarted") < hook.names.index(
-        "StepExecuted"
-    )
-
-
 def test_the_stored_state_equals_the_returned_one():
     orchestrator = build(DIAMOND, monitor=refusing("left", times=1), checkpointer=InMemorySaver())
     state = orchestrator.run("x", "thread")
 
     assert orchestrator.graph.get_state(THREAD).values == state
-
-
-def test_a_thread_is_used_again_for_steps_side_by_side():
-    orchestrator = build(checkpointer=InMemorySaver())
-    orchestrator.run("x", "thread")
-    state = orchestrator.run("y", "thread", replace=True)
-
-    assert (state["task"], len(state["results"])) == ("y", 3)
-
-
-async def test_runs_with_steps_side_by_side_share_an_orchestrator():
-    orchestrator = build(DIAMOND, checkpointer=InMemorySaver())
-    states = await asyncio.gather(*(orchestrator.arun("x", f"thread {number}") for number in range(4)))
-
-    assert [len(state["results"]) for state in states] == [4] * 4
 
 
 # Its end
@@ -452,14 +362,6 @@ def test_a_bound_on_time_holds_for_steps_side_by_side():
     state = run(executor=WaitingExecutor(), call_timeout=0.1)
 
     assert failure(state) == "timeout"
-
-
-def test_needs_that_form_a_circle_end_the_run_before_the_first_step():
-    executor = FakeExecutor()
-    state = run([step("one", 2), step("two", 1)], executor)
-
-    assert (failure(state), executor.calls) == ("plan_invalid", [])
-    assert "the needs form a circle: step 1 needs step 2" in state["failure"]["message"]
 
 
 def needed_before(number):

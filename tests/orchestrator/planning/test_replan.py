@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent, TransportRetry
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import Budget, LangGraphOrchestrator, Replanned, RetryPolicy
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on
@@ -100,12 +99,6 @@ def test_the_steps_of_a_new_plan_have_all_their_retries():
     assert [record["attempt"] for record in state["results"]] == [1, 2, 3, 1, 2, 3]
 
 
-def test_a_record_says_how_many_new_plans_were_made_before_it():
-    state = run(FakePlanner(["one"], ["two"]), monitor=refusing("one"), policy={"max_replans": 1})
-
-    assert [record["replan"] for record in state["results"]] == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("second", "kind"),
     [([], "plan_invalid"), (ValueError("no"), "planner_error"), (["a"] * 9, "plan_invalid")],
@@ -125,28 +118,12 @@ def test_a_step_without_a_verdict_is_not_planned_anew():
     assert (failure(state), len(planner.tasks)) == ("needs_review", 1)
 
 
-def test_an_executor_that_raises_is_not_planned_anew():
-    planner = FakePlanner(["one"], ["two"])
-    state = run(planner, FakeExecutor(ValueError("no")), policy={"max_replans": 3})
-
-    assert (failure(state), len(planner.tasks)) == ("executor_error", 1)
-
-
 def test_a_new_plan_may_have_contracts():
     planner = FakePlanner(["one"], [{"step": "two", "contract": WORDS}])
     state = run(planner, monitor=refusing("one"), policy={"max_replans": 1})
 
     assert failure(state) == "attempts_exhausted"
     assert "sea" in state["failure"]["message"]
-
-
-def test_a_contract_function_counts_the_steps_of_all_plans():
-    asked = []
-    planner = FakePlanner(["one", "two"], ["three"])
-    contract = lambda step, index: asked.append((step, index))  # noqa: E731
-    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, step_contract=contract)
-
-    assert set(asked) == {("one", 0), ("three", 2)}
 
 
 @pytest.mark.parametrize(
@@ -170,16 +147,6 @@ def test_a_new_plan_may_be_of_another_sort_and_its_steps_are_given_what_stands(f
     assert contexts["a"] == "Step 1: one\nResult: one done"
     assert contexts["b"].startswith("Step 1: one\nResult: one done")
     assert "two" not in contexts["b"]
-
-
-def test_what_watches_a_run_is_told_of_a_new_plan():
-    hook = RecordingHook()
-    planner = FakePlanner(["one", "two"], ["three"])
-    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, hooks=[hook])
-    [event] = [event for event in hook.events if isinstance(event, Replanned)]
-
-    assert (event.plan, event.replaced) == (("one", "two", "three"), (0, 1))
-    assert "StepRetried" not in hook.names
 
 
 def test_planning_anew_is_bound_by_the_budget():
@@ -212,21 +179,6 @@ def test_the_attempt_with_the_best_report_is_kept_as_a_warning():
     assert state["warnings"] == [
         "step 1: kept as the best attempt: refused 3 times, max_retries is 2",
     ]
-
-
-def test_the_latest_of_equally_good_attempts_is_kept():
-    policy = {"exhausted": "accept_best"}
-    state = run(executor=FakeExecutor("sea", "sky"), max_retries=1, contract=WORDS, policy=policy)
-
-    assert statuses(state) == ["failed", "warning"]
-
-
-def test_what_is_kept_is_the_context_of_the_next_step():
-    executor = FakeExecutor(*SCORED, "sea sky sun")
-    policy = {"exhausted": "accept_best"}
-    run(FakePlanner(["one", "two"]), executor, max_retries=2, step_contract=WORDS, policy=policy)
-
-    assert executor.calls[-1].context == "Step 1: one\nResult: sea sky"
 
 
 ANEW = [{"use": "feedback", "after": "unverified"}, {"use": "feedback"}]
@@ -291,23 +243,6 @@ def test_the_best_attempt_is_kept_under_supervision():
 
 
 # The three counters
-
-
-def test_the_three_counters_are_apart():
-    executor = FakeExecutor(ConnectionError("gone"), "a", "b", "c", "d")
-    monitor = FakeMonitor(refuse(), refuse(), accept())
-    state = LangGraphOrchestrator(
-        FakePlanner(["one"], ["two"]),
-        executor,
-        monitor,
-        max_retries=1,
-        retry_policy=RetryPolicy(
-            max_replans=1, transport=TransportRetry(max_attempts=2, initial_seconds=0.001)
-        ),
-    ).run("x")
-
-    assert state["retries"] == {"transport": 1, "semantic": 1, "replans": 1}
-    assert [record["transport_retries"] for record in state["results"]] == [1, 0, 0]
 
 
 @settings(max_examples=25)

@@ -158,7 +158,7 @@ def test_escalate_calls_another_model_without_the_refused_output():
         (
             {"use": "escalate", "model": "nonsense"},
             {},
-            "a rule of strategies escalates to 'nonsense': the model",
+            "a rule of strategies escalates to another model: the model",
         ),
         ({"use": "escalate", "model": "m"}, {"models": {"m": 5}}, "models has 5; give LangChain chat models"),
         ({"use": "ask_human"}, {}, "a rule of strategies is ask_human, but there is no checkpointer"),
