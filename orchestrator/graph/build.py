@@ -100,6 +100,7 @@ def compile_graph(
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
+<<<<<<< HEAD
     if settings.retry_policy.asks_human and not settings.can_ask_human:
         raise ConfigurationError(
             "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
@@ -116,6 +117,9 @@ def compile_graph(
         allowed=settings.supervision != "none" or agents.supervisor is not None,
     )
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
+=======
+    _check_people(agents.executor, settings)
+>>>>>>> aec4f331 (An execution and a plan are one object each, in place of functions with seven arguments; two routes are one)
     tools = read_tool_names(agents.executor)
     derived = read_task_contracts(stated.run, agents.writer, tools)
     if derived is not None and stated.step is not None:
@@ -124,14 +128,43 @@ def compile_graph(
         read_contracts(stated, tools, agents.evaluation.named_checks),
         synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),
     )
+    phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
+    modes = Modes(
+        settings.supervision,
+        human=settings.can_ask_human,
+        model=phases.is_complete,
+        allowed=settings.supervision != "none" or agents.supervisor is not None,
+    )
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = bind_method(agents.planner, "generate_plan")
-    planner = planner_node(plan, modes, settings, derived, contracts)
-    has_branches = not plans_in_a_row(agents.planner)
-    _add_nodes(graph, planner, step, answer, contracts, settings, has_branches=has_branches)
+    planner = without_unchanged(planner_node(plan, modes, settings, derived, contracts))
+    graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
+    graph.add_node("planner_node", build_runnable(planner))
+    graph.add_edge(START, "planner_node")
+    # A subclass of our planner may write its own plans, with parallel steps.
+    has_branches = type(agents.planner) is not PlanningAgent
+    _add_steps(graph, step, contracts, settings, has_branches=has_branches)
+    if answer is not None:
+        answer_graph = build_step_graph(answer, settings.for_answer, is_answer=True)
+        write_answer = without_unchanged(synthesis_node(answer_graph, contracts, settings))
+        graph.add_node(SYNTHESIS, build_runnable(write_answer, answer_graph))
+        graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
+
+
+def _check_people(executor: Executor, settings: Settings) -> None:
+    """Checks that people can be asked if they have to be."""
+    policy = settings.retry_policy
+    if policy.asks_human and not settings.can_ask_human:
+        is_review = policy.needs_review == "human"
+        asked_by = "needs_review is 'human'" if is_review else "a rule of strategies is ask_human"
+        raise ConfigurationError(
+            f"{asked_by}, but there is no checkpointer to store the question; "
+            "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
+        )
+    check_tool_options(executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human)
 
 
 def _choose_synthesis(
@@ -145,48 +178,26 @@ def _choose_synthesis(
     return "if_derived" if is_derived else "never"
 
 
-def plans_in_a_row(planner: object) -> bool:
-    """Returns whether a planner makes plans without parallel steps: one of ours, whose plans are texts."""
-    # A subclass may write its own plans.
-    return type(planner) is PlanningAgent
-
-
-def _add_nodes(  # noqa: PLR0917
-    graph: Builder,
-    planner: Node,
-    step: StepNodes,
-    answer: StepNodes | None,
-    contracts: Contracts,
-    settings: Settings,
-    *,
-    has_branches: bool,
+def _add_steps(
+    graph: Builder, step: StepNodes, contracts: Contracts, settings: Settings, *, has_branches: bool
 ) -> None:
-    """Adds the nodes of a run that can be reached, and the edges between them."""
+    """Adds the nodes of the steps that can be reached, and the edges between them."""
 
     def wrap(node: Node) -> Node:
         return without_unchanged(with_conclusion(node, contracts, settings))
 
     replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
-    graph.add_node("planner_node", build_runnable(without_unchanged(planner)))
     add_step(graph, step, replan, wrap)
-    if answer is not None:
-        answer_graph = build_step_graph(answer, settings.for_answer, is_answer=True)
-        write_answer = without_unchanged(synthesis_node(answer_graph, contracts, settings))
-        graph.add_node(SYNTHESIS, build_runnable(write_answer, answer_graph))
-        graph.add_edge(SYNTHESIS, END)
-
-    graph.add_edge(START, "planner_node")
     parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
     first = step.select_routes("execute", "commit")
     add_route(graph, step, "planner_node", route_after_planner, {**first, **parallel, "end": END})
-    if not has_branches:
-        return
-    step_graph = build_step_graph(step, settings)
-    graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
-    graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
-    graph.add_edge(BRANCH, "join_node")
-    onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
-    add_route(graph, step, "join_node", route_after_join, {**parallel, **onwards})
+    if has_branches:
+        step_graph = build_step_graph(step, settings)
+        graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
+        graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
+        graph.add_edge(BRANCH, "join_node")
+        onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
+        add_route(graph, step, "join_node", route_after_join, {**parallel, **onwards})
 
 
 def _build_steps(
@@ -200,35 +211,29 @@ def _build_steps(
     judging = agents.monitor if agents.judge is None else agents.judge
     evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding)
     models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
-    methods = ExecutorMethods(
-        bind_execution(agents.executor),
-        bind_correction(agents.executor),
-        models,
-        tools.once,
-        tools.writing,
-    )
-    step = _build_step(agents, methods, evaluator, contracts, phases, modes.possible_modes, settings)
+    compress = bind_compressor(agents.compressor)
+    execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
+    methods = ExecutorMethods(execute, correct, compress, models, tools.once, tools.writing)
+    answer = settings.for_answer
+    step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible_modes)
     if contracts.synthesis == "never":
         return replace(step, last_waits=not contracts.output.is_empty), None
-    writer = ExecutorMethods(bind_synthesis(agents.executor), None, models)
     of_answer = replace(contracts, source=None, is_answer=True)
-    plain: frozenset[SupervisionMode] = frozenset({"none"})
-    answer = _build_step(agents, writer, evaluator, of_answer, phases, plain, settings.for_answer)
-    return replace(step, answered=True), answer
+    writer = ExecutorMethods(bind_synthesis(agents.executor), None, compress, models)
+    return replace(step, answered=True), _build_step(writer, evaluator, of_answer, answer, phases)
 
 
 def _build_step(  # noqa: PLR0917
-    agents: Agents,
     methods: ExecutorMethods,
     evaluator: Evaluator,
     contracts: Contracts,
-    phases: Phases,
-    modes: frozenset[SupervisionMode],
     settings: Settings,
+    phases: Phases,
+    modes: frozenset[SupervisionMode] = frozenset({"none"}),
 ) -> StepNodes:
     is_reviewed = settings.retry_policy.asks_human
     nodes = {
-        "executor_node": executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
+        "executor_node": executor_node(methods, contracts, settings),
         MONITOR: monitor_node(evaluator, contracts, settings),
     }
     if modes != {"none"}:

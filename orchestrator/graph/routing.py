@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import TypeAlias
 
 from orchestrator.state.current_step import (
     current_records,
     has_unreported_error,
     is_answer_due,
-    latest_record,
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.supervision_records import SupervisionMode
 
+Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
+"""Takes the supervision mode of a step without its own. Returns the label of the next node."""
 
-def route_after_planner(
-    state: OrchestratorState, mode: SupervisionMode = "none"
-) -> Literal["execute", "commit", "parallel", "end"]:
+
+def route_after_planner(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Executes the plan, or ends if there is none. Steps that declare their needs run in parallel."""
     if state["status"] != "executing":
         return "end"
@@ -26,24 +27,21 @@ def route_after_planner(
     return route_to_step(state, mode)
 
 
-def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> Literal["execute", "commit"]:
+def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Begins a step; a supervised one with its commitment."""
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
-def route_after_commit(state: OrchestratorState, mode: SupervisionMode = "none") -> Literal["execute", "end"]:  # noqa: ARG001 - as every route
-    """Executes the step after its commitment."""
-    return "execute" if state["status"] == "executing" else "end"
+def route_if_executing(label: str) -> Route:
+    """Returns the route to a label, or to the end if the run has ended."""
+
+    def route_on(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
+        return label if state["status"] == "executing" else "end"
+
+    return route_on
 
 
-def route_after_post(state: OrchestratorState, mode: SupervisionMode = "none") -> Literal["judge", "end"]:  # noqa: ARG001 - as every route
-    """Evaluates the step after its self-assessment."""
-    return "judge" if state["status"] == "executing" else "end"
-
-
-def route_after_executor(
-    state: OrchestratorState, mode: SupervisionMode = "none"
-) -> Literal["judge", "assess", "end"]:
+def route_after_executor(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Evaluates the output; in a supervised step, after the executor has assessed it.
 
     An execution that raised has ended the run; it is evaluated as well, so that it has a report.
@@ -53,27 +51,21 @@ def route_after_executor(
     return "judge" if supervision_mode(state, mode) == "none" else "assess"
 
 
-def route_after_monitor(
-    state: OrchestratorState, mode: SupervisionMode = "none"
-) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "synthesize", "reconcile", "end"]:
+def route_after_monitor(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues after the verdict; a supervised step is reconciled first."""
-    if state["status"] == "executing" and state["question"] is None and _is_pending(state):
+    if _is_pending(state):
         return "reconcile"
     return route_after_outcome(state, mode)
 
 
-def route_after_reconcile(
-    state: OrchestratorState, mode: SupervisionMode = "none"
-) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "synthesize", "supervise", "end"]:
+def route_after_reconcile(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues after a clean step; otherwise the supervisor decides."""
-    if state["status"] == "executing" and state["question"] is None and _is_pending(state):
+    if _is_pending(state):
         return "supervise"
     return route_after_outcome(state, mode)
 
 
-def route_after_outcome(
-    state: OrchestratorState, mode: SupervisionMode = "none"
-) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "synthesize", "end"]:
+def route_after_outcome(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues as the latest outcome says: a step, a retry, a re-plan, a question, the answer, the end."""
     if state["status"] != "executing":
         return "end"
@@ -89,10 +81,7 @@ def route_after_outcome(
     return "retry" if state["attempts"] else "next_step"
 
 
-def route_after_join(
-    state: OrchestratorState,
-    mode: SupervisionMode,  # noqa: ARG001 - as every route
-) -> Literal["parallel", "replan", "synthesize", "end"]:
+def route_after_join(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
     """Continues with the steps whose needs are met now; after all steps, with the final answer."""
     if state["status"] != "executing":
         return "end"
@@ -103,4 +92,6 @@ def route_after_join(
 
 def _is_pending(state: OrchestratorState) -> bool:
     """Checks whether the latest execution of the current step still waits for its verdict."""
-    return bool(current_records(state)) and latest_record(state)["status"] == "pending_validation"
+    records = current_records(state)
+    is_open = state["status"] == "executing" and state["question"] is None
+    return is_open and bool(records) and records[-1]["status"] == "pending_validation"

@@ -14,12 +14,12 @@ from langgraph.types import Send
 from agents.sync import run_sync
 from evaluation.graph import DirectCall, EvaluationGraph
 from orchestrator.graph.routing import (
-    route_after_commit,
+    Route,
     route_after_executor,
     route_after_monitor,
     route_after_outcome,
-    route_after_post,
     route_after_reconcile,
+    route_if_executing,
     route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
@@ -44,16 +44,14 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
 PARALLEL: Final = "parallel"
-Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
-"""Takes the supervision mode of a step without its own. Returns the label of the next node."""
 _ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
     "executor_node": (route_after_executor, ("judge", "assess", "end")),
     MONITOR: (
         route_after_monitor,
         ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
     ),
-    "commit_node": (route_after_commit, ("execute", "end")),
-    "post_node": (route_after_post, ("judge", "end")),
+    "commit_node": (route_if_executing("execute"), ("execute", "end")),
+    "post_node": (route_if_executing("judge"), ("judge", "end")),
     "reconcile_node": (
         route_after_reconcile,
         ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),

@@ -35,7 +35,6 @@ from orchestrator.runtime.recording.earlier_calls import EarlierCalls, read_star
 from orchestrator.runtime.recording.task_journal import open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
-    current_index,
     current_records,
     current_step,
     supervision_mode,
@@ -43,16 +42,16 @@ from orchestrator.state.current_step import (
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import CallOrigin
-from orchestrator.supervision.modes import SupervisionPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorMethods:
-    """The executor's two methods.
+    """The methods of an executor.
 
     Attributes:
         execute: Executes a step.
         correct: Executes a step again with the refused output; None if the executor has only one method.
+        compress: Shortens the context before an execution; None keeps it as it is.
         models: The models of escalations, by the name in the policy.
         once_in_retries: Names of tools that do not repeat the calls of a refused execution.
         writing: Names of tools that are known to write.
@@ -60,33 +59,17 @@ class ExecutorMethods:
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
+    compress: AgentMethod[object] | None = None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     once_in_retries: frozenset[str] = frozenset()
     writing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StepRules:
-    """The requirements of a contract on the execution of a step.
-
-    Attributes:
-        schema: The JSON Schema of the output; None if it may be any text.
-        gate: Decides before each tool call whether the tool may run.
-        policy: Sets the deadline of a person's answer about a call.
-    """
-
-    schema: Mapping[str, object] | None
-    gate: ToolGate
-    policy: SupervisionPolicy
-
-
-def executor_node(
-    executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
-) -> Node:
+def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+        run, write = get_context(runtime, settings, state), runtime.stream_writer
         index, step = current_step(state)
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
@@ -95,55 +78,19 @@ def executor_node(
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
         attempt = len(current_records(state)) + 1
-        runtime.stream_writer(
-            StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt)
-        )
-        compressed = await _compress_context(compress, state, run)
+        write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt))
+        compressed = await _compress_context(executor.compress, state, run)
         if compressed.get("status") == "failed":
             return compressed
-        observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
-        gate = _build_gate(executor, state, demands, settings)
-        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
-        update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
-        update = {
-            **update,
-            "results": complete_calls(update["results"], contracts.tools.readers, executor.writing),
-        }
-        for record in update["results"]:
-            runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
-        return {**_overwrite_context(compressed), **update}
+        schema, before = contracts.find_schema(state), cast("OrchestratorState", {**state, **compressed})
+        execution = _Execution(executor, before, run, settings, index, attempt, demands, schema)
+        update = await execution.execute(CallObserver(write, run.thread_id, "executor", index))
+        records = complete_calls(update["results"], contracts.tools.readers, executor.writing)
+        for record in records:
+            write(StepExecuted(thread_id=run.thread_id, record=record))
+        return {**_overwrite_context(compressed), **update, "results": records}
 
     return node
-
-
-def _build_gate(
-    executor: ExecutorMethods,
-    state: OrchestratorState,
-    demands: Sequence[Demand],
-    settings: Settings,
-) -> ToolGate:
-    """Returns the gate of the next execution: what contracts forbid, who is asked, what ran before."""
-    index, attempt = current_index(state), len(current_records(state)) + 1
-    of_run = [demand.contract for demand in demands if demand.is_run]
-    of_step = [demand.contract for demand in demands if not demand.is_run]
-    calls = CallBounds(
-        read_call_rules(of_run, executor.writing),
-        read_call_rules(of_step, executor.writing),
-        [call for record in state["results"] for call in record["tool_calls"]],
-    )
-    earlier = EarlierCalls(
-        [*state["results"], *state["synthesis"]],
-        CallOrigin(step_index=index, attempt=attempt),
-        settings.once_tools,
-        executor.once_in_retries,
-    )
-    return ToolGate(
-        find_breach=calls.find_breach,
-        counted=calls.counted,
-        ask_before=settings.approve_tools,
-        once=frozenset(settings.once_tools),
-        find_earlier=earlier,
-    )
 
 
 async def _compress_context(
@@ -171,86 +118,107 @@ def _overwrite_context(update: StateUpdate) -> StateUpdate:
     return cast("StateUpdate", {**update, "context": Overwrite(update["context"])})
 
 
-async def _execute_step(  # noqa: PLR0917
-    executor: ExecutorMethods,
-    state: OrchestratorState,
-    run: RunContext,
-    settings: Settings,
-    observer: CallObserver,
-    rules: StepRules,
-) -> StateUpdate:
-    started_at = run.now().isoformat()
-    try:
-        request = build_request(state, settings.retry_policy)
-    except RetryStrategyError as error:
-        index = current_index(state)
-        return {"results": [], **build_failure("executor_error", str(error), index, error)}
-    called = await _call_executor(executor, state, run, request, observer, rules)
-    mode = supervision_mode(state, settings.default_mode)
-    record = build_record(state, called, request, started_at, mode)
-    update: StateUpdate = {
-        **with_totals(state, called.spent),
-        "results": [record],
-        "underway": {**state["underway"], "commitment": None, "committing": None},
-    }
-    if isinstance(called, Raised):
-        kind = called.kind or "executor_error"
-        failure = build_failure(kind, called.message, record["step_index"], called.error)
-    elif record["error"] is not None:
-        failure = build_failure("executor_error", record["error"], record["step_index"])
-    else:
-        return stop_if_over_budget(update, run, record["step_index"])
-    stopped = add_decision(record, "stop", record["error"] or "")
-    noted = [f"step {record['step_index'] + 1}: {warning}" for warning in record["warnings"]]
-    warnings = [*noted, *warn_of_refused_calls(state, record)]
-    return {
-        **update,
-        "results": [stopped],
-        "warnings": warnings,
-        "attempts": state["attempts"] + 1,
-        **failure,
-    }
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """One execution of a step.
 
+    Attributes:
+        executor: The executor.
+        state: The state before it, with the compressed context.
+        run: The run.
+        settings: The settings.
+        index: Index of the step.
+        attempt: Number of the execution.
+        demands: The contracts that may forbid a call.
+        schema: The JSON Schema of the output; None if it may be any text.
+    """
 
-async def _call_executor(  # noqa: PLR0917
-    executor: ExecutorMethods,
-    state: OrchestratorState,
-    run: RunContext,
-    request: StepRequest,
-    observer: CallObserver,
-    rules: StepRules,
-) -> Returned[object] | Raised:
-    args: tuple[str, ...]
-    method, args = executor.execute, (request.instruction,)
-    if request.refused is not None and executor.correct is not None:
-        method, args = executor.correct, (*args, request.refused.output, request.refused.reason)
-    elif request.refused is not None:
-        request = join_refusal(request)
-    key = _build_key(state, run, request.instruction)
-    place = describe_execution(current_index(state), len(current_records(state)) + 1)
-    starts = await read_starts() if run.interruptible else None
-    with open_journal(run.now, is_kept=run.interruptible) as journal:
-        read_time = run.now().isoformat if journal is None else journal.read_time
-        can_ask = rules.policy.human and run.interruptible
-        ask = ToolApproval(state, rules.policy, run.now, read_time) if can_ask else None
-        gate = replace(rules.gate, ask=ask, starts=starts)
-        return await call_agent(
-            partial(
-                method,
-                context=request.context,
-                task=describe_task(state),
-                schema=None if request.draft is not None else rules.schema,
-                sampling=build_sampling(request, executor.models),
-            ),
-            *args,
-            run=run,
-            step_index=current_index(state),
-            observer=observer,
-            config=extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place),
+    executor: ExecutorMethods
+    state: OrchestratorState
+    run: RunContext
+    settings: Settings
+    index: int
+    attempt: int
+    demands: Sequence[Demand]
+    schema: Mapping[str, object] | None
+
+    async def execute(self, observer: CallObserver) -> StateUpdate:
+        """Executes the step; returns the update with its record, which ends the run after an error."""
+        state, started_at = self.state, self.run.now().isoformat()
+        try:
+            request = build_request(state, self.settings.retry_policy)
+        except RetryStrategyError as error:
+            return {"results": [], **build_failure("executor_error", str(error), self.index, error)}
+        called = await self._call(request, observer)
+        mode = supervision_mode(state, self.settings.default_mode)
+        record = build_record(state, called, request, started_at, mode)
+        update: StateUpdate = {
+            **with_totals(state, called.spent),
+            "results": [record],
+            "underway": {**state["underway"], "commitment": None, "committing": None},
+        }
+        if record["error"] is None:
+            return stop_if_over_budget(update, self.run, self.index)
+        kind, cause = (called.kind, called.error) if isinstance(called, Raised) else (None, None)
+        noted = [f"step {self.index + 1}: {warning}" for warning in record["warnings"]]
+        return {
+            **update,
+            "results": [add_decision(record, "stop", record["error"])],
+            "warnings": [*noted, *warn_of_refused_calls(state, record)],
+            "attempts": state["attempts"] + 1,
+            **build_failure(kind or "executor_error", record["error"], self.index, cause),
+        }
+
+    async def _call(self, request: StepRequest, observer: CallObserver) -> Returned[object] | Raised:
+        method, args = self.executor.execute, [request.instruction]
+        if request.refused is not None and self.executor.correct is not None:
+            method = self.executor.correct
+            args += [request.refused.output, request.refused.reason]
+        elif request.refused is not None:
+            request = join_refusal(request)
+        run, index, run_id = self.run, self.index, self.state["declared"]["run_id"]
+        key = idempotency_key(run.thread_id, run_id, index, self.attempt, request.instruction)
+        place = describe_execution(index, self.attempt)
+        starts = await read_starts() if run.interruptible else None
+        with open_journal(run.now, is_kept=run.interruptible) as journal:
+            policy = self.settings.supervision_policy
+            read_time = run.now().isoformat if journal is None else journal.read_time
+            can_ask = policy.human and run.interruptible
+            ask = ToolApproval(self.state, policy, run.now, read_time) if can_ask else None
+            gate = replace(self._build_gate(), ask=ask, starts=starts)
+            return await call_agent(
+                partial(
+                    method,
+                    context=request.context,
+                    task=describe_task(self.state),
+                    schema=None if request.draft is not None else self.schema,
+                    sampling=build_sampling(request, self.executor.models),
+                ),
+                *args,
+                run=run,
+                step_index=index,
+                observer=observer,
+                config=extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place),
+            )
+
+    def _build_gate(self) -> ToolGate:
+        """Returns the gate of the execution: what contracts forbid, who is asked, what ran before."""
+        writing, results = self.executor.writing, self.state["results"]
+        calls = CallBounds(
+            read_call_rules([each.contract for each in self.demands if each.is_run], writing),
+            read_call_rules([each.contract for each in self.demands if not each.is_run], writing),
+            [call for record in results for call in record["tool_calls"]],
         )
-
-
-def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> str:
-    attempt = len(current_records(state)) + 1
-    run_id = state["declared"]["run_id"]
-    return idempotency_key(run.thread_id, run_id, current_index(state), attempt, instruction)
+        earlier = EarlierCalls(
+            [*results, *self.state["synthesis"]],
+            CallOrigin(step_index=self.index, attempt=self.attempt),
+            self.settings.once_tools,
+            self.executor.once_in_retries,
+        )
+        return ToolGate(
+            find_breach=calls.find_breach,
+            counted=calls.counted,
+            ask_before=self.settings.approve_tools,
+            once=frozenset(self.settings.once_tools),
+            find_earlier=earlier,
+        )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from langgraph.runtime import Runtime
@@ -41,11 +41,10 @@ def planner_node(
     generate_plan: AgentMethod[object],
     modes: Modes,
     settings: Settings,
-    derivation: TaskContracts | None = None,
-    contracts: Contracts | None = None,
+    derivation: TaskContracts | None,
+    contracts: Contracts,
 ) -> Node:
     """Returns the node that asks the planner, and derives the contracts of the task and of the steps."""
-    stated = Contracts(None) if contracts is None else contracts
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         is_replan = state.get("status") == "executing" and _is_replan(state)
@@ -53,8 +52,13 @@ def planner_node(
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
         run = get_context(runtime, settings, before)
         observer = CallObserver(runtime.stream_writer, run.thread_id, "planner")
-        call = partial(call_agent, generate_plan, run=run, observer=observer)
-        update = await _make_plan(call, before, modes, settings, run, derivation, stated)
+        if not is_replan and settings.planning != "always":
+            # A task that is tried as a whole first is its own plan.
+            called: Returned[object] | Raised = Returned([before["task"]], Spent(NO_USAGE, []))
+        else:
+            request = build_replan_request(before) if is_replan else before["task"]
+            called = await call_agent(generate_plan, request, run=run, observer=observer)
+        update = await _Plan(modes, settings, derivation, contracts, before, run).read(called)
         for event in _build_events(run.thread_id, before, update):
             runtime.stream_writer(event)
         return update if is_replan else _replace_all(before, update)
@@ -62,82 +66,71 @@ def planner_node(
     return node
 
 
-async def _make_plan(  # noqa: PLR0917
-    call_planner: Callable[[str], Awaitable[Returned[object] | Raised]],
-    state: OrchestratorState,
-    modes: Modes,
-    settings: Settings,
-    run: RunContext,
-    contracts: TaskContracts | None,
-    stated: Contracts,
-) -> StateUpdate:
-    called = await _call_planner(call_planner, state, settings)
-    totals = with_totals(state, called.spent)
-    if isinstance(called, Raised):
-        return {**totals, **build_failure(called.kind or "planner_error", called.message, error=called.error)}
-    try:
-        check_complete(called.spent.cut_off)
-        steps = read_steps(called.value, settings.max_plan_steps)
-        warnings = stated.review_plan(steps.contracts)
-        step_modes = modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
-    except PlanError as error:
-        return {**totals, **build_failure("plan_invalid", str(error), error=error)}
-    except ConfigurationError as error:
-        return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
-    if settings.planning == "auto" and state["plan"] == [state["task"]] and len(steps.texts) == 1:
-        # A single step breaks nothing up: it would only repeat what failed, as another text.
-        return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
-    derived = await _derive_contracts(contracts, {**state, **totals}, steps.texts, run)
-    if derived.get("status") == "failed":
-        return {**totals, **derived}
-    update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, step_modes)
-    stated_once = [] if _is_replan(state) else stated.warnings
-    all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
-    return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, run)
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A plan of a run, or a new plan for the rest of it; the fields are as of ``planner_node``."""
 
+    modes: Modes
+    settings: Settings
+    derivation: TaskContracts | None
+    contracts: Contracts
+    state: OrchestratorState
+    run: RunContext
 
-async def _call_planner(
-    call_planner: Callable[[str], Awaitable[Returned[object] | Raised]],
-    state: OrchestratorState,
-    settings: Settings,
-) -> Returned[object] | Raised:
-    """Asks the planner; a task that is tried as a whole first is its own plan."""
-    if _is_replan(state):
-        return await call_planner(build_replan_request(state))
-    if settings.planning == "always":
-        return await call_planner(state["task"])
-    return Returned([state["task"]], Spent(NO_USAGE, []))
+    async def read(self, called: Returned[object] | Raised) -> StateUpdate:
+        """Returns the update for the answer of the planner."""
+        state, totals = self.state, with_totals(self.state, called.spent)
+        if isinstance(called, Raised):
+            kind = called.kind or "planner_error"
+            return {**totals, **build_failure(kind, called.message, error=called.error)}
+        try:
+            check_complete(called.spent.cut_off)
+            steps = read_steps(called.value, self.settings.max_plan_steps)
+            warnings = self.contracts.review_plan(steps.contracts)
+            modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
+        except PlanError as error:
+            return {**totals, **build_failure("plan_invalid", str(error), error=error)}
+        except ConfigurationError as error:
+            return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
+        if self.settings.planning == "auto" and state["plan"] == [state["task"]] and len(steps.texts) == 1:
+            # A single step breaks nothing up: it would only repeat what failed, as another text.
+            return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
+        derived = await self._derive_contracts({**state, **totals}, steps.texts)
+        if derived.get("status") == "failed":
+            return {**totals, **derived}
+        update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, modes)
+        stated_once = [] if _is_replan(state) else self.contracts.warnings
+        all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
+        return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, self.run)
+
+    async def _derive_contracts(self, state: OrchestratorState, steps: Sequence[str]) -> StateUpdate:
+        """Returns the totals, with the derived contracts in ``declared``, or the failure."""
+        declared = state["declared"]
+        if self.derivation is None:
+            return {"declared": extend_derived(declared, [None] * len(steps))}
+        try:
+            derivation = await (
+                self.derivation.derive_steps(steps, find_derived_output(state), self.run)
+                if _is_replan(state)
+                else self.derivation.derive_plan(state["task"], steps, self.run)
+            )
+        except ContractFunctionError as error:
+            return build_failure("contract_error", str(error), error=error)
+        totals: StateUpdate = {}
+        for spent in derivation.spent:
+            totals = with_totals({**state, **totals}, spent)
+        if (raised := derivation.error) is not None:
+            kind = raised.kind or "contract_error"
+            return {**totals, **build_failure(kind, raised.message, error=raised.error)}
+        if _is_replan(state):
+            return {**totals, "declared": extend_derived(declared, derivation.steps)}
+        warnings = [f"task: {warning}" for warning in derivation.warnings]
+        derived = DerivedContracts(output=derivation.output, steps=list(derivation.steps))
+        return {**totals, "declared": {**declared, "derived": derived}, "warnings": warnings}
 
 
 def _is_replan(state: OrchestratorState) -> bool:
     return state["underway"]["replan"] is not None
-
-
-async def _derive_contracts(
-    contracts: TaskContracts | None, state: OrchestratorState, steps: Sequence[str], run: RunContext
-) -> StateUpdate:
-    """Returns the totals, with the derived contracts in ``declared``, or the failure."""
-    if contracts is None:
-        return {"declared": extend_derived(state["declared"], [None] * len(steps))}
-    try:
-        derivation = await (
-            contracts.derive_steps(steps, find_derived_output(state), run)
-            if _is_replan(state)
-            else contracts.derive_plan(state["task"], steps, run)
-        )
-    except ContractFunctionError as error:
-        return build_failure("contract_error", str(error), error=error)
-    totals: StateUpdate = {}
-    for spent in derivation.spent:
-        totals = with_totals({**state, **totals}, spent)
-    if (raised := derivation.error) is not None:
-        kind = raised.kind or "contract_error"
-        return {**totals, **build_failure(kind, raised.message, error=raised.error)}
-    if _is_replan(state):
-        return {**totals, "declared": extend_derived(state["declared"], derivation.steps)}
-    warnings = [f"task: {warning}" for warning in derivation.warnings]
-    derived = DerivedContracts(output=derivation.output, steps=list(derivation.steps))
-    return {**totals, "declared": {**state["declared"], "derived": derived}, "warnings": warnings}
 
 
 def _build_update(
