@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
 from agents.contracts import Unreadable
 from agents.parsing.loose_json import find_containers, load_json, repair_json
-from agents.parsing.objects import remove_thoughts
+from agents.parsing.objects import remove_thoughts, unwrap_fence
 from agents.parsing.surrogates import replace_surrogates
 
 _JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
@@ -35,20 +36,22 @@ def read_plan(text: str) -> list[str] | Unreadable:
         text: A model's reply.
 
     Returns:
-        The steps in order, each stripped and not empty (an empty list if the plan is empty); or the reason
-        if the reply contains no list.
+        The steps in order, each stripped and not empty (an empty list if the plan is empty), and once if
+        several in a row say the same; or the reason if the reply contains no list.
     """
     document = remove_thoughts(text)
     readings = (_read_steps(value) for value in _iter_json_values(document))
     steps = next((steps for steps in readings if steps is not None), None)
     if steps is None:
         steps = _read_plain_list(document)
-    return Unreadable(text, "no list of steps") if steps is None else steps
+    if steps is None:
+        return Unreadable(text, "no list of steps")
+    return [next(same) for _, same in groupby(steps, lambda step: step.casefold().rstrip(".!").split())]
 
 
 def is_data(text: str) -> bool:
     """Returns whether a reply is data, such as a tool call or an object, and nothing that a step could be."""
-    document = remove_thoughts(text).strip()
+    document = unwrap_fence(remove_thoughts(text))
     return document.startswith("<tool_call") or isinstance(load_json(document), dict | list)
 
 
