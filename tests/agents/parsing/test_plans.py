@@ -112,6 +112,7 @@ PLANS: list[tuple[str, str, object]] = [
     ("tool calls", '{"tool_calls": [{"name": "search", "arguments": {}}]}', ["task"]),
     ("a list of tool calls", '[{"name": "search", "arguments": {}}]', ["task"]),
     ("a tool call in a tag", '<tool_call>{"name": "search", "arguments": {}}</tool_call>', ["task"]),
+    ("a tool call in a fence", '```json\n{"function": "search", "parameters": {}}\n```', ["task"]),
     # No plan: the reply is the one step.
     ("prose", "Just write the haiku.", WHOLE),
     ("a number", "42", WHOLE),
