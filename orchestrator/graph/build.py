@@ -100,26 +100,7 @@ def compile_graph(
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
-<<<<<<< HEAD
-    if settings.retry_policy.asks_human and not settings.can_ask_human:
-        raise ConfigurationError(
-            "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
-            "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
-        )
-    check_tool_options(
-        agents.executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human
-    )
-    phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
-    modes = Modes(
-        settings.supervision,
-        human=settings.can_ask_human,
-        model=phases.is_complete,
-        allowed=settings.supervision != "none" or agents.supervisor is not None,
-    )
-    graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
-=======
     _check_people(agents.executor, settings)
->>>>>>> aec4f331 (An execution and a plan are one object each, in place of functions with seven arguments; two routes are one)
     tools = read_tool_names(agents.executor)
     derived = read_task_contracts(stated.run, agents.writer, tools)
     if derived is not None and stated.step is not None:
@@ -156,12 +137,9 @@ def compile_graph(
 
 def _check_people(executor: Executor, settings: Settings) -> None:
     """Checks that people can be asked if they have to be."""
-    policy = settings.retry_policy
-    if policy.asks_human and not settings.can_ask_human:
-        is_review = policy.needs_review == "human"
-        asked_by = "needs_review is 'human'" if is_review else "a rule of strategies is ask_human"
+    if settings.retry_policy.asks_human and not settings.can_ask_human:
         raise ConfigurationError(
-            f"{asked_by}, but there is no checkpointer to store the question; "
+            "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
     check_tool_options(executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human)
