@@ -1,26 +1,30 @@
-"""The known formats of messages, and how a message is read with all of them."""
+"""The known formats of messages, and how a message is read with all of them.
+
+What may be a tool call, or a text of the agent, and that no importer reads, is refused.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from evaluation.importers.anthropic import ANTHROPIC
 from evaluation.importers.gemini import GEMINI
 from evaluation.importers.imported_message import (
+    ARGUMENTS,
     Call,
     Importer,
     Message,
     UnknownFormatError,
+    content_parts,
     list_keys,
     parse_arguments,
 )
 from evaluation.importers.langchain import LANGCHAIN
 from evaluation.importers.openai_chat import OPENAI_CHAT
 from evaluation.importers.openai_responses import OPENAI_RESPONSES
-from evaluation.importers.unread import check_fields
+from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 
 IMPORTERS: Final[Sequence[Importer]] = (GEMINI, OPENAI_RESPONSES, OPENAI_CHAT, ANTHROPIC, LANGCHAIN)
@@ -30,6 +34,17 @@ ACCEPTED: Final = ", ".join(sorted(importer.title for importer in IMPORTERS))
 _KEYS: Final = frozenset().union(*(importer.keys for importer in IMPORTERS))
 _PARTS: Final = frozenset().union(*(importer.parts for importer in IMPORTERS))
 _PLAIN_ROLES: Final = ("user", "assistant", "system")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+")
+_CALLING: Final = frozenset({
+    "tool", "tools", "function", "functions", "call", "calls", "action", "actions", "invocation",
+    "invocations",
+})  # fmt: skip
+_METADATA: Final = frozenset({
+    "additional_kwargs", "response_metadata", "usage_metadata", "metadata", "usage", "artifact",
+    "annotations", "citations", "logprobs", "audio", "extras", "provider_specific_fields",
+    "reasoning_details",
+})  # fmt: skip
+"""Fields whose form is free; what they hold of calls is read by name, or is a count."""
 
 
 def read_message(message: object) -> Message:
@@ -47,7 +62,7 @@ def read_message(message: object) -> Message:
         raise UnknownFormatError(f"is in no known format ({list_keys(message)})")
     role = str(opened["role"])
     if role == "assistant":
-        check_fields(opened, _KEYS, _PARTS)
+        _check_fields(opened)
     calls = _merge_calls(importer.calls(opened) for importer in IMPORTERS)
     if calls and role != "assistant":
         raise UnknownFormatError(f"has a tool call, although its role is {role!r}")
@@ -69,31 +84,69 @@ def _is_plain_text(message: JsonObject) -> bool:
 
 def _merge_calls(notations: Iterable[Iterable[Call]]) -> tuple[Call, ...]:
     """Join the calls of all notations; one call that is written in two notations is one call."""
-    calls: list[_Parsed] = []
+    calls: list[Call] = []
     for notation in notations:
-        unclaimed: defaultdict[str | None, list[_Parsed]] = defaultdict(list)
-        for known in calls:
-            unclaimed[known.call.id].append(known)
+        unclaimed = list(calls)
         for call in notation:
-            parsed = _Parsed(call, parse_arguments(call.args))
-            ids = (call.id, None) if call.id else tuple(unclaimed)
-            others = chain.from_iterable(unclaimed[each] for each in ids)
-            same = next((other for other in others if _is_same(parsed, other)), None)
+            same = next((other for other in unclaimed if _is_same(call, other)), None)
             if same is None:
-                calls.append(parsed)
+                calls.append(call)
             else:
-                unclaimed[same.call.id].remove(same)
-    return tuple([parsed.call for parsed in calls])
+                unclaimed.remove(same)
+    return tuple(calls)
 
 
-class _Parsed(NamedTuple):
-    call: Call
-    args: object
-
-
-def _is_same(parsed: _Parsed, known: _Parsed) -> bool:
-    (call, args), (other, others) = parsed, known
+def _is_same(call: Call, other: Call) -> bool:
     if call.name != other.name or (call.id and other.id and call.id != other.id):
         return False
+    args, others = parse_arguments(call.args), parse_arguments(other.args)
     # The parts of a streamed message may lack their arguments.
     return args == others or (call.id == other.id and not (args and others))
+
+
+def _check_fields(message: JsonObject) -> None:
+    """Check that the importers read all that the agent wrote.
+
+    Raises:
+        UnknownFormatError: A field or a part may hold a call in another form.
+    """
+    # An item of the Responses API is a part by itself.
+    if message.get("type") not in _PARTS:
+        _refuse_calls(message, _KEYS | {"content"})
+    content = message.get("content")
+    for item in content if isinstance(content, list) else ():
+        if not isinstance(item, dict | str):
+            raise UnknownFormatError(f"has a part that is no object, but a {type(item).__name__}")
+    for part in content_parts(message):
+        kind = part.get("type")
+        if not _is_known(part):
+            name = f"type {shorten(kind)!r}" if isinstance(kind, str) else list_keys(part)
+            raise UnknownFormatError(f"has a part in no known format ({name})")
+        if isinstance(part.get("text"), str):
+            _refuse_calls(part, _KEYS)
+
+
+def _is_known(part: JsonObject) -> bool:
+    if isinstance(part.get("type"), str):
+        return part["type"] in _PARTS
+    return all(key in _KEYS for key, value in part.items() if value is not None)
+
+
+def _refuse_calls(fields: JsonObject, keys: frozenset[str]) -> None:
+    # A number, such as a count of calls, holds no call.
+    filled = {key: value for key, value in fields.items() if value and not isinstance(value, int | float)}
+    unread = {key: value for key, value in filled.items() if key not in keys | _METADATA}
+    calls = {key: value for key, value in unread.items() if _names_call(key) or _may_hold_call(value)}
+    if calls:
+        raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
+
+
+def _names_call(key: str) -> bool:
+    return not _CALLING.isdisjoint(word.lower() for word in _WORD.findall(key))
+
+
+def _may_hold_call(value: object) -> bool:
+    if isinstance(value, dict):
+        is_call = "name" in value and any(key in value for key in ARGUMENTS)
+        return is_call or any(map(_names_call, value)) or any(map(_may_hold_call, value.values()))
+    return isinstance(value, list) and any(map(_may_hold_call, value))

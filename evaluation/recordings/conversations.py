@@ -88,6 +88,22 @@ class HistoryFormat:
             yield RecordedRun(run.case, (*run.warnings, *waiting))
 
 
+class TauBenchFormat:
+    """A result: ``task_id``, ``trial``, ``reward`` and ``traj``."""
+
+    name = "tau-bench result"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value is a result."""
+        return isinstance(value, dict) and {"task_id", "reward", "traj"} <= value.keys()
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the run; raises as ``run_from_messages`` does."""
+        run = run_from_messages(as_list(value["traj"]), failed=lambda answer: answer.startswith("Error"))
+        name = f"task {value['task_id']}, trial {value.get('trial', 0)}"
+        yield RecordedRun({"case_id": name, "agent_run": run})
+
+
 def _find_key(value: object) -> str | None:
     if not isinstance(value, Mapping):
         return None

@@ -34,9 +34,7 @@ class SpanFormat:
         ]
         spans.sort(key=lambda span: (str(span.get("traceId")), int(str(span.get("startTimeUnixNano") or 0))))
         for trace, group in groupby(spans, key=lambda span: str(span.get("traceId"))):
-            run = _read_trace(
-                trace, [span for span in group if "gen_ai.operation.name" in span["attributes"]]
-            )
+            run = _read_trace(trace, [span for span in group if _OPERATION in span["attributes"]])
             if run is not None:
                 yield run
 
@@ -44,10 +42,8 @@ class SpanFormat:
 def _read_trace(trace: str, spans: list[dict[str, Any]]) -> RecordedRun | None:
     if not spans:
         return None
-    chats = [
-        span for span in spans if span["attributes"]["gen_ai.operation.name"] in ("chat", "invoke_agent")
-    ]
-    tools = [span for span in spans if span["attributes"]["gen_ai.operation.name"] == "execute_tool"]
+    chats = [span for span in spans if span["attributes"][_OPERATION] in {"chat", "invoke_agent"}]
+    tools = [span for span in spans if span["attributes"][_OPERATION] == "execute_tool"]
     asked = [text for span in chats for text in _read_texts(span, "gen_ai.input.messages", "user")]
     said = [text for span in chats for text in _read_texts(span, "gen_ai.output.messages", "assistant")]
     run: dict[str, Any] = {
@@ -57,9 +53,7 @@ def _read_trace(trace: str, spans: list[dict[str, Any]]) -> RecordedRun | None:
     }
     if said:
         run["final_output"] = said[-1]
-    if tokens := sum(
-        _read_tokens(span) for span in chats if span["attributes"]["gen_ai.operation.name"] == "chat"
-    ):
+    if tokens := sum(_read_tokens(span) for span in chats if span["attributes"][_OPERATION] == "chat"):
         run["total_tokens"] = tokens
     return RecordedRun({"case_id": trace, "agent_run": run}, tuple(_list_gaps(chats, tools, said)))
 
@@ -110,21 +104,12 @@ def _measure(spans: list[dict[str, Any]]) -> float:
 
 
 def _read_attributes(span: JsonObject) -> dict[str, Any]:
-    pairs = [as_object(pair) for pair in as_list(span.get("attributes"))]
-    return {str(pair.get("key")): _read_value(as_object(pair.get("value"))) for pair in pairs}
-
-
-def _read_value(value: JsonObject) -> Any:  # noqa: ANN401 - an attribute has any JSON value
-    if "arrayValue" in value:
-        return [
-            _read_value(as_object(item)) for item in as_list(as_object(value["arrayValue"]).get("values"))
-        ]
-    if "kvlistValue" in value:
-        pairs = map(as_object, as_list(as_object(value["kvlistValue"]).get("values")))
-        return {str(pair.get("key")): _read_value(as_object(pair.get("value"))) for pair in pairs}
-    if "intValue" in value:
-        return int(str(value["intValue"]))
-    return next(iter(value.values()), None)
+    attributes: dict[str, Any] = {}
+    for pair in map(as_object, as_list(span.get("attributes"))):
+        value = as_object(pair.get("value"))
+        plain = int(str(value["intValue"])) if "intValue" in value else next(iter(value.values()), None)
+        attributes[str(pair.get("key"))] = plain
+    return attributes
 
 
 def _parse(value: object) -> object:

@@ -23,7 +23,7 @@ class RecordedRun:
 
 
 class RunFormat(Protocol):
-    """A format of recorded runs; packages add one by the entry points ``plan_execute_monitor.formats``."""
+    """A format of recorded runs."""
 
     name: str
     """The name in messages, such as "ATIF trajectory"."""

@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from evaluation.errors import ContractError
 from evaluation.inputs.intake import UnreadableCase
+from evaluation.inputs.run_state import run_from_state
 from evaluation.recordings.atif import AtifFormat
 from evaluation.recordings.conversations import (
     ConversationFormat,
     HistoryFormat,
     ResponseFormat,
+    TauBenchFormat,
     are_messages,
 )
 from evaluation.recordings.otel_spans import SpanFormat
-from evaluation.recordings.own_formats import CaseFormat, StateFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
-from evaluation.recordings.tau_bench import TauBenchFormat
 from evaluation.validation.json_data import parse_json
+from evaluation.values import JsonObject
 
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
-ENTRY_POINTS: Final = "plan_execute_monitor.formats"
-"""The group of entry points whose objects are further formats."""
+
+
+class CaseFormat:
+    """A case: an object with ``agent_run`` and its contract."""
+
+    name = "case with agent_run"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value is an object with ``agent_run``."""
+        return isinstance(value, dict) and "agent_run" in value
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the case as it is."""
+        yield RecordedRun(value)
+
+
+class StateFormat:
+    """The state of a run, or the document of ``orchestrator show THREAD --json`` around it."""
+
+    name = "state of a run of plan-execute-monitor"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value has the fields of a state."""
+        state = value.get("state", value) if isinstance(value, dict) else None
+        return isinstance(state, dict) and {"plan", "results", "status"} <= state.keys()
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the run; raises as ``run_from_state`` does."""
+        yield RecordedRun({"agent_run": run_from_state(value)})
+
+
 FORMATS: Final[Sequence[RunFormat]] = (
     CaseFormat(),
     StateFormat(),
@@ -39,7 +66,6 @@ FORMATS: Final[Sequence[RunFormat]] = (
     ConversationFormat(),
 )
 """The formats; the first that recognises a value reads it."""
-_log: Final = logging.getLogger(__name__)
 
 
 def read_runs(path: str | Path) -> Iterator[ReadRun]:
@@ -100,7 +126,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
     found = _find_format(value)
     if found is None:
         keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else f"a {type(value).__name__}"
-        looked = "; ".join(each.name for each in list_formats())
+        looked = "; ".join(each.name for each in FORMATS)
         yield UnreadableCase(where, f"no known format has these fields: {keys}; known are: {looked}")
         return
     try:
@@ -117,19 +143,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
 
 
 def _find_format(value: object) -> RunFormat | None:
-    return next((each for each in list_formats() if each.recognises(value)), None)
-
-
-@cache
-def list_formats() -> tuple[RunFormat, ...]:
-    """Lists the formats, those of installed packages first."""
-    loaded: list[RunFormat] = []
-    for point in entry_points(group=ENTRY_POINTS):
-        try:
-            loaded.append(point.load())
-        except Exception:  # noqa: BLE001 - the package is another's
-            _log.exception("the format %s of an installed package cannot be loaded", point.name)
-    return (*loaded, *FORMATS)
+    return next((each for each in FORMATS if each.recognises(value)), None)
 
 
 def _parse(data: bytes, where: str) -> object:

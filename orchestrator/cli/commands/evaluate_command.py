@@ -17,9 +17,8 @@ from rich.text import Text
 from agents import load_model
 from evaluation import EvaluationReport
 from evaluation.judges.model_judge import RubricJudge
-from evaluation.recordings.own_formats import StateFormat
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import ReadRun, read_runs
+from evaluation.recordings.run_files import ReadRun, StateFormat, read_runs
 from evaluation.reporting.result_files import RunResult, write_csv, write_junit, write_markdown
 from evaluation.values import as_object
 from orchestrator.cli import shared_options as shared
