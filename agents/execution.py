@@ -218,7 +218,7 @@ class ExecutionAgent(BaseAgent):
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply, len(messages))
             calls = plan_calls(messages, reply, self._arguments)
-            answers = yield from answer_calls(tools, calls, reply.invalid_tool_calls)
+            answers = yield from answer_calls(tools, calls)
             messages = [*messages, reply, *answers]
             rounds += 1
 

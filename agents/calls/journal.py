@@ -52,19 +52,9 @@ class CallJournal(Protocol):
         ...
 
 
-@runtime_checkable
-class KeyedRequest(Protocol):
-    """A request whose result is for no other request at the same place, such as an approval of a call."""
-
-    @property
-    def key(self) -> str:
-        """Describes the request."""
-        ...
-
-
 def describe_request(request: Request) -> str:
-    """Describes a request, so that another one does not take its result from the journal."""
-    return request.key if isinstance(request, KeyedRequest) else type(request).__name__
+    """Describes a request by its key, or its type, so that another one does not take its result."""
+    return str(getattr(request, "key", type(request).__name__))
 
 
 def hash_call(name: str, args: object, *purpose: str) -> str:

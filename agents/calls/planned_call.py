@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import NAMESPACE_OID, uuid5
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
@@ -104,11 +104,13 @@ class PlannedCall:
         call: The call, with an id.
         arguments: Reads its arguments; None if there is no such tool.
         number: How many times the conversation had the same call before.
+        problem: Why the call cannot be read; empty if it can.
     """
 
     call: ToolCall
     arguments: ToolArguments | None
     number: int = 0
+    problem: str = ""
 
     @property
     def name(self) -> str:
@@ -160,7 +162,14 @@ def plan_calls(
         described = each.name, each.describe(each.args)
         planned.append(PlannedCall(call, each.arguments, counts[described]))
         counts[described] += 1
-    return planned[len(before) :]
+    return [*planned[len(before) :], *map(_read_invalid, reply.invalid_tool_calls)]
+
+
+def _read_invalid(invalid: InvalidToolCall) -> PlannedCall:
+    args: dict[str, object] = {"arguments": invalid["args"]}
+    call = ToolCall(name=invalid["name"] or "", args=args, id=invalid["id"] or "", type="tool_call")
+    problem = f"The arguments are not valid JSON: {invalid['error'] or invalid['args']}"
+    return PlannedCall(call, None, problem=problem)
 
 
 def add_call_ids(reply: AIMessage, place: int) -> AIMessage:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final
+from weakref import WeakValueDictionary
 
 import httpx
 from langchain_core.exceptions import ContextOverflowError, ModelError
@@ -38,7 +38,7 @@ _FILTERED: Final = re.compile(
 )
 
 # By id, since models have no hash. Weak references, so that a model can be freed.
-_refused: dict[int, weakref.ref[BaseChatModel]] = {}
+_refused = WeakValueDictionary[int, BaseChatModel]()
 
 
 @contextmanager
@@ -112,14 +112,11 @@ def is_content_filtered(error: BaseException) -> bool:
 
 def accepts_schema(model: BaseChatModel) -> bool:
     """Checks whether the model's server has not refused a schema yet."""
-    known = _refused.get(id(model))
-    return known is None or known() is not model
+    return _refused.get(id(model)) is not model
 
 
 def remember_schema_refusal(model: object) -> None:
     """Remembers that the model's server accepts no schema, as long as the model exists."""
-    if not isinstance(model, BaseChatModel):
-        return
-    key = id(model)
-    _refused[key] = weakref.ref(model, lambda _: _refused.pop(key, None))
+    if isinstance(model, BaseChatModel):
+        _refused[id(model)] = model
     _log.warning("the server of %s accepts no JSON schema; it is asked without one", type(model).__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from langgraph.types import Command
@@ -71,12 +71,3 @@ def answer_call(call: ToolCall, stand_in: StandIn) -> ToolMessage:
     is_refused = stand_in.decision not in {"reused", "stated"}
     tool = _StandInTool(name=call["name"], text=stand_in.text, refuses=is_refused, metadata=noted)
     return cast("ToolMessage", tool.invoke({**call, "id": call["id"] or ""}))
-
-
-def refuse_invalid(call: InvalidToolCall) -> ToolMessage:
-    """Answers a call that could not be read."""
-    args: dict[str, object] = {"arguments": call["args"]}
-    readable = ToolCall(name=call["name"] or "", args=args, id=call["id"] or "", type="tool_call")
-    return answer_call(
-        readable, StandIn(f"The arguments are not valid JSON: {call['error'] or call['args']}")
-    )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall
+from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.calls.conversation import Conversation, Request
 from agents.calls.journal import JournaledRequests, hash_call
 from agents.calls.planned_call import PlannedCall
 from agents.calls.tool_gate import TOOL_ANSWER, Ask, ToolGate, find_gate, read_decision
-from agents.calls.tool_run import InvalidCalls, ToolRun, Tools
+from agents.calls.tool_run import ToolRun, Tools
 from agents.contracts import HumanAnswer
 
 
@@ -41,21 +41,14 @@ class Approval:
         return self.run()
 
 
-def answer_calls(
-    tools: Tools, calls: Sequence[PlannedCall], invalid: Sequence[InvalidToolCall]
-) -> Conversation[list[BaseMessage]]:
+def answer_calls(tools: Tools, calls: Sequence[PlannedCall]) -> Conversation[list[BaseMessage]]:
     """Answers all calls of a reply.
-
-    Args:
-        tools: The tools by name.
-        calls: The calls that can be read.
-        invalid: The calls that cannot.
 
     Raises:
         CallHaltedError: A person who was asked about a call ends the run.
     """
     gate, answers = find_gate(), list[BaseMessage]()
-    while calls or invalid:
+    while calls:
         batch, calls = _split_calls(calls, gate)
         requests = list[Request]()
         for planned in batch:
@@ -65,9 +58,7 @@ def answer_calls(
                 [reply] = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
                 decision = read_decision(cast("HumanAnswer", reply.additional_kwargs[TOOL_ANSWER]))
             requests.append(ToolRun(tools, gate, planned, decision))
-        requests += [InvalidCalls(invalid)] if invalid else []
-        answers += (yield JournaledRequests(requests)) if requests else []
-        invalid = ()
+        answers += yield JournaledRequests(requests)
     return answers
 
 

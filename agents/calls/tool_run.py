@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from langchain_core.messages import BaseMessage, InvalidToolCall, ToolCall
+from langchain_core.messages import BaseMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
@@ -13,7 +13,7 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from agents.calls.conversation import Conversation, arun_conversation, run_conversation
 from agents.calls.journal import hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
-from agents.calls.tool_answers import answer_call, build_error, read_answer, refuse_invalid
+from agents.calls.tool_answers import answer_call, build_error, read_answer
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,
@@ -69,6 +69,8 @@ class ToolRun:
     def _decide(self, starts: int) -> Run | StandIn:
         if isinstance(self.decision, StandIn):
             return self.decision
+        if self.planned.problem:
+            return StandIn(self.planned.problem)
         if self.planned.name not in self.tools:
             names = ", ".join(sorted(self.tools))
             return StandIn(f"There is no tool {self.planned.name!r}; there is: {names}.")
@@ -94,21 +96,6 @@ class ToolRun:
             configurable={**read_values(), **added},
             metadata={TOOL_ANSWER: answered if decision.approval else None},
         )
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidCalls:
-    """Answers the calls of a reply that could not be read."""
-
-    calls: Sequence[InvalidToolCall]
-
-    def run(self) -> list[BaseMessage]:
-        """Returns one answer for each call."""
-        return [refuse_invalid(call) for call in self.calls]
-
-    async def arun(self) -> list[BaseMessage]:
-        """Returns the same; nothing waits."""
-        return self.run()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,10 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
     """
     from langchain_openai import ChatOpenAI  # noqa: PLC0415 - slow to import
 
-    base_url = _first_set(options, "base_url", "openai_api_base") or _first_set(
-        os.environ, "OPENAI_BASE_URL", "OPENAI_API_BASE"
-    )
-    key = _first_set(options, "api_key", "openai_api_key") or os.environ.get("OPENAI_API_KEY") or None
-    if key is None and base_url is None:
+    variables = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    base_url = options.get("base_url") or variables
+    key = options.get("api_key") or os.environ.get("OPENAI_API_KEY")
+    if not key and not base_url:
         raise ModelSetupError(
             f"openai:{name} needs a key, and OPENAI_API_KEY is not set; run `export OPENAI_API_KEY=...`, "
             "or set OPENAI_BASE_URL to an endpoint that needs none"
@@ -45,13 +44,9 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
         ChatOpenAI,
         fixed={"model": name},
         # ChatOpenAI needs a key, also for an endpoint that needs none.
-        defaults={**HTTP_DEFAULTS, "base_url": base_url, "api_key": key or "none"},
+        defaults={**HTTP_DEFAULTS, "base_url": base_url or None, "api_key": key or "none"},
         options=options,
     )
-
-
-def _first_set(settings: Mapping[str, object], *names: str) -> object | None:
-    return next((value for name in names if (value := settings.get(name))), None)
 
 
 def build_provider_model(provider: str, name: str, options: Mapping[str, object]) -> BaseChatModel:

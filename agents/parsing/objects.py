@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from agents.contracts import Unreadable
 from agents.parsing.loose_json import find_containers
 
 _THOUGHT_START: Final = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
@@ -25,37 +23,24 @@ _FENCE: Final = re.compile(
 _SPELLING: Final = re.compile(r"""[\s"'\\]+""")
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyObjects:
-    """The objects of a reply that matter to the reader.
-
-    Attributes:
-        written: The text of each object or list, in order.
-        rest: The text around them, without the thoughts of the model.
-    """
-
-    written: Sequence[str]
-    rest: str
-
-
-def find_objects(text: str, sign: re.Pattern[str]) -> ReplyObjects | Unreadable:
+def find_objects(text: str, sign: re.Pattern[str]) -> tuple[list[str], str] | None:
     """Finds the outermost objects and lists in which ``sign`` matches.
 
     A lone end of thoughts may be a quotation, so objects before it are found as well.
 
     Returns:
-        The objects and the text around them; or the reason if an object is cut off.
+        The objects, and the text around them without thoughts; None if an object is cut off.
     """
     document = remove_marked_thoughts(text)
     written, rest, position = [], [], len(find_unmarked_thoughts(document))
     for span in find_containers(document):
         if span is None:
-            return Unreadable(text, "a JSON object is cut off")
+            return None
         if sign.search(document, *span):
             written.append(document[slice(*span)])
             rest.append(document[position : span[0]])
             position = max(position, span[1])
-    return ReplyObjects(written, "\n".join([*rest, document[position:]]))
+    return written, "\n".join([*rest, document[position:]])
 
 
 def remove_thoughts(text: str) -> str:

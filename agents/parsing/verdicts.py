@@ -35,9 +35,10 @@ def read_verdict(text: str) -> Verdict | Unreadable:
         The verdict, or the reason if none can be read.
     """
     objects = find_objects(text, _VERDICT_SIGN)
-    if isinstance(objects, Unreadable):
-        return objects
-    readings = [_read_container(written) for written in objects.written]
+    if objects is None:
+        return Unreadable(text, "a JSON object is cut off")
+    written, rest = objects
+    readings = [_read_container(each) for each in written]
     verdicts = [verdict for stated in readings for verdict in stated or ()]
     if None in readings:
         return Unreadable(text, "no single boolean 'success' in a JSON object")
@@ -46,7 +47,7 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     if len({verdict["success"] for verdict in verdicts}) > 1:
         return Unreadable(text, "two verdicts that contradict each other")
     # Only a success is doubted: a failure is the safe reading.
-    if verdicts[-1]["success"] and _denies(objects.rest):
+    if verdicts[-1]["success"] and _denies(rest):
         return Unreadable(text, "the text beside the verdict contradicts it")
     return verdicts[-1]
 

@@ -34,7 +34,7 @@ from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.langgraph_internals import describe_execution, without_durability
+from orchestrator.runtime.langgraph_internals import without_durability
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord
@@ -135,7 +135,7 @@ class Evaluator:
         return replace(judging.result, report=report, probes=tuple(probes))
 
     async def _run(self, record: StepRecord, case: Mapping[str, object]) -> Mapping[str, object]:
-        place = describe_execution(record["step_index"], record["attempt"])
+        place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         config = without_durability(RunnableConfig(**{**read_config(), **named}))
         return await self._unstored_graph.ainvoke({**case}, config)

@@ -29,7 +29,7 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
-from orchestrator.runtime.langgraph_internals import describe_execution, extend_config, idempotency_key
+from orchestrator.runtime.langgraph_internals import extend_config, idempotency_key
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.earlier_calls import EarlierCalls, read_starts
 from orchestrator.runtime.recording.task_journal import open_journal
@@ -178,7 +178,7 @@ class _Execution:
             request = join_refusal(request)
         run, index, run_id = self.run, self.index, self.state["declared"]["run_id"]
         key = idempotency_key(run.thread_id, run_id, index, self.attempt, request.instruction)
-        place = describe_execution(index, self.attempt)
+        place = {"step_index": index, "attempt": self.attempt}
         starts = await read_starts() if run.interruptible else None
         with open_journal(run.now, is_kept=run.interruptible) as journal:
             policy = self.settings.supervision_policy

@@ -93,11 +93,6 @@ def extend_config(configurable: Mapping[str, object], metadata: Mapping[str, obj
     return RunnableConfig(**{**config, **added})
 
 
-def describe_execution(step_index: int, attempt: int) -> dict[str, object]:
-    """Returns the metadata that tells in a trace which execution a call belongs to."""
-    return {"step_index": step_index, "attempt": attempt}
-
-
 def idempotency_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
     """Builds the key of an execution: the same after a crash, another one on a retry or in another run.
 

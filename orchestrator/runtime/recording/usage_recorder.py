@@ -11,7 +11,6 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import TypedDict
@@ -131,18 +130,6 @@ class UsageRecorder(BaseCallbackHandler):
             self._models.update((uuid4(), call) for call in calls["models"])
             self._tools.update((uuid4(), (self._started, call)) for call in calls["tools"])
 
-    def on_chat_model_start(
-        self,
-        serialized: dict[str, object],
-        messages: list[list[BaseMessage]],  # noqa: ARG002 - named by LangChain
-        *,
-        run_id: UUID,
-        metadata: dict[str, object] | None = None,
-        **_: object,
-    ) -> None:
-        """Asks the gate, then records the start."""
-        self.on_llm_start(serialized, [], run_id=run_id, metadata=metadata)
-
     def on_llm_start(
         self,
         serialized: dict[str, object],
@@ -152,7 +139,7 @@ class UsageRecorder(BaseCallbackHandler):
         metadata: dict[str, object] | None = None,
         **_: object,
     ) -> None:
-        """Does the same for a model of plain text."""
+        """Asks the gate, then records the start. LangChain calls this for chat models, too."""
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
         size = (metadata or {}).get(NUM_CTX)
         if self.halted is not None:
