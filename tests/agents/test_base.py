@@ -45,24 +45,6 @@ def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(agent, llm)
         agent(llm)
 
 
-def test_a_subclass_sets_its_own_role_and_asks_through_invoke():
-    class Translator(BaseAgent):
-        def __init__(self, llm):
-            super().__init__(llm, "Translate to {language}.", "Translator")
-
-        def translate(self, text):
-            return self.invoke(f"Text: {text}")
-
-    model = ScriptedChatModel(["salut"])
-    assert Translator(model).translate("hi") == "salut"
-    assert [message.text for message in model.prompts[0]] == ["Translate to {language}.", "Text: hi"]
-
-
-def test_any_runnable_from_messages_to_a_message_is_a_model():
-    parrot = RunnableLambda(lambda messages: AIMessage(messages[-1].text.upper()))
-    assert BaseAgent(parrot).invoke("hi") == "HI"
-
-
 @pytest.mark.parametrize("agent", [PlanningAgent, MonitoringAgent])
 def test_a_runnable_that_knows_no_schema_is_asked_without_one(agent):
     model = RunnableLambda(lambda _: AIMessage('{"plan": ["a"], "success": true}'))

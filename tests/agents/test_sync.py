@@ -21,20 +21,11 @@ async def _where() -> tuple[str, int]:
     return request_id.get(), threading.get_ident()
 
 
-async def _fail() -> None:
-    raise ZeroDivisionError
-
-
 async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context():
     request_id.set("seven")
     seen, thread = run_sync(_where)
     assert seen == "seven"
     assert thread != threading.get_ident()
-
-
-def test_an_exception_comes_out_as_it_is():
-    with pytest.raises(ZeroDivisionError):
-        run_sync(_fail)
 
 
 # ------------------------------------------------------------------------------------ what is left running
@@ -84,32 +75,6 @@ def test_a_task_that_is_still_running_has_time_to_tidy_up(caplog):
     run_loop(main)
     assert tidied.is_set()
     assert caplog.records == []
-
-
-async def _numbers(closed):
-    try:
-        yield 1
-    finally:
-        await closed()
-
-
-@pytest.mark.parametrize("patience", [0, 3600], ids=["which ends", "which does not end"])
-def test_a_generator_left_open_is_closed_and_its_closing_is_not_waited_for_without_end(patience):
-    seen, closing = [], threading.Event()
-
-    async def closed() -> None:
-        closing.set()
-        await asyncio.sleep(patience)
-
-    async def main() -> None:
-        numbers = _numbers(closed)
-        seen.append(numbers)
-        await anext(numbers)
-
-    started = time.monotonic()
-    run_loop(main)
-    assert closing.is_set()
-    assert time.monotonic() - started < 20
 
 
 def test_a_thread_that_blocks_is_not_waited_for():

@@ -72,10 +72,6 @@ def test_what_has_no_name_of_its_own_is_not_identified(llm):
     assert identify_model(llm) is None
 
 
-def test_a_name_with_a_lone_surrogate_can_be_stored():
-    assert identify_model(openai(model="gpt-\udcff")).encode()
-
-
 def test_served_weights_are_named_by_their_content(monkeypatch, tmp_path):
     def name_of(content, file):
         (tmp_path / file).write_bytes(content)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from hypothesis import given
 
 from agents.parsing.objects import remove_thoughts
 from agents.parsing.plans import read_plan
 from agents.parsing.verdicts import read_verdict
-from tests.fakes.model_text import FENCE, MEGABYTE, is_well_formed, json_values, plan_of, slow, verdict_of
+from tests.fakes.model_text import FENCE, MEGABYTE
 from tests.sampling import sample_rows
 
 
@@ -39,56 +36,10 @@ def test_thoughts_are_dropped(text, answer):
     assert remove_thoughts(text) == answer
 
 
-@given(json_values)
-@slow
-def test_any_json_value_is_read_without_an_exception(value):
-    text = json.dumps(value)
-    assert is_well_formed(verdict_of(text))
-    assert all(type(step) is str for step in plan_of(text))
-
-
 PATTERNS = [
-    *("{", "[", '"', "'", "\\", '\\"', '["', '{"', '["a"', '["a', "['a", '{"a":', "{a", "{ ", "[ ", ",", ":"),
-    *("{}", "[]", "{a}", '["a"]', '["a",1]', '{"plan":}', '{"plan":["a"]}', '{"success":', '{"success":x}'),
-    *(
-        '{"success":true}',
-        '{"success":true',
-        "{success:true}",
-        "{'success':true}",
-        '{"success":true,}',
-        "{\\u}",
-    ),
-    *(
-        "<think>",
-        "</think>",
-        "<think></think>",
-        FENCE,
-        FENCE + "json",
-        '"action_input": "',
-        '"action_input":',
-    ),
-    *(
-        "1. ",
-        "1. a\n",
-        "**",
-        "**1. ",
-        "**1. a\n",
-        "# ",
-        "### Step 1: a\n",
-        "- ",
-        "- a\n",
-        "step 1",
-        " ",
-        "\n",
-        "\t",
-        "//",
-        "/*",
-        "#",
-        "\x00",
-        "\u202e",
-        "é",
-        '{"plan":"',
-    ),
+    *("{", "[", '"', "'", "\\", '\\"', '["', '{"', '["a', '{"a":', "{a", "{ ", ",", ":", "{}", '["a",1]'),
+    *('{"plan":["a"]}', '{"success":true}', '{"success":true', "{'success':true}", "{\\u}", "<think>"),
+    *("</think>", FENCE, FENCE + "json", "1. a\n", "**1. ", "### Step 1: a\n", "- a\n", " ", "\n", "//", "#"),
 ]
 
 

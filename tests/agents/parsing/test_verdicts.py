@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 
 import pytest
 
@@ -18,54 +17,28 @@ UNREADABLE = "unreadable"
 VERDICTS: list[tuple[str, str, object]] = [
     # What is well formed, and what stands around it.
     ("plain success", '{"success": true, "feedback": "met"}', (True, "met")),
-    ("plain failure", '{"success": false, "feedback": "too short"}', (False, "too short")),
-    ("keys in the other order", '{"feedback": "met", "success": true}', (True, "met")),
     ("a further key", '{"success": true, "feedback": "met", "score": 9}', (True, "met")),
-    ("space around", '\n\t {"success": true, "feedback": "met"} \n', (True, "met")),
     ("a json fence", f'{FENCE}json\n{{"success": true, "feedback": "met"}}\n{FENCE}', (True, "met")),
     ("a plain fence", f'{FENCE}\n{{"success": false, "feedback": "no"}}\n{FENCE}', (False, "no")),
     ("a fence that is never closed", f'{FENCE}json\n{{"success": true, "feedback": "met"}}', (True, "met")),
     ("prose before", 'Here you go: {"success": true, "feedback": "met"}', (True, "met")),
     ("prose after", '{"success": true, "feedback": "met"} Hope that helps!', (True, "met")),
-    (
-        "prose with an apostrophe around",
-        'It\'s fine. {"success": true, "feedback": "met"} That\'s all.',
-        (True, "met"),
-    ),
-    (
-        "prose with other braces before",
-        'In {curly} words: {"success": true, "feedback": "met"}',
-        (True, "met"),
-    ),
     ("prose with a footnote", 'As in [1]: {"success": true, "feedback": "met"}', (True, "met")),
     ("a byte order mark", BOM + '{"success": true, "feedback": "met"}', (True, "met")),
     ("braces in the feedback", '{"success": false, "feedback": "use {x} and }{"}', (False, "use {x} and }{")),
     ("quotes in the feedback", '{"success": true, "feedback": "says \\"ok\\""}', (True, 'says "ok"')),
     ("a raw line break in the feedback", '{"success": false, "feedback": "one\ntwo"}', (False, "one\ntwo")),
-    (
-        "control characters in the feedback",
-        '{"success": false, "feedback": "a\x00\x1bb"}',
-        (False, "a\x00\x1bb"),
-    ),
-    (
-        "right-to-left text",
-        '{"success": true, "feedback": "\u202eهدف \u05d8\u05d5\u05d1"}',
-        (True, "\u202eهدف \u05d8\u05d5\u05d1"),
-    ),
     ("half a surrogate pair", '{"success": false, "feedback": "a\\ud800b"}', (False, "a\ufffdb")),
-    ("a whole surrogate pair", '{"success": false, "feedback": "\\ud83d\\ude00"}', (False, "\U0001f600")),
     (
         "a verdict within the feedback's text",
         '{"success": false, "feedback": "{\\"success\\": true}"}',
         (False, '{"success": true}'),
     ),
-    ("one extra closing brace", '{"success": true, "feedback": "met"}}', (True, "met")),
     (
         "the same verdict twice",
         '{"success": true, "feedback": "a"} {"success": true, "feedback": "b"}',
         (True, "b"),
     ),
-    ("an object about something else", '{"words": 17} {"success": true, "feedback": "met"}', (True, "met")),
     ("a list of one verdict", '[{"success": false, "feedback": "no"}]', (False, "no")),
     ("a verdict sent as a JSON string", json.dumps('{"success": true, "feedback": "met"}'), UNREADABLE),
     # Other spellings of a complete object: a guess may refuse, and approves nothing.
@@ -74,29 +47,16 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("Python's False", "{'success': False, 'feedback': 'no'}", (False, "no")),
     ("trailing comma", '{"success": true, "feedback": "met",}', UNREADABLE),
     ("bare keys", '{success: true, feedback: "met"}', UNREADABLE),
-    ("comments of C", '{"success": true, // as asked\n"feedback": "met" # done\n}', UNREADABLE),
-    ("comments of Python", '{"success": true, # as asked\n"feedback": "met"}', UNREADABLE),
     ("capital keys", '{"Success": true, "FEEDBACK": "met"}', (True, "met")),
-    ("capital literal", '{"success": TRUE, "feedback": "met"}', UNREADABLE),
     ("a broken failure", '{"success": false "feedback": "no"}', (False, "no")),
     # Values.
     ("the word true", '{"success": "true", "feedback": "met"}', (True, "met")),
     ("the word false", '{"success": "false", "feedback": "no"}', (False, "no")),
-    ("the word False with space", '{"success": " False ", "feedback": "no"}', (False, "no")),
-    ("the word yes", '{"success": "yes", "feedback": "met"}', UNREADABLE),
     ("the number 1", '{"success": 1, "feedback": "met"}', UNREADABLE),
-    ("the number 0", '{"success": 0, "feedback": "no"}', UNREADABLE),
     ("null", '{"success": null, "feedback": "?"}', UNREADABLE),
-    ("NaN", '{"success": NaN, "feedback": "?"}', UNREADABLE),
-    ("a list", '{"success": [true], "feedback": "met"}', UNREADABLE),
-    ("an object", '{"success": {"value": true}, "feedback": "met"}', UNREADABLE),
-    ("an empty text", '{"success": "", "feedback": "met"}', UNREADABLE),
     ("no feedback", '{"success": true}', (True, "")),
     ("feedback null", '{"success": false, "feedback": null}', (False, "")),
     ("feedback a list", '{"success": false, "feedback": ["a", "é"]}', (False, '["a", "é"]')),
-    ("feedback a number", '{"success": false, "feedback": 7}', (False, "7")),
-    ("feedback an object", '{"success": false, "feedback": {"why": "short"}}', (False, '{"why": "short"}')),
-    ("feedback NaN", '{"success": false, "feedback": NaN}', (False, "NaN")),
     (
         "a failure with a nested success",
         '{"success": false, "feedback": "no", "d": {"success": true}}',
@@ -105,12 +65,8 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a success that another field denies", '{"success": true, "passed": "false"}', UNREADABLE),
     ("a success with a failed verdict", '{"success": true, "verdict": "FAIL - too short"}', UNREADABLE),
     ("a success with a denial inside", '{"success": true, "checks": [{"approved": false}]}', UNREADABLE),
-    ("a success that is a failure, too", '{"success": true, "failure": true}', UNREADABLE),
-    ("a success that needs a revision", '{"success": true, "needs_revision": true}', UNREADABLE),
     ("another spelling of it", '{"success": true, "needsRevision": "true"}', UNREADABLE),
-    ("a success that is not complete", '{"success": true, "complete": false}', UNREADABLE),
     ("a success with an error", '{"success": true, "error": "the third line is missing"}', UNREADABLE),
-    ("a success with the decision to block", '{"success": true, "decision": "block"}', UNREADABLE),
     ("a success without an error", '{"success": true, "error": null, "failure": false}', (True, "")),
     (
         "a success with a result in words",
@@ -119,22 +75,14 @@ VERDICTS: list[tuple[str, str, object]] = [
     ),
     # What is no verdict.
     ("nothing", "", UNREADABLE),
-    ("white space", " \n\t ", UNREADABLE),
-    ("the literal null", "null", UNREADABLE),
     ("the literal true", "true", UNREADABLE),
-    ("a number alone", "42", UNREADABLE),
-    ("a JSON string", '"success"', UNREADABLE),
     ("an empty object", "{}", UNREADABLE),
-    ("an empty list", "[]", UNREADABLE),
-    ("a list of words", '["success", true]', UNREADABLE),
     ("what fails the repairing parser", "{'```json```9: \"success\"'}", UNREADABLE),
     ("prose that approves", "The objective was met. Success: true.", UNREADABLE),
     ("success only", '{"feedback": "met"}', UNREADABLE),
     ("a verdict one level down", '{"verdict": {"success": true, "feedback": "met"}}', UNREADABLE),
     ("a verdict as text one level down", '{"reply": "{\\"success\\": true}"}', UNREADABLE),
     ("another key that ends alike", '{"unsuccess": true, "feedback": "met"}', UNREADABLE),
-    ("YAML", "success: true\nfeedback: met", UNREADABLE),
-    ("XML", "<success>true</success>", UNREADABLE),
     ("a megabyte of prose", "well " * (MEGABYTE // 5), UNREADABLE),
     ("a megabyte of open braces", "{" * MEGABYTE, UNREADABLE),
     (
@@ -143,19 +91,14 @@ VERDICTS: list[tuple[str, str, object]] = [
         UNREADABLE,
     ),
     ("a number of five thousand digits", '{"success": true, "feedback": ' + "9" * 5000 + "}", UNREADABLE),
-    ("escaped quotes outside of a string", '{\\"success\\": true, \\"feedback\\": \\"met\\"}', UNREADABLE),
-    ("typographic quotes", "{“success”: true, “feedback”: “met”}", UNREADABLE),
     # What was cut off.
     ("cut after the success", '{"success": true', UNREADABLE),
     ("cut within the feedback", '{"success": true, "feedback": "all is', UNREADABLE),
-    ("cut before the brace", '{"success": true, "feedback": "met"', UNREADABLE),
     ("cut failure", '{"success": false, "feedback": "all is', UNREADABLE),
     ("cut in a fence", f'{FENCE}json\n{{"success": true, "feedback": "met"\n{FENCE}', UNREADABLE),
     ("a complete object in a cut one", '{"success": false, "part": {"success": true}', UNREADABLE),
-    ("a complete object in a cut list", '[{"success": true, "feedback": "a"}, ', UNREADABLE),
     ("a second verdict that is cut", '{"success": true, "feedback": "a"} {"success": fal', UNREADABLE),
     ("closed with the wrong bracket", '{"success": true, "feedback": "met"]', UNREADABLE),
-    ("cut within an escape", '{"success": true, "feedback": "a\\', UNREADABLE),
     ("an outer object whose beginning is lost", '"success": false, "part": {"success": true}}', UNREADABLE),
     # What contradicts itself, or could mean either.
     ("two verdicts", '{"success": false, "feedback": "no"} {"success": true, "feedback": "met"}', UNREADABLE),
@@ -165,13 +108,9 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("the key twice in two cases", '{"success": false, "Success": true}', UNREADABLE),
     ("the key twice, single quotes", "{'success': False, 'success': True}", UNREADABLE),
     ("the prompt's own example", '{"feedback": "one short reason", "success": true or false}', UNREADABLE),
-    ("true or false with a slash", '{"success": true/false, "feedback": "met"}', UNREADABLE),
     ("true and false in a row", '{"success": true false}', UNREADABLE),
-    ("not true", '{"success": not true, "feedback": "met"}', UNREADABLE),
-    ("a comma for a colon", '{"success", true}', UNREADABLE),
     ("a key without its closing quote", '{"success: true}', UNREADABLE),
     ("a missing comma in a success", '{"success": true "feedback": "met"}', UNREADABLE),
-    ("a missing value", '{"success": , "feedback": true}', UNREADABLE),
     (
         "a quoted claim that ends the text early",
         '{"feedback": "it wrote, "success": true, but no"}',
@@ -192,11 +131,6 @@ VERDICTS: list[tuple[str, str, object]] = [
     (
         "a closed thought",
         '<think>{"success": false}</think>{"success": true, "feedback": "met"}',
-        (True, "met"),
-    ),
-    (
-        "a closed thought in capitals",
-        '<THINK>hm</THINK>\n{"success": true, "feedback": "met"}',
         (True, "met"),
     ),
     (
@@ -235,12 +169,6 @@ def test_a_judges_reply_becomes_exactly_this_verdict(reply, expected):
     assert verdict_of(reply) == {"success": success, "feedback": feedback}
     assert isinstance(read, Unreadable) == (expected == UNREADABLE)
     assert not isinstance(read, Unreadable) or (read.raw == reply and read.reason)
-
-
-def test_feedback_of_any_depth_is_read_or_refused():
-    for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit() + 50):
-        verdict = read_verdict('{"success": false, "feedback": ' + "[" * depth + "]" * depth + "}")
-        assert isinstance(verdict, Unreadable) or verdict["success"] is False
 
 
 def test_the_log_of_an_unreadable_reply_says_its_length_and_no_word_of_it(caplog):
