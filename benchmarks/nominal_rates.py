@@ -15,8 +15,7 @@ from functools import cache
 from itertools import product
 
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.compare import compare_with_baseline
-from evaluation.metrics.drift.signals import Direction
+from evaluation.metrics.drift_signals import Direction, compare_with_baseline
 from evaluation.statistics.intervals import proportion
 from evaluation.statistics.means import difference_interval
 from evaluation.statistics.two_sample import two_sample_p_value

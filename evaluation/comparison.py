@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from pydantic import BaseModel
 
 from evaluation.errors import ContractError
-from evaluation.metrics.drift.baseline import read_measurements
+from evaluation.metrics.baseline import read_measurements
 from evaluation.metrics.metric_table import DIRECTIONS, METRICS
 from evaluation.results.findings import OutcomeStatus
 from evaluation.results.report import ReportModel
@@ -135,9 +135,7 @@ def _check_options(alpha: float, seed: int) -> None:
 
 
 def _read_runs(runs: Iterable[Run], side: str, known: set[str]) -> list[Mapping[str, float]]:
-    return [
-        read_measurements(_as_json(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)
-    ]
+    return [read_measurements(_as_json(run, f"{side}[{place}]"), known) for place, run in enumerate(runs)]
 
 
 def _as_json(run: Run, place: str) -> JsonObject:

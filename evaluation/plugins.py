@@ -1,4 +1,4 @@
-"""The plug-ins of an evaluation: judge, embedder, prices, checks, clock."""
+"""The plug-ins of an evaluation: judge, embedder, prices, checks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
-from typing import Final, Protocol, TypeAlias, TypedDict, runtime_checkable
+from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
 from evaluation.checks.registry import require_checks
@@ -150,10 +148,6 @@ class Price:
             )
 
 
-# No lambda, because ``evaluate_many`` sends the plug-ins to other processes, and pickle refuses lambdas.
-_UTC_CLOCK: Final = partial(datetime.now, UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Plugins:
     """The plug-ins of an evaluation: everything that is not data.
@@ -177,8 +171,6 @@ class Plugins:
     """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
     call_check: CheckCaller = call_check
     """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
-    clock: Callable[[], datetime] = _UTC_CLOCK
-    """Returns the current time with its zone, for the rules on retention."""
 
     def __post_init__(self) -> None:
         """Check the prices, and the checks of the user's code."""
@@ -207,4 +199,3 @@ class PluginOptions(TypedDict, total=False):
     checks: Sequence[CustomCheck]
     named_checks: Sequence[CustomCheck]
     call_check: CheckCaller
-    clock: Callable[[], datetime]

@@ -87,10 +87,7 @@ class LengthBounds(InputModel):
         return self
 
 
-_AUDIT_RULES: Final = (
-    *("forbidden", "required", "allowed_tools", "forbidden_tools", "allowed_domains"),
-    "max_retention_days",
-)
+_AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools", "allowed_domains")
 
 
 _DOMAIN: Final = r"^\s*(\*\.|\.)?([^\s/\\:*?#@\[\]]+|\[[\da-fA-F:.]+\])(:\d+)?/?\s*$"
@@ -106,7 +103,7 @@ _Domain = Annotated[str, AfterValidator(_check_domain)]
 
 
 class AuditRule(InputModel):
-    """A requirement on the texts and actions of a run; exactly one of the last six fields defines it."""
+    """A requirement on the texts and actions of a run; exactly one of the last five fields defines it."""
 
     id: str
     category: Literal["safety", "privacy", "compliance", "policy", "contract"] = "policy"
@@ -120,8 +117,6 @@ class AuditRule(InputModel):
     forbidden_tools: Annotated[list[Text], Field(min_length=1)] | None = None
     allowed_domains: list[_Domain] | None = None
     """The hosts, with their subdomains, that addresses in the assistant's texts and in arguments may have."""
-    max_retention_days: Quantity | None = None
-    """Days after ``metadata.timestamp`` for which the raw text of a run may be kept."""
 
     @model_validator(mode="after")
     def _require_one_rule(self) -> Self:
@@ -147,8 +142,6 @@ class Tolerance(InputModel):
 
     relative: Quantity = 0.0
     absolute: Quantity = 0.0
-    better: Literal["higher", "lower"] | None = None
-    """The better direction; needed for a metric that the package does not know."""
     severity: Severity = "warning"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 
 from rapidfuzz.distance import LCSseq
@@ -25,7 +25,6 @@ from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
-    "handoff_continuity": "higher",
     "handoff_accuracy": "higher",
     "agent_accuracy": "higher",
     "plan_adherence": "higher",
@@ -56,7 +55,6 @@ def score_collaboration(  # noqa: PLR0917
 ) -> tuple[dict[str, Score], list[MetricOutcome]]:
     """Score which agent did what, and which agent handed over to which; and check the scores.
 
-    - ``handoff_continuity``: hand-offs whose target acts next / hand-offs that are followed by an action.
     - ``handoff_accuracy``: expected hand-offs (from, to) that were made / expected hand-offs.
     - ``agent_accuracy``: expected actions that the expected agent did / expected actions with an agent.
     - ``plan_adherence``: longest common subsequence of planned and observed names / planned names.
@@ -86,11 +84,10 @@ def _score_agents(
     every_action: list[Mapping[str, object]] = [*actions, *expected]
     if not any(action.get("agent") or action.get("kind") == "handoff" for action in every_action):
         return dict.fromkeys(
-            ("handoff_continuity", "handoff_accuracy", "agent_accuracy", "collaboration_confidence"),
+            ("handoff_accuracy", "agent_accuracy", "collaboration_confidence"),
             _ONE_AGENT,
         )
     return {
-        "handoff_continuity": _handoff_continuity(actions),
         "handoff_accuracy": _handoff_accuracy(made, expected),
         "agent_accuracy": _share_of_expected(
             _count_agent_actions(made),
@@ -99,17 +96,6 @@ def _score_agents(
         ),
         "collaboration_confidence": _known_agent_share(actions),
     }
-
-
-def _handoff_continuity(actions: Sequence[Action]) -> Score:
-    pairs = [(action, after) for action, after in pairwise(actions) if action["kind"] == "handoff"]
-    if not pairs:
-        return not_applicable("no hand-off was followed by an action")
-    ends = [(action["target"], after["agent"]) for action, after in pairs]
-    known = [(target, agent) for target, agent in ends if target and agent]
-    if not known:
-        return missing_data("no hand-off names both its target and who acted next")
-    return sum(target == agent for target, agent in known) / len(known)
 
 
 _Ends: TypeAlias = tuple[object, object]

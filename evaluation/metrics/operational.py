@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean
+from statistics import mean, median, quantiles
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
 from evaluation.results.findings import MetricOutcome, Unscored, build_group, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import compare_with_bound, limits_by_name, unanswered_bound
-from evaluation.validation.problems import find_similar
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
 Source = Literal["measured", "estimated", "missing"]
@@ -53,7 +51,6 @@ def score_operational(
     actions: Sequence[Action] | None,
     bounds: Mapping[str, JsonObject],
     prices: Mapping[str, Price],
-    metrics: Iterable[str] = OPERATIONAL_METRICS,
 ) -> JsonObject:
     """Score the cost of a run against its limits.
 
@@ -62,7 +59,6 @@ def score_operational(
         actions: The actions of the run; None if it does not record them.
         bounds: Normalised thresholds of this group by metric.
         prices: US dollars for a million tokens by model.
-        metrics: The names of all metrics, one of which is proposed for a name that resembles it.
 
     Returns:
         The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits.
@@ -71,7 +67,7 @@ def score_operational(
     checks = [
         _check_bound(metric, bound, known[metric])
         if metric in known
-        else unanswered_bound(metric, bound, _explain_absence(metric, metrics))
+        else unanswered_bound(metric, bound, _explain_absence(metric))
         for metric, bound in bounds.items()
     ]
     values = {name: quantity.value for name, quantity in known.items()}
@@ -118,13 +114,6 @@ def _raise_to_parts(known: Mapping[str, Quantity], latencies: Sequence[float]) -
     }
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7)."""
-    position = (len(ordered) - 1) * share
-    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
-    return low + (high - low) * (position - math.floor(position))
-
-
 def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
     resources = as_object(metadata.get("resources"))
     custom = {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
@@ -143,8 +132,10 @@ def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
 
 def _summarize_latencies(name: str, values: Sequence[float]) -> dict[str, Quantity]:
     ordered = sorted(values)
+    # By linear interpolation (Hyndman and Fan 1996, type 7); statistics needs two values.
+    p95 = quantiles(ordered, n=20, method="inclusive")[-1] if len(ordered) > 1 else ordered[0]
     # mean() sums exactly, so that the sum cannot overflow.
-    parts = (mean(ordered), percentile(ordered, 0.5), percentile(ordered, 0.95), ordered[-1])
+    parts = (mean(ordered), median(ordered), p95, ordered[-1])
     return {f"{name}_{part}_ms": Quantity(value) for part, value in zip(_PER_CALL, parts, strict=True)}
 
 
@@ -176,12 +167,10 @@ def _check_bound(metric: str, bound: JsonObject, quantity: Quantity) -> MetricOu
     return {**outcome, "reason": reason}
 
 
-def _explain_absence(metric: str, metrics: Iterable[str]) -> str:
+def _explain_absence(metric: str) -> str:
     if metric in OPERATIONAL_METRICS:
         return "the run does not record it"
-    similar = find_similar(metric, metrics)
-    hint = f"; did you mean {similar!r}?" if similar else ""
-    return f"it is no metric, and the run records no resource of this name{hint}"
+    return "it is no metric, and the run records no resource of this name"
 
 
 def _explain_missing(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from evaluation.inputs.rules import AuditRules, Reaction
-from evaluation.metrics.audit.exposure import exposure_findings
-from evaluation.metrics.audit.rules import AuditedRun, rule_findings
+from evaluation.metrics.audit_rules import AuditedRun, rule_findings
+from evaluation.metrics.exposure import exposure_findings
 from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
 from evaluation.results.findings import AuditFinding, build_finding
@@ -23,18 +23,16 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     audit = as_object(state["contract"].get("audit"))
     rules = as_list(audit.get("rules"))
-    breaches = rule_findings(rules, _build_audited_run(state, plugins)) if rules else []
+    breaches = rule_findings(rules, _build_audited_run(state)) if rules else []
     return {"audit_findings": [*breaches, *_find_exposures(state, audit, plugins)]}
 
 
-def _build_audited_run(state: EvaluationState, plugins: Plugins) -> AuditedRun:
-    run, now = state["agent_run"], plugins.clock()
+def _build_audited_run(state: EvaluationState) -> AuditedRun:
+    run = state["agent_run"]
     return AuditedRun(
         context=build_context(state),
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
-        metadata=state["run_metadata"],
-        now=now if now.tzinfo else None,
     )
 
 

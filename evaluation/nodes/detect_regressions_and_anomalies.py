@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.baseline import read_measurements
-from evaluation.metrics.drift.compare import compare_with_baseline
+from evaluation.metrics.baseline import read_measurements
+from evaluation.metrics.drift_signals import compare_with_baseline
 from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import Alert, alert, policy_alert
@@ -40,7 +40,7 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOu
         return compare_with_baseline({}, None, _DEFAULT, DIRECTIONS)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
     run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
-    current = read_measurements(run, METRICS).values
+    current = read_measurements(run, METRICS)
     resources: dict[str, Direction] = {name: "lower" for name in current if name not in METRICS}
     return compare_with_baseline(current, baseline, rules, {**DIRECTIONS, **resources})
 

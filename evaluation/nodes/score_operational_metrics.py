@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.metric_table import METRICS, select_operational
+from evaluation.metrics.metric_table import select_operational
 from evaluation.metrics.operational import score_operational
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
@@ -13,5 +13,5 @@ def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> Evalu
     run = state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
     bounds = select_operational(state["thresholds"])
-    metrics = score_operational(state["run_metadata"], actions, bounds, plugins.prices, METRICS)
+    metrics = score_operational(state["run_metadata"], actions, bounds, plugins.prices)
     return {"operational_metrics": metrics}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
 from typing import Self, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationReport, Price
@@ -39,7 +38,6 @@ class EvaluationOptions:
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
         named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
-        clock: Returns the current time with its zone, for rules on retention. Default: the time in UTC.
 
     Raises:
         ConfigurationError: ``baseline`` is neither an object, nor a report, nor a function, or an item of
@@ -51,7 +49,6 @@ class EvaluationOptions:
     prices: Mapping[str, Price] = field(default_factory=dict)
     recognizers: tuple[Recognizer, ...] = ()
     named_checks: Sequence[CustomCheck] = ()
-    clock: Callable[[], datetime] | None = None
 
     def __post_init__(self) -> None:
         """Checks the baseline and the checks; the evaluation checks the others."""

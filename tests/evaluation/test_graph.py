@@ -1,7 +1,6 @@
 """The graph: the document's nodes and edges, and its drawing."""
 
 import threading
-from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -74,13 +73,15 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 async def test_an_awaited_graph_computes_on_the_loop():
     threads = []
-    case = {**CASE, "audit": {"rules": [{"id": "kept", "max_retention_days": 1}]}}
 
-    def read_clock():
-        threads.append(threading.get_ident())
-        return datetime.now(UTC)
+    class Recognizer:
+        name = "any"
 
-    await build_evaluation_graph(clock=read_clock).ainvoke(case)
+        def find(self, text):
+            threads.append(threading.get_ident())
+            return []
+
+    await build_evaluation_graph(recognizers=(Recognizer(),)).ainvoke(CASE)
 
     assert set(threads) == {threading.get_ident()}
 

@@ -67,8 +67,8 @@ ACCEPTED = [
     {"rubric": {"criteria": ["a"], "scale": [1, 2, 3.5], "pass_score": 3}},
     {"subjective_criteria": ["clarity"], "judge": {"on_failure": "failed"}},
     {"audit": {"rules": [{"id": "a", "forbidden_tools": ["x"]}], "credentials": "off"}},
-    {"audit": {"rules": [{"id": "a", "max_retention_days": 0, "required": None}]}},
-    {"drift": {"tolerances": {"x": {"relative": 0.1, "better": "lower"}}}},
+    {"audit": {"rules": [{"id": "a", "allowed_tools": [], "required": None}]}},
+    {"drift": {"tolerances": {"x": {"relative": 0.1}}}},
 ]
 REFUSED = [
     {"audit": {"rules": [{"id": "a", "forbidden_tools": []}]}},

@@ -1,11 +1,10 @@
-"""Computes ROUGE (Lin 2004), the words, word pairs and words in order that two texts share, and token F1."""
+"""Computes ROUGE (Lin 2004), the words and the words in order that two texts share, and token F1."""
 
 from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -20,47 +19,31 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
 class Overlap(NamedTuple):
-    """The items that an output shares with a reference of at least one item, counted (Lin 2004)."""
+    """The shares of words that an output and a reference of at least one word have in common."""
 
-    shared: int
-    of_output: int
-    of_reference: int
-
-    @property
-    def f1(self) -> float:
-        """2 shared / (of_output + of_reference): the harmonic mean of precision and recall."""
-        return 2 * self.shared / (self.of_output + self.of_reference)
-
-    @property
-    def precision(self) -> float | None:
-        """Shared / of_output; None if the output has no items."""
-        return self.shared / self.of_output if self.of_output else None
-
-    @property
-    def recall(self) -> float:
-        """Shared / of_reference."""
-        return self.shared / self.of_reference
+    f1: float
+    """2 shared / (of_output + of_reference): the harmonic mean of precision and recall."""
+    precision: float | None
+    """Shared / of_output; None if the output has no words."""
+    recall: float
+    """Shared / of_reference."""
 
 
-def rouge_1(output: Sequence[Hashable], reference: Sequence[Hashable]) -> Overlap:
+def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the shared words, each as often as both texts have it (clipped); words are not stemmed."""
-    shared = Counter(output) & Counter(reference)
-    return Overlap(shared.total(), len(output), len(reference))
+    shared = (Counter(output) & Counter(reference)).total()
+    precision = shared / len(output) if output else None
+    return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
 
 
-def rouge_2(output: Sequence[str], reference: Sequence[str]) -> Overlap:
-    """Count the shared pairs of neighbouring words, each as often as both texts have it (clipped)."""
-    return rouge_1(list(pairwise(output)), list(pairwise(reference)))
-
-
-def rouge_l(output: Sequence[str], reference: Sequence[str]) -> Overlap | None:
-    """Count the words of the longest common subsequence; each text counts as one sentence.
+def rouge_l(output: Sequence[str], reference: Sequence[str]) -> float | None:
+    """F1 of the words of the longest common subsequence; each text counts as one sentence.
 
     Returns None if different texts are too long (``MAX_COST``; two texts of 18,000 words are not).
     """
     if output != reference and matching_cost(len(output), len(reference)) > MAX_COST:
         return None
-    return Overlap(LCSseq.similarity(output, reference), len(output), len(reference))
+    return 2 * LCSseq.similarity(output, reference) / (len(output) + len(reference))
 
 
 def token_f1(output: str, reference: str) -> float | None:

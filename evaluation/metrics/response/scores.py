@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Final, Literal
 
-from evaluation.metrics.response.rouge import Overlap, rouge_1, rouge_2, rouge_l, token_f1
+from evaluation.metrics.response.rouge import rouge_1, rouge_l, token_f1
 from evaluation.metrics.response.text import (
     find_missing_keywords,
     levenshtein_similarity,
     normalized_exact_match,
 )
-from evaluation.results.findings import Score, Unscored, not_applicable, unscored_error
+from evaluation.results.findings import Score, not_applicable, unscored_error
 from evaluation.texts.normal import normalize_text
 from evaluation.texts.words import split_words
 
 TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
-_ROUGE_PARTS: Final = {
-    rouge: (rouge, f"{rouge}_precision", f"{rouge}_recall") for rouge in ("rouge_1", "rouge_2", "rouge_l")
-}
-"""The names of a ROUGE's F, precision and recall."""
-WORD_METRICS: Final = ("token_jaccard", "token_f1", *chain.from_iterable(_ROUGE_PARTS.values()))
+WORD_METRICS: Final = (
+    "token_jaccard",
+    "token_f1",
+    "rouge_1",
+    "rouge_1_precision",
+    "rouge_1_recall",
+    "rouge_l",
+)
 REFERENCE_METRICS: Final = (*TEXT_METRICS, *WORD_METRICS)
 """Metrics that compare an output with a reference and need no other input."""
 QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage", "semantic_similarity"})
@@ -40,7 +42,6 @@ RESPONSE_METRICS: Final[Mapping[str, Literal["higher", "lower"] | None]] = {
 
 _TOO_LONG: Final = "the texts are too long for it"
 _NO_WORDS: Final = "the reference has no words"
-_NO_PAIRS: Final = "the reference has no two words in a row"
 
 
 def score_against_reference(output: str, reference: str, words: Sequence[str]) -> dict[str, Score]:
@@ -63,27 +64,18 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
 def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[str, Score]:
     if not reference_words:
         return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
-    unigrams, observed, expected = rouge_1(words, reference_words), set(words), set(reference_words)
-    bigrams = rouge_2(words, reference_words) if len(reference_words) > 1 else not_applicable(_NO_PAIRS)
-    shared = len(observed & expected)
+    observed, expected = set(words), set(reference_words)
+    shared, overlap = len(observed & expected), rouge_1(words, reference_words)
+    in_order = rouge_l(words, reference_words)
     return {
         "token_jaccard": shared / len(observed | expected),
-        **_rouge_scores("rouge_1", unigrams),
-        **_rouge_scores("rouge_2", bigrams),
-        **_rouge_scores("rouge_l", rouge_l(words, reference_words) or unscored_error(_TOO_LONG)),
+        "rouge_1": overlap.f1,
+        "rouge_1_precision": not_applicable("the output has no words")
+        if overlap.precision is None
+        else overlap.precision,
+        "rouge_1_recall": overlap.recall,
+        "rouge_l": unscored_error(_TOO_LONG) if in_order is None else in_order,
         "keyword_coverage": shared / len(expected),
-    }
-
-
-def _rouge_scores(rouge: str, overlap: Overlap | Unscored) -> dict[str, Score]:
-    names = _ROUGE_PARTS[rouge]
-    if not isinstance(overlap, Overlap):
-        return dict.fromkeys(names, overlap)
-    precision = overlap.precision
-    return {
-        names[0]: overlap.f1,
-        names[1]: not_applicable("the output has too few words") if precision is None else precision,
-        names[2]: overlap.recall,
     }
 
 

@@ -1,5 +1,3 @@
-from datetime import UTC, datetime
-
 import pytest
 
 from evaluation.nodes.audit_requirements import audit_requirements
@@ -71,35 +69,6 @@ def test_an_output_that_is_empty_is_an_output():
     }
 
     assert [one["kind"] for one in audited(case)] == ["policy"]
-
-
-@pytest.mark.parametrize(("day", "kept"), [(10, []), (20, ["retention"])])
-def test_the_age_of_a_run_is_told_by_the_clock(day, kept):
-    case = {
-        "agent_run": {"final_output": "x"},
-        "run_metadata": {"timestamp": "2024-05-01"},
-        "audit": {"rules": [{"id": "retention", "max_retention_days": 14.0}]},
-    }
-
-    found = audited(case, clock=lambda: datetime(2024, 5, day, tzinfo=UTC))
-
-    assert [one["id"] for one in found] == kept
-
-
-def test_a_clock_without_a_zone_is_an_error_of_the_rule():
-    rule = {"id": "retention", "max_retention_days": 1}
-    case = {
-        "agent_run": {"final_output": "a", "metadata": {"timestamp": "2024-05-01"}},
-        "audit": {"rules": [rule]},
-    }
-
-    (found,) = audited(case, clock=lambda: datetime(2024, 5, 1))
-
-    assert (found["kind"], found["where"]) == ("metric_error", "clock")
-
-
-def test_the_clock_is_that_of_the_machine_unless_another_is_given():
-    assert abs(Plugins().clock() - datetime.now(UTC)).total_seconds() < 60
 
 
 def test_a_recogniser_is_asked_too():

@@ -61,12 +61,7 @@ def test_an_output_against_a_reference_has_every_reference_metric():
         "rouge_1": 0.909,
         "rouge_1_precision": 0.833,
         "rouge_1_recall": 1.0,
-        "rouge_2": 0.667,
-        "rouge_2_precision": 0.6,
-        "rouge_2_recall": 0.75,
         "rouge_l": 0.909,
-        "rouge_l_precision": 0.833,
-        "rouge_l_recall": 1.0,
         "keyword_coverage": 1.0,
     }
 
@@ -150,7 +145,7 @@ def test_a_fact_that_differs_from_the_reference_is_named_and_never_passes(output
     assert found["passed"] is False
 
 
-@pytest.mark.parametrize("metric", ["token_f1", "rouge_l_recall", "keyword_coverage", "semantic_similarity"])
+@pytest.mark.parametrize("metric", ["token_f1", "rouge_1_recall", "keyword_coverage", "semantic_similarity"])
 def test_a_threshold_on_the_quality_takes_the_place_of_the_default(metric):
     found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
 
@@ -391,8 +386,6 @@ def test_texts_too_long_to_compare_are_an_error_of_those_metrics_alone():
     assert {name for name, why in found["unscored"].items() if why["status"] == "error"} == {
         "levenshtein_similarity",
         "rouge_l",
-        "rouge_l_precision",
-        "rouge_l_recall",
     }
     assert found["rouge_1"] == 0.0
 

@@ -91,10 +91,9 @@ def case_full_of(text):
                 {"id": f"{text} tools", "forbidden_tools": [text]},
                 {"id": "domains", "allowed_domains": ["example.com"]},
                 {"id": "required", "required": {"text": f"{text} #"}},
-                {"id": "retention", "max_retention_days": 1.0},
             ]
         },
-        "drift": {"tolerances": {text: {"absolute": 0.0, "better": "lower"}}},
+        "drift": {"tolerances": {text: {"absolute": 0.0}}},
         "owner": text,
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import pytest
 
@@ -62,15 +61,6 @@ def test_prices_compute_the_cost():
     )
 
     assert report_of(state)["metrics"]["operational"]["cost_usd"] == pytest.approx(0.005)
-
-
-def test_the_clock_decides_on_retention():
-    rule = {"id": "old", "max_retention_days": 1}
-    late = EvaluationOptions(clock=lambda: datetime(2100, 1, 1, tzinfo=UTC))
-    contract = EvaluationContract(audit={"rules": [rule]}, required_content=[{"text": "one"}])
-
-    assert report_of(run(contract=contract))["status"] == "passed"
-    assert report_of(run(contract=contract, evaluation=late))["status"] == "failed"
 
 
 class Names:

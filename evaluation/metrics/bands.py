@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Tolerance
-from evaluation.metrics.drift.baseline import Baseline, Measurements
+from evaluation.metrics.baseline import Baseline, Measurements
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.prediction import change_rate, is_constant, prediction_bounds
 
@@ -57,7 +57,7 @@ def build_bands(
         rules: The accepted rate and the tolerances.
         directed: The metrics with a known better direction.
     """
-    for metric, center in earlier.single.values.items():
+    for metric, center in earlier.single.items():
         yield _tolerance_band("regression", metric, center, "the baseline", rules)
     history = _values_by_metric(earlier.runs)
     tested = [metric for metric, values in history.items() if len(values) > 1 and metric in current]
@@ -70,7 +70,7 @@ def build_bands(
 def _values_by_metric(runs: Sequence[Measurements]) -> dict[str, list[float]]:
     history: dict[str, list[float]] = {}
     for run in runs:
-        for metric, value in run.values.items():
+        for metric, value in run.items():
             history.setdefault(metric, []).append(value)
     return history
 

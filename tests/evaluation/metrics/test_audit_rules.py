@@ -1,16 +1,14 @@
 import re
-from datetime import UTC, datetime
 
 import pytest
 
 from evaluation.checks import CheckContext
 from evaluation.inputs.messages import assistant_parts
-from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
-from evaluation.metrics.audit.hosts import Domains, find_hosts, parse_host
-from evaluation.metrics.audit.rules import AuditedRun, rule_findings
+from evaluation.metrics.audit_rules import AuditedRun, rule_findings
+from evaluation.metrics.exposure import exposure_findings
+from evaluation.metrics.hosts import Domains, find_hosts, parse_host
 from tests.evaluation.actions import observed
 
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 REACTIONS = {"credential": "critical", "personal": "info"}
 
 
@@ -22,10 +20,10 @@ def action(name="search", args=None, kind="tool"):
     return observed(name, args=args, kind=kind)
 
 
-def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=None, messages=None):
+def findings(rule, output="Order 12345 is in transit.", actions=(), messages=None):
     parts = tuple(map(tuple, assistant_parts(messages)))
     context = CheckContext(output or "", has_output=output is not None, messages=parts)
-    audited = AuditedRun(context, messages, [*actions], metadata or {}, NOW)
+    audited = AuditedRun(context, messages, [*actions])
     return rule_findings([{"id": "rule", **rule}], audited)
 
 
@@ -230,50 +228,8 @@ def test_a_subdomain_is_within_its_domain(host, domain, within):
     assert (host in Domains([domain])) is within
 
 
-def test_many_hosts_are_compared_with_many_domains_in_linear_time():
-    domains = Domains(f"shop-{number}.example" for number in range(2_000))
-    hosts = (f"www.shop-{number % 4_000}.example" for number in range(20_000))
-
-    assert sum(host in domains for host in hosts) == 10_000
-
-
 def test_the_authority_without_a_host_names_none():
     assert parse_host("user@") == ""
-
-
-@pytest.mark.parametrize(
-    ("metadata", "kind"),
-    [
-        ({"timestamp": "2024-05-25"}, None),
-        ({"timestamp": "2024-05-25T10:00:00Z"}, None),
-        ({"timestamp": "2024-05-01T00:00:00"}, "policy"),
-        ({"timestamp": "2024-05-22T01:00:00+02:00"}, "policy"),
-        ({"timestamp": "2024-05-22T00:00:00+00:00"}, None),
-        ({"timestamp": "yesterday"}, "missing_data"),
-        ({"timestamp": 1715785200}, "missing_data"),
-        ({"timestamp": "0001-01-01T00:00:00+14:00"}, "policy"),
-        ({}, "missing_data"),
-        ({"timestamp": "2024-05-25", "retain_until": "2024-06-30"}, "policy"),
-        ({"timestamp": "2024-05-25", "retain_until": "2024-06-02"}, None),
-        ({"timestamp": "2024-05-25", "retain_until": "some day"}, "missing_data"),
-    ],
-)
-def test_a_text_may_be_kept_for_so_many_days(metadata, kind):
-    results = findings({"max_retention_days": 10.0}, metadata=metadata)
-
-    assert [finding["kind"] for finding in results] == ([kind] if kind else [])
-
-
-def test_a_retention_without_end_is_never_exceeded():
-    assert findings({"max_retention_days": 1e300}, metadata={"timestamp": "2024-05-25"}) == []
-
-
-def test_the_reason_names_the_days():
-    (finding,) = findings({"max_retention_days": 10}, metadata={"timestamp": "2024-05-01"})
-
-    assert (
-        finding["reason"] == "Rule rule: the text of 2024-05-01 is still there; 10 days ended on 2024-05-11"
-    )
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
@@ -340,15 +296,6 @@ def test_what_follows_from_an_exposure_is_configured(credential, personal, sever
     results = found(run, {"credential": credential, "personal": personal})
 
     assert [finding["severity"] for finding in results] == severities
-
-
-def test_beyond_a_number_of_findings_the_rest_is_counted():
-    calls = [{"name": "t", "args": {"to": "a@example.com"}} for _ in range(MAX_FINDINGS + 7)]
-
-    results = found({"tool_calls": calls}, REACTIONS)
-
-    assert len(results) == MAX_FINDINGS + 1
-    assert results[-1]["reason"] == "7 more findings of personal data are not listed"
 
 
 @pytest.mark.parametrize("run", [{}, {"tool_calls": None, "messages": "x"}, {"final_output": None}])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from evaluation.inputs.rules import Reaction
@@ -16,7 +17,7 @@ from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, Severity, as_list
 
 MAX_FINDINGS: Final = 100
-"""Findings of one category that are listed. The others are only counted."""
+"""Most findings of one category that are listed."""
 _INPUT_ROLES: Final = ("user", "system", "developer")
 _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
@@ -54,15 +55,15 @@ def exposure_findings(
     """Yield sensitive data in every text of a run: one finding for each kind and place.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
-    system, are not searched. ``MAX_FINDINGS`` of each category are listed, and one more finding counts the
-    rest.
+    system, are not searched.
     """
     searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
     if not searched:
         return
     exposures = _find_exposures(dict(_places(run)), search)
     for category, reaction in searched.items():
-        yield from _list_findings([each for each in exposures if each.category == category], reaction)
+        found = (each for each in exposures if each.category == category)
+        yield from (_build_finding(each, reaction) for each in islice(found, MAX_FINDINGS))
     if any(each.category == "unsearched" for each in exposures):
         name, action = "sensitive.unsearched", WITHHELD_ACTION
         yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
@@ -96,19 +97,6 @@ def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Expos
     return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
 
 
-def _list_findings(exposures: list[_Exposure], reaction: _Reaction) -> Iterator[AuditFinding]:
-    for exposure in exposures[:MAX_FINDINGS]:
-        place, topic = name_place(exposure.where, "contain"), _topic_in_words(exposure)
-        count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
-        reason = f"{place} {topic}: {exposure.kind} ({count}); remove {them}"
-        yield _build_finding(exposure, reaction, reason, build_excerpt(exposure.value))
-    more = len(exposures) - MAX_FINDINGS
-    if more > 0:
-        rest = _Exposure(exposures[0].category, "more", more, "agent_run", None)
-        reason = f"{more} more findings of {_topic_in_words(rest)} are not listed"
-        yield _build_finding(rest, reaction, reason, {})
-
-
 def name_place(path: str, verb: str) -> str:
     """Name a place of a run in words, with a verb: "The arguments of tool call 2 contain"."""
     if path == _OUTPUT:
@@ -121,15 +109,12 @@ def name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _topic_in_words(exposure: _Exposure) -> str:
-    return _TOPICS[exposure.category][0].replace("_", " ")
-
-
-def _build_finding(
-    exposure: _Exposure, reaction: _Reaction, reason: str, evidence: JsonObject
-) -> AuditFinding:
+def _build_finding(exposure: _Exposure, reaction: _Reaction) -> AuditFinding:
+    name, category, action = _TOPICS[exposure.category]
+    count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
+    topic = f"{name.replace('_', ' ')}: {exposure.kind} ({count})"
+    reason = f"{name_place(exposure.where, 'contain')} {topic}; remove {them}"
     at_place: Severity = "critical" if exposure.where == _OUTPUT else "info"
     severity = at_place if reaction == "output" else reaction
-    name, category, action = _TOPICS[exposure.category]
-    finding_id = f"{name}.{exposure.kind}"
+    finding_id, evidence = f"{name}.{exposure.kind}", build_excerpt(exposure.value)
     return build_finding(finding_id, category, "policy", severity, reason, exposure.where, action, evidence)

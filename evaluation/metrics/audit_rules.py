@@ -1,10 +1,9 @@
-"""Checks a run against the audit rules of its contract: content, retention, tools, domains."""
+"""Checks a run against the audit rules of its contract: content, tools, domains."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from evaluation.checks.context import CheckContext
@@ -12,8 +11,8 @@ from evaluation.checks.requirement import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
 from evaluation.inputs.rules import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule
-from evaluation.metrics.audit.exposure import name_place
-from evaluation.metrics.audit.hosts import Domains, find_hosts
+from evaluation.metrics.exposure import name_place
+from evaluation.metrics.hosts import Domains, find_hosts
 from evaluation.metrics.trajectory.misspellings import find_misspelt
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind, build_finding
@@ -25,7 +24,6 @@ from evaluation.values import JsonObject, Severity, as_list
 
 _OUTPUT: Final = "agent_run.final_output"
 _MAX_HOSTS: Final = 3
-_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,6 @@ class AuditedRun:
     messages: object
     actions: Sequence[Action] | None
     """None if the run does not record its actions."""
-    metadata: JsonObject
-    now: datetime | None
-    """None if the clock gives no time with a time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +64,6 @@ def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
         yield from _check_content(rule.forbidden, run.context, required=False)
     elif rule.required is not None:
         yield from _check_content(rule.required, run.context, required=True)
-    elif rule.max_retention_days is not None:
-        yield from _check_retention(rule.max_retention_days, run)
     elif rule.allowed_domains is not None:
         yield from _check_domains(rule.allowed_domains, run)
     else:
@@ -88,44 +81,6 @@ def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) 
         yield _Breach(outcome.seen, where, context.output, "metric_error")
     elif not outcome.passed:
         yield _Breach(outcome.sentence.removesuffix("."), where, context.output)
-
-
-def _check_retention(days: float, run: AuditedRun) -> Iterator[_Breach]:
-    """Compare the age of a run with the days for which its text may be kept.
-
-    The time allowed ends ``days`` after ``timestamp``. The rule is broken if ``now`` is later, or if
-    ``retain_until`` is later: a label in which a recorder says how long the text will be kept. Both are
-    ISO 8601; without an offset, UTC.
-    """
-    timestamp, label = run.metadata.get("timestamp"), run.metadata.get("retain_until")
-    start, until = _parse_time(timestamp), _parse_time(label)
-    where = "run_metadata.timestamp"
-    if run.now is None:
-        yield _Breach("the clock gives no time with a zone", "clock", None, "metric_error")
-    elif start is None:
-        reason = "metadata.timestamp is not an ISO 8601 time, so the age of the run is not known"
-        yield _Breach(reason, where, timestamp, "missing_data")
-    elif label is not None and until is None:
-        yield _Breach("metadata.retain_until is not an ISO 8601 time", where, timestamp, "missing_data")
-    # Ages instead of ends: an end may lie after the year 9999.
-    elif until is not None and (until - start) / _DAY > days:
-        end = (start + days * _DAY).date()
-        reason = f"the text is to be kept until {until.date()}; {days:g} days end on {end}"
-        yield _Breach(reason, where, timestamp)
-    elif (run.now - start) / _DAY > days:
-        end = (start + days * _DAY).date()
-        reason = f"the text of {start.date()} is still there; {days:g} days ended on {end}"
-        yield _Breach(reason, where, timestamp)
-
-
-def _parse_time(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
 def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[_Breach]:

@@ -1,1 +1,0 @@
-"""Checks a run against audit rules, and for credentials and personal data."""
