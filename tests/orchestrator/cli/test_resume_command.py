@@ -5,7 +5,6 @@ import sqlite3
 
 import pytest
 
-from orchestrator.cli.view.questions import format_command
 from tests.fakes.chat_server import plan, supervision, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
@@ -41,24 +40,6 @@ def test_without_a_terminal_the_question_is_printed_with_the_command_that_answer
     )
 
 
-def test_with_json_the_state_holds_the_question_and_the_command_is_on_standard_error(begin):
-    waiting = begin("--json")
-
-    assert waiting.exit_code == 3
-    assert json.loads(waiting.stdout)["question"]["accepts"] == ["approve", "correct", "deny"]
-    assert waiting.stderr.splitlines()[-1].endswith(" --approve | --correct TEXT | --deny REASON")
-
-
-def test_a_run_says_its_thread_and_its_file(cli, served, db):
-    served()
-
-    said = cli("run", "the task", "--model", "openai:scripted", "--db", str(db)).stderr
-
-    thread = said.split()[1].rstrip(",")
-    assert said.startswith(f"thread {thread}, stored in {db}\n")
-    assert f"thread '{thread}' has ended" in cli("resume", thread, "--db", str(db)).stderr
-
-
 def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
     begin(**TWO_STEPS)
 
@@ -86,14 +67,6 @@ def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
     assert denied.exit_code == 1
     assert "\nfailed: denied: step 1: denied by " in denied.stderr
     assert "off the mark" in denied.stderr.splitlines()[-2]
-
-
-def test_without_an_answer_the_question_is_put_again(begin, resume):
-    first = begin()
-
-    again = resume()
-
-    assert (again.exit_code, again.stderr.splitlines()[-4:]) == (3, first.stderr.splitlines()[-4:])
 
 
 def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, served):
@@ -189,11 +162,3 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stderr
-
-
-@pytest.mark.parametrize(
-    ("thread", "typed"),
-    [("a  b", "'a  b'"), ("it's", "'it'\"'\"'s'"), ("\u202ea b", "'a b'")],
-)
-def test_the_resume_command_quotes_the_thread_for_a_shell(thread, typed):
-    assert format_command("resume", thread, "/runs") == f"orchestrator resume {typed} --db /runs"

@@ -1,8 +1,6 @@
 """`orchestrator run`, in front of a scripted endpoint."""
 
 import json
-import runpy
-import sys
 from importlib.metadata import version
 
 import pytest
@@ -89,11 +87,6 @@ def test_json_is_the_whole_state_and_nothing_else(ask, script, code):
     assert set(json.loads(done.stdout)) == {*OrchestratorState.__annotations__, *added}
 
 
-@pytest.mark.parametrize("options", [[], ["--no-db"]])
-def test_json_has_the_name_of_a_run_that_was_stored(ask, options):
-    assert (json.loads(ask("--json", *options).stdout)["thread_id"] is None) == bool(options)
-
-
 def test_a_budget_that_is_used_up_is_no_warning(ask):
     said = ask("--max-calls", "2").stderr
 
@@ -118,12 +111,6 @@ def test_nothing_that_a_model_writes_commands_the_terminal(ask, options):
     assert "[bold]x[/]" in done.stdout
 
 
-def test_lines_are_not_broken_where_there_is_no_terminal(ask):
-    long = f"{'word ' * 100}end"
-
-    assert ask(steps=[long]).stdout == f"{long}\n"
-
-
 def test_without_a_command_the_help_is_shown(cli):
     shown = cli()
 
@@ -135,16 +122,6 @@ def test_the_version_is_printed(cli):
     asked = cli("--version")
 
     assert (asked.exit_code, asked.stdout) == (0, f"plan-execute-monitor {version('plan-execute-monitor')}\n")
-
-
-@pytest.mark.usefixtures("interruptible_children")  # gives pytest its handler back
-def test_the_package_is_run_as_the_command(monkeypatch, capfd):
-    monkeypatch.setattr(sys, "argv", ["orchestrator", "--version"])
-
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("orchestrator", run_name="__main__")
-
-    assert (ended.value.code, capfd.readouterr().out.split()[0]) == (0, "plan-execute-monitor")
 
 
 def test_the_real_embedded_model_gives_a_judged_state(cli, endpoint):

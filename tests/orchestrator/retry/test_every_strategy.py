@@ -11,7 +11,6 @@ from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import FakeSupervisor
 
 CONTRACT = EvaluationContract(checks=[{"check": "excludes", "texts": ["red"]}])
 RETRIES = 2
@@ -69,16 +68,6 @@ def test_every_strategy_ends_with_a_record_of_each_execution(rule, executions):
     assert state["status"] == "failed"
     assert len(state["results"]) == executions
     assert all(record["decision"]["reason"] for record in state["results"])
-
-
-@pytest.mark.parametrize("supervision", ["llm", "human"])
-@pytest.mark.parametrize(("rule", "executions"), CASES)
-def test_a_supervised_step_ends_under_every_strategy(rule, executions, supervision):
-    orchestrator = build(rule, supervision=supervision, supervisor=FakeSupervisor())
-    state = finish(orchestrator, orchestrator.run("write", "t"))
-
-    assert state["status"] == "failed"
-    assert 1 <= len(state["results"]) <= executions
 
 
 def go_on(orchestrator):

@@ -237,18 +237,6 @@ def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(ru
     assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
 
 
-def test_a_resumed_run_keeps_its_bound():
-    store = InMemorySaver()
-    orchestrator, _ = build(["red"], {"use": "resample"}, checkpointer=store, policy={"max_retries": 1})
-    events = orchestrator.stream("write", "t")
-    assert any(isinstance(event, StepRetried) for event in events)
-    events.close()
-
-    again, model = build(["red"] * 5, {"use": "resample"}, checkpointer=store, policy={"max_retries": 4})
-    assert again.resume("t")["status"] == "failed"
-    assert len(model.prompts) == 1
-
-
 def test_parallel_steps_retry_with_different_seeds():
     plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
     orchestrator, model = build(
@@ -262,22 +250,6 @@ def test_parallel_steps_retry_with_different_seeds():
     assert orchestrator.run("write")["status"] == "success"
     seeds = [seed for _, seed in model.samplings if seed is not None]
     assert len(seeds) == len(set(seeds)) == 2
-
-
-def test_a_rule_that_asks_a_person_once_does_not_ask_again_after_a_correction():
-    ask = {"use": "ask_human", "times": 1}
-    orchestrator, _ = build(
-        ["red", "green", "a blue boat"], ask, {"use": "feedback"}, checkpointer=InMemorySaver()
-    )
-    orchestrator.run("write", "1")
-    state = orchestrator.resume("1", {"answer": "correct", "text": "Not red."})
-
-    assert state["status"] == "success"
-    assert [(r["decision"]["use"], r["decision"]["rule"]) for r in state["results"]] == [
-        ("correct", 0),
-        ("feedback", 1),
-        ("accept", None),
-    ]
 
 
 def louder(step):

@@ -41,14 +41,6 @@ def test_markup_and_terminal_commands_are_shown_as_text(part):
     assert not set(said) & {"\x1b", "\x9b", "\u202e"}
 
 
-def test_the_command_has_the_answers_that_are_taken(tmp_path):
-    path, asked = tmp_path / "runs", question(accepts=["approve", "deny"])
-
-    said = format_resume(asked, "t", str(path))
-
-    assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
-
-
 def test_the_command_for_a_tool_call_can_end_the_run():
     said = format_resume(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
 

@@ -89,19 +89,6 @@ def test_the_step_after_the_last_is_the_final_answer():
     assert describe_event(executed(2), 2).plain == "final answer, attempt 1 executed (10 tokens, 1.0 s)"
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        paused(question(text="\x1b[31m\n")),
-        run_started("\x1b[31m\n"),
-        judged(feedback="\x1b[31m\r\n"),
-        executed(status="failed", error="\x9b\n"),
-    ],
-)
-def test_no_text_breaks_the_line_or_commands_the_terminal(event):
-    assert not set(describe_event(event, 2).plain) & {"\n", "\r", "\x1b", "\x9b"}
-
-
 EVENTS = (run_started(), planned("step 1"), step_started(), executed(), judged(), finished())
 
 
