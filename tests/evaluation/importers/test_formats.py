@@ -8,7 +8,7 @@ from subprocess import run
 from sys import executable
 
 import pytest
-from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel
 
 from evaluation import AgentRun, ContractError, evaluate, run_from_messages
@@ -110,13 +110,6 @@ def test_each_spelling_of_the_assistant_is_read(spelling):
     assert evaluate({"agent_run": {"messages": messages}, "reference_output": REPLY}).status == "passed"
 
 
-@pytest.mark.parametrize("spelling", ROLES["user"])
-def test_each_spelling_of_the_user_is_read(spelling):
-    messages = [{**REQUEST, "role": spelling}, *CHAT[1:]]
-
-    assert run_from_messages(messages)["input"] == REQUEST["content"]
-
-
 @pytest.mark.parametrize("spelling", ["human", "User", "developer"])
 def test_what_the_user_says_is_no_leak_of_the_agent_in_any_spelling(spelling):
     messages = [{"role": spelling, "content": "password=hunter2secretX"}, {"role": "ai", "content": "Done."}]
@@ -162,15 +155,6 @@ def read_calls_raw(message):
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [("web_search_call", "web_search"), ("code_interpreter_call", "code_interpreter")]
-)
-def test_a_tool_of_the_server_is_a_call(kind, name):
-    (call,) = run_from_messages([{"type": kind, "id": "1", "status": "completed"}])["tool_calls"]
-
-    assert call["name"] == name
-
-
-@pytest.mark.parametrize(
     "extra",
     [{"tool_calls": [chat_call("1", "rm")]}, {"function_call": {"name": "rm", "arguments": ARGUMENTS}}],
 )
@@ -205,10 +189,6 @@ def test_parts_may_be_objects_of_an_sdk():
 
 def test_a_pair_of_role_and_text_is_a_message():
     assert run_from_messages([("human", "Hi"), ("ai", "Hello")])["input"] == "Hi"
-
-
-def test_a_message_of_chat_models_has_a_role_of_its_own():
-    assert run_from_messages([ChatMessage("Hi", role="User")])["input"] == "Hi"
 
 
 def test_a_run_may_hold_message_objects():
@@ -248,14 +228,6 @@ def test_what_is_no_known_format_is_refused_by_name(kind):
         run_from_messages([REQUEST, message])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in UNKNOWN if kind not in {"a text", "null"}])
-def test_a_case_with_an_unknown_message_is_invalid(kind):
-    report = evaluate({"agent_run": {"messages": [REQUEST, UNKNOWN[kind][0]], "tool_calls": []}, **NEVER})
-
-    assert report.status == "invalid"
-    assert report.errors[0].startswith("agent_run.messages[1] ")
-
-
 HARMLESS = {
     "an image of the user": {"role": "user", "content": [{"type": "picture", "data": "abc"}]},
     "the definitions of tools": {"role": "system", "content": "Hi", "tools": [{"name": "rm"}]},
@@ -282,15 +254,6 @@ def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
 
     assert report.status == "needs_review"
     assert "blocked or refused (refusal)" in report.summary
-
-
-def test_an_artifact_of_a_tool_need_not_be_json():
-    messages = [
-        AIMessage("", tool_calls=[lc_call("1", "a")]),
-        ToolMessage("x", tool_call_id="1", artifact={1}),
-    ]
-
-    assert run_from_messages([*messages, AIMessage("Done")])["tool_calls"][0]["result"] == "x"
 
 
 def test_reading_messages_imports_no_framework():

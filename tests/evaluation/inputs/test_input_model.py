@@ -17,14 +17,6 @@ PROBLEMS = [
     (Threshold, "Threshold: a threshold needs 'min', 'max' or both"),
     (lambda: Threshold(min=2, max=1), "Threshold: no value is at least 2 and at most 1"),
     (
-        lambda: EvaluationContract(thresholds={"latency_ms": {"max": "fast"}}),
-        "thresholds.latency_ms.max: give a number, not a text",
-    ),
-    (
-        lambda: EvaluationContract(keyword=["a"]),
-        "keyword: no field has this name; write 'keywords' instead",
-    ),
-    (
         lambda: EvaluationContract(forbidden_tool=["a"]),
         "forbidden_tool: no field has this name; write 'trajectory.forbidden_tools' instead",
     ),
@@ -33,20 +25,8 @@ PROBLEMS = [
         "forbidden_tools: no field has this name; write 'trajectory.forbidden_tools' instead",
     ),
     (
-        lambda: EvaluationContract(trajectory={"forbidden_tool": ["a"]}),
-        "trajectory.forbidden_tool: no field has this name; write 'forbidden_tools' instead",
-    ),
-    (
         lambda: EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tool": ["a"]}]}),
         "audit.rules[0].forbidden_tool: no field has this name; write 'forbidden_tools' instead",
-    ),
-    (
-        lambda: EvaluationContract(writing_tool=["a"]),
-        "writing_tool: no field has this name; write 'trajectory.writing_tools' instead",
-    ),
-    (
-        lambda: EvaluationContract(must_calls=["a"]),
-        "must_calls: no field has this name; write 'must_call' instead",
     ),
     (lambda: EvaluationContract(keywords="a"), "keywords: give a list, not a text"),
     (

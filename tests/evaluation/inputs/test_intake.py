@@ -3,7 +3,6 @@
 import json
 from collections import UserDict
 from datetime import date
-from decimal import Decimal
 from types import MappingProxyType
 
 import numpy as np
@@ -157,21 +156,6 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(changes, problem):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"agent_run": {**RUN, "total_tokens": 3.0, "retries": 0.0}},
-        {"agent_run": {**RUN, "metadata": {"model_calls": 2.0}}},
-        {"run_metadata": {"input_tokens": 1e3, "output_tokens": 2e3}},
-        {"output_length": {"min_words": 1.0, "max_characters": 500.0}},
-        {"trajectory": {"stuck_after": 4.0}},
-        {"drift": {"sustained": 2.0}},
-    ],
-)
-def test_a_whole_number_may_be_written_as_a_float(changes):
-    assert isinstance(read_case({"agent_run": RUN, **changes}), AcceptedCase)
-
-
-@pytest.mark.parametrize(
     ("value", "given"),
     [(3.5, "3.5"), (True, "True"), ("3", "a text"), (1e300, "a greater number")],
     ids=["a fraction", "a flag", "a text", "too great"],
@@ -181,12 +165,6 @@ def test_a_count_is_a_whole_number(value, given):
 
     assert problem.startswith("agent_run.total_tokens: give a")
     assert problem.endswith(f"not {given}")
-
-
-def test_a_limit_of_a_count_holds_for_a_float():
-    report = evaluate({"agent_run": {**RUN, "total_tokens": 6.0}, "thresholds": {"total_tokens": {"max": 5}}})
-
-    assert (report.status, report.metrics.model_dump()["operational"]["total_tokens"]) == ("warning", 6)
 
 
 NUMPY = [
@@ -204,28 +182,6 @@ def test_numbers_of_numpy_are_numbers(fields):
     assert json.dumps(taken.plain)
 
 
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        (np.float32("nan"), "agent_run.latency_ms: nan is not a JSON number"),
-        (np.array([1, 2]), "agent_run.latency_ms: ndarray is not a JSON value"),
-        (Decimal("1.5"), "agent_run.latency_ms: Decimal is not a JSON value"),
-        (np.bool_(True), "agent_run.latency_ms: give a number"),
-    ],
-    ids=["not a number", "an array", "a decimal", "a flag"],
-)
-def test_other_values_of_libraries_are_named(value, problem):
-    assert [found[: len(problem)] for found in problems({"agent_run": {**RUN, "latency_ms": value}})] == [
-        problem
-    ]
-
-
-def test_every_problem_is_listed():
-    found = problems({"agent_run": {**RUN, "latency_ms": -1, "retries": "x"}, "extra": 1})
-
-    assert [one.split(":")[0] for one in found] == ["agent_run.latency_ms", "agent_run.retries", "extra"]
-
-
 def test_a_long_list_of_problems_is_cut_and_counted():
     found = problems({"agent_run": {**RUN, "tool_calls": [3] * 200}})
 
@@ -241,12 +197,6 @@ def test_a_case_shares_nothing_with_what_was_given():
     assert isinstance(taken, AcceptedCase)
     assert taken.case.agent_run.tool_calls[0].args == {"id": 1}
     assert taken.plain["agent_run"]["tool_calls"][0]["args"] == {"id": 1}
-
-
-def test_a_hundred_levels_are_accepted():
-    taken = read_case({"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH - 4)}}})
-
-    assert isinstance(taken, AcceptedCase)
 
 
 def test_a_tuple_is_a_list():
@@ -301,7 +251,7 @@ def test_any_mapping_is_an_object(case):
     assert isinstance(read_case(case), AcceptedCase)
 
 
-@pytest.mark.parametrize("baseline", [[1], "x", 5], ids=["list", "text", "number"])
+@pytest.mark.parametrize("baseline", ["x", 5], ids=["text", "number"])
 def test_a_baseline_that_is_no_object_is_refused(baseline):
     assert problems(with_baseline({"agent_run": RUN}, baseline))
 
@@ -318,9 +268,3 @@ def test_user_input_is_another_name_of_the_input():
 
     assert judge.requests[0].input == "Where is it?"
     assert AgentRun(**run).input == "Where is it?"
-
-
-def test_times_of_a_run_are_accepted():
-    run = {**RUN, "timestamps": {"started": "2026-11-22T09:00:00Z", "ended": 1795340000.5}}
-
-    assert evaluate({"agent_run": run, "keywords": ["transit"]}).status == "passed"

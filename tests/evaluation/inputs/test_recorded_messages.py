@@ -58,18 +58,12 @@ DISAGREEING = {
 
 
 @pytest.mark.parametrize("name", DISAGREEING)
-def test_tool_calls_that_disagree_with_the_messages_are_said_so(name):
+def test_tool_calls_that_disagree_with_the_messages_are_said_so_and_do_not_pass(name):
     calls, problem = DISAGREEING[name]
-    (doubt,) = doubts(judge_run(CHAT, tool_calls=calls))
+    report = judge_run(CHAT, {"reference_output": REPLY}, tool_calls=calls)
+    (doubt,) = doubts(report)
 
     assert problem in doubt
-
-
-@pytest.mark.parametrize("name", DISAGREEING)
-def test_a_run_whose_records_disagree_does_not_pass(name):
-    calls, _ = DISAGREEING[name]
-    report = judge_run(CHAT, {"reference_output": REPLY}, tool_calls=calls)
-
     assert report.status == "needs_review"
 
 
@@ -145,25 +139,10 @@ def test_a_run_with_a_final_output_has_finished():
     assert (report.status, doubts(report)) == ("passed", [])
 
 
-def test_what_the_user_says_after_the_reply_does_not_matter():
-    assert judge_run([*CHAT, {"role": "user", "content": "Thanks"}]).status == "passed"
-
-
 def test_the_contract_names_the_tools_that_may_end_a_run():
     rules = {**EXPECTED["trajectory"], "final_tools": ["find_order"]}
 
     assert judge_run(CHAT[:-1], {**EXPECTED, "trajectory": rules}).status == "passed"
-
-
-def test_a_tool_of_the_server_is_answered_in_its_message():
-    parts = [
-        {"type": "server_tool_use", "id": "1", "name": "web_search", "input": {"query": "x"}},
-        {"type": "web_search_tool_result", "tool_use_id": "1", "content": []},
-        {"type": "text", "text": "Here it is."},
-    ]
-    messages = [CHAT[0], {"role": "assistant", "content": parts}]
-
-    assert judge_run(messages, {"expected_trajectory": ["web_search"]}).status == "passed"
 
 
 EFFECTS = {"writing_tools": ["cancel_order"], "failed_calls": "count"}

@@ -81,13 +81,3 @@ def test_a_number_is_compared_in_decimal_within_the_tolerance(text, number, tole
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet="ab .,:\n", max_size=5))
 def test_a_number_written_as_python_writes_it_is_found(number, around):
     assert any(is_near(value, number, 0.0) for value in read_values(f"{around} {number!r} {around}"))
-
-
-@given(st.integers(-(10**12), 10**12))
-def test_a_number_written_with_thousands_is_found(number):
-    assert float(number) in map(float, read_values(f"It is {number:,}."))
-
-
-@given(st.text())
-def test_any_text_can_be_read(text):
-    assert all(value.is_finite() for value in read_values(text))
