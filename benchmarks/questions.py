@@ -35,6 +35,7 @@ from evaluation.statistics.means import paired_difference
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.settings import PlanningMode
+from orchestrator.state.records import VerifierName
 
 _RETRIES: Final = 3
 QUESTIONS: Final = Path(__file__).with_suffix(".jsonl")
@@ -84,11 +85,11 @@ def call_once(model: Model, question: str) -> Given:
     return Given(str(model.invoke(question).text))
 
 
-def orchestrate(planning: PlanningMode) -> Arm:
+def orchestrate(planning: PlanningMode, verifier: VerifierName | None = None) -> Arm:
     """Asks the orchestrator that ``from_model`` builds."""
 
     def ask(model: Model, question: str) -> Given:
-        orchestrator = LangGraphOrchestrator.from_model(model, planning=planning)
+        orchestrator = LangGraphOrchestrator.from_model(model, planning=planning, verifier=verifier)
         state = orchestrator.run(question)
         best = find_best_answer(state)
         shown = state["output"] or (best["result"] if best else "")

@@ -20,7 +20,7 @@ from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
-from orchestrator.state.records import Grounding, PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor
@@ -50,6 +50,11 @@ class OrchestratorOptions(TypedDict, total=False):
     """After a tool has answered in the run, each number, date, time, identifier, address and quotation of an
     output has to have a source: "facts" sends an output without one back once, and then accepts it with a
     warning, so that nothing is known of its content; "strict" refuses it; "off" compares nothing."""
+    verifier: VerifierName | None
+    """Verifies a final output that no check proves: "agreement" by five further answers of the executor's
+    model to the whole task, "judge" by the verdict of the monitor. Its word counts as "judged" if
+    ``orchestrator doctor --verifier`` has shown that it is right often enough. Default: the monitor's word
+    counts if ``doctor --judge`` trusts it."""
     contract_writer: ContractWriter | None
     """Derives the checks for "from_task". Default: rules, without a model."""
     require: Requirement | None

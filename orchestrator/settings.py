@@ -22,7 +22,7 @@ from orchestrator.runtime.settings_model import (
     ToolNamesOrAll,
 )
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import Grounding, PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
@@ -64,6 +64,7 @@ class Settings(SettingsModel):
     ] = Field(default_factory=SupervisionPolicy)
     planning: PlanningMode = "always"
     grounding: Grounding = "facts"
+    verifier: VerifierName | None = None
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Annotated[

@@ -14,14 +14,14 @@ from typer.models import OptionInfo
 
 from orchestrator.cli.shared_options import parse_seconds
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.records import Grounding, PlanningMode, Requirement
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
 OF_A_NEW_RUN: Final = ("checks",)
 """The option that only a new run has: whether its contract is derived."""
 OF_A_PLAN: Final = (
-    *(*OF_A_NEW_RUN, "planning", "grounding", "supervise", "approve_tools", "once_tools"),
+    *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "approve_tools", "once_tools"),
     *("max_retries", "retry_policy", "synthesis"),
 )
 """The options that cannot change while a step is under way."""
@@ -90,6 +90,13 @@ class RunOptions(BaseModel):
             "always (strict), or never (off)."
         ),
     ] = "facts"
+    verifier: Annotated[
+        VerifierName | None,
+        typer.Option(
+            help="Verify the answer by further answers of the model (agreement), or by the monitor (judge), "
+            "as `orchestrator doctor --verifier` has measured it."
+        ),
+    ] = None
     supervise: Annotated[SupervisionMode, typer.Option(help="Who reviews a step: a model, or you.")] = "none"
     approve_tools: Annotated[
         list[str],

@@ -34,6 +34,7 @@ from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
+from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -187,7 +188,8 @@ def _build_steps(
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding)
+    verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
     models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
     compress = bind_compressor(agents.compressor)
     execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)

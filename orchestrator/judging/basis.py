@@ -34,7 +34,7 @@ def find_basis(evidence: Evidence) -> Basis:
     | a person approved the output, whatever the checks say | approved |
     | the evaluation refused it | unverified |
     | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
-    | a judge that is trusted accepted the output, and no check failed | judged |
+    | a judge that is trusted, or the verifier, accepted the output, and no check failed | judged |
     | anything else, also if only the form or the calls of tools were checked | unverified |
     """
     if evidence.person is not None:
@@ -46,8 +46,12 @@ def find_basis(evidence: Evidence) -> Basis:
 
 def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
     """Returns the record of an execution with its evidence, and what its acceptance rests on."""
+    verification = evidence.verification
+    verified: StepRecord = (
+        record if verification is None else {**record, "verification": verification.as_record()}
+    )
     return {
-        **record,
+        **verified,
         "evidence": record_evidence(evidence),
         "basis": find_basis(evidence),
         "basis_reason": describe_basis(evidence),
@@ -75,7 +79,7 @@ def _describe_answer(evidence: Evidence) -> str:
         case "checked":
             return _count_passed(evidence.content) or "the contract asks for no more"
         case "judged":
-            return "accepted by a judge that is trusted"
+            return _describe_verification(evidence) or "accepted by a judge that is trusted"
         case "unverified":
             return f"not verified ({_describe_gap(evidence)})"
 
@@ -95,7 +99,11 @@ def _describe_gap(evidence: Evidence) -> str:
     gaps = [f"{_count(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
-    return " and ".join(gaps) or _describe_judge(evidence)
+    return " and ".join(gaps) or _describe_verification(evidence) or _describe_judge(evidence)
+
+
+def _describe_verification(evidence: Evidence) -> str:
+    return "" if evidence.verification is None else evidence.verification.describe()
 
 
 def _describe_judge(evidence: Evidence) -> str:

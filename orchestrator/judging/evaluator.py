@@ -32,6 +32,7 @@ from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
+from orchestrator.judging.verification import Verifier
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import without_durability
@@ -55,6 +56,7 @@ class Evaluator:
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         grounding: What follows if a fact of an output has no source.
+        verifier: Verifies final outputs that no check proves; None for the figures of the judge.
         graph: The evaluation graph, as drawings and listings show it.
     """
 
@@ -63,6 +65,7 @@ class Evaluator:
     tools: ToolEffects = _NO_TOOLS
     agent: object = None
     grounding: Grounding = "off"
+    verifier: Verifier | None = None
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
 

@@ -11,6 +11,7 @@ from evaluation.checks.base import Covers
 from evaluation.metrics.response.scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
 from orchestrator.judging.plain_contracts import list_checks
+from orchestrator.judging.verification import Verification
 from orchestrator.state.evaluation_report import (
     Report,
     alerts_of,
@@ -44,6 +45,7 @@ class Evidence:
         complete: Whether the caller says that the contract states all that matters.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
+        verification: What the verifier of the run says of the output; None if there is none.
         person: Who approved the output; None if nobody did.
     """
 
@@ -57,6 +59,7 @@ class Evidence:
     complete: bool = False
     judge: bool | None = None
     trust: JudgeTrust | None = None
+    verification: Verification | None = None
     person: str | None = None
 
     @property
@@ -68,8 +71,11 @@ class Evidence:
 
     @property
     def is_judged(self) -> bool:
-        """Whether a trusted judge accepted the output, and no check contradicts it."""
-        is_trusted = self.judge is True and self.trust is not None and self.trust.trusted
+        """Whether a trusted judge or the verifier accepted the output, and no check contradicts it."""
+        if self.verification is not None:
+            is_trusted = self.verification.holds
+        else:
+            is_trusted = self.judge is True and self.trust is not None and self.trust.trusted
         return self.accepted and not self.failed and is_trusted
 
 

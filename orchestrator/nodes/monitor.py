@@ -19,6 +19,7 @@ from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verdict import build_failure, no_verdict
+from orchestrator.judging.verification import Verifier
 from orchestrator.nodes.base import (
     Node,
     emit_verdicts,
@@ -63,6 +64,8 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         )
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
+        if evaluator.verifier is not None and contracts.is_output(state):
+            evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated)
         record = await _add_basis(reported, evidence, evaluator)
         record = _add_feedback(record, evaluated, find_hidden_answer(state, contract))
@@ -136,9 +139,21 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     }
 
 
+async def _verify(
+    verifier: Verifier, evidence: Evidence, evaluated: Evaluated, state: OrchestratorState, run: RunContext
+) -> tuple[Evidence, Evaluated]:
+    """Returns the evidence with the word of the verifier if nothing else decides, and the calls for it."""
+    if evidence.is_checked or not evidence.accepted:
+        return evidence, evaluated
+    record, is_accepted = latest_record(state), evidence.judge is True
+    verification, calls = await verifier.verify(record, state["task"], is_accepted, run)
+    verified = replace(evaluated.add_calls(calls), error=evaluated.error or calls.error)
+    return replace(evidence, verification=verification), verified
+
+
 async def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluator) -> StepRecord:
     # The figures of a judge are read only if its word decides.
-    if evidence.judge and not evidence.is_checked:
+    if evidence.judge and not evidence.is_checked and evidence.verification is None:
         evidence = replace(evidence, trust=await evaluator.find_trust())
     return add_basis(record, evidence)
 

@@ -52,6 +52,7 @@ def describe_safeguards(
         "checks": [name for name in checks if name != OUTPUT_TYPE],
         "output_type": _name(given.get("output_type")),
         "judge": _name(given.get("judge")),
+        "verifier": settings.verifier,
         "contract": _name(stated.run) if isinstance(stated.run, EvaluationContract) else None,
         "step_contract": _name(stated.step),
     }

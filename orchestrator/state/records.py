@@ -33,6 +33,7 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 Requirement = Literal["checked", "judged"]
 PlanningMode = Literal["always", "auto", "never"]
 Grounding = Literal["facts", "strict", "off"]
+VerifierName = Literal["agreement", "judge"]
 EvidenceSource = Literal["code", "judge", "person", "nothing"]
 """By what a part of an output is known: checks, a judge that is trusted, a person, or nothing."""
 
@@ -114,6 +115,17 @@ class ProbeRecord(TypedDict):
     error: str | None
 
 
+class VerificationRecord(TypedDict):
+    """What a verifier says of a final output: the share of approvals, and the share that a claim needs.
+
+    ``needed`` is None if the verifier was not measured, or is never right often enough.
+    """
+
+    verifier: VerifierName
+    share: float
+    needed: float | None
+
+
 class VerdictRecord(TypedDict):
     """The verdict of the monitor on an execution."""
 
@@ -184,6 +196,7 @@ class StepRecord(TypedDict):
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
     evidence: NotRequired[EvidenceRecord]
+    verification: NotRequired[VerificationRecord]
     problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]

@@ -1,9 +1,11 @@
-"""Measured figures of a judge on the labelled set."""
+"""Measured figures: of a judge on the labelled set, and of a verifier on tasks with known answers."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field, field_validator
@@ -17,6 +19,8 @@ Verdict: TypeAlias = Literal["accepted", "refused", "needs_review"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 MAX_FALSE_ACCEPTS: Final = 0.20
 """Upper bound of the 95 % interval of false accepts up to which a judge is trusted."""
+ERROR_RATE: Final = 0.10
+"""Probability that more claims are wrong than the bound says, over all sets of tasks."""
 _Count = Annotated[int, Field(ge=0)]
 _STRICT: Final = ConfigDict(extra="forbid", strict=True)
 
@@ -104,3 +108,72 @@ def compute_trust(name: str, verdicts: Iterable[tuple[Kind, Verdict]]) -> JudgeT
     counted = Counter(verdicts)
     counts = {kind: [counted[kind, verdict] for verdict in get_args(Verdict)] for kind in KINDS}
     return JudgeTrust(name, {kind: VerdictCounts(*numbers) for kind, numbers in counts.items()})
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class ClaimCount:
+    """The outputs to which a verifier gave one share of approvals, from 0 to 1."""
+
+    share: Annotated[float, Field(ge=0, le=1)]
+    right: _Count
+    wrong: _Count
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class VerifierFigures:
+    """How often the claims of a verifier were right, on tasks with known answers.
+
+    Attributes:
+        name: The name of the verifier, its models included.
+        tasks: The number of tasks; a task without an accepted output has no claim.
+        max_wrong: The bound on the share of wrong claims that the user wants.
+        counts: The accepted outputs by the share of approvals.
+    """
+
+    name: str
+    tasks: _Count
+    max_wrong: Annotated[float, Field(gt=0, lt=1)]
+    counts: tuple[ClaimCount, ...]
+
+    @property
+    def threshold(self) -> float | None:
+        """The lowest share at which the bound holds with a probability of 90 %; None if it holds at none.
+
+        The shares are tested from the highest, each by the exact binomial test, up to the first at which the
+        bound is not shown. Testing in a fixed order keeps the error rate of a single test. Source:
+        Angelopoulos et al. (2021), Learn then test, arXiv:2110.01052, with fixed sequence testing.
+        """
+        shown = None
+        for share, precision in self._list_precisions():
+            wrong = proportion(precision.trials - precision.successes, precision.trials, 1 - 2 * ERROR_RATE)
+            if wrong.interval is None or wrong.interval.high > self.max_wrong:
+                break
+            shown = share
+        return shown
+
+    @property
+    def precision(self) -> Proportion:
+        """The share of right outputs among the claims; exact 95 % interval.
+
+        If there is no threshold, of the outputs with the highest share.
+        """
+        rates = dict(self._list_precisions())
+        return rates.get(self.threshold or max(rates, default=0.0), proportion(0, 0))
+
+    @property
+    def coverage(self) -> Proportion:
+        """The share of tasks with a claim; exact 95 % interval."""
+        return proportion(0 if self.threshold is None else self.precision.trials, self.tasks)
+
+    def _list_precisions(self) -> Iterator[tuple[float, Proportion]]:
+        """Yields the share of right outputs among those with at least this share of approvals."""
+        ordered = sorted((count for count in self.counts if count.share > 0), key=lambda count: -count.share)
+        right = accumulate(count.right for count in ordered)
+        total = accumulate(count.right + count.wrong for count in ordered)
+        for count, successes, trials in zip(ordered, right, total, strict=True):
+            yield count.share, proportion(successes, trials)
+
+
+def count_needed_claims(max_wrong: float) -> int:
+    """Returns the number of claims that shows a bound if all of them are right: 45 for 5 %."""
+    return math.ceil(math.log(ERROR_RATE) / math.log1p(-max_wrong))

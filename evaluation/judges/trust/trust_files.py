@@ -1,4 +1,4 @@
-"""Keeps the figures of each judge in a file, and finds them."""
+"""Keeps the figures of each judge and of each verifier in a file, and finds them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ import os
 import tempfile
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluation.judges.trust.figures import JudgeTrust
+from evaluation.judges.trust.figures import JudgeTrust, VerifierFigures
 from evaluation.judges.trust.labelled_set import get_set_version
+
+F = TypeVar("F", JudgeTrust, VerifierFigures)
 
 _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
 _APPLICATION: Final = "plan-execute-monitor"
 
 
-class _FiguresFile(BaseModel):
-    """The content of a file. Rates and trust are computed from the counts, never read."""
+class _FiguresFile(BaseModel, Generic[F]):
+    """The content of a file. Rates, trust and thresholds are computed from the counts, never read."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     format: Literal[2] = 2
     set_version: str
-    """The labelled set that the judge was measured with."""
-    figures: JudgeTrust
+    """The labelled set that a judge was measured with; empty for a verifier, whose tasks are the user's."""
+    figures: F
 
 
 def find_trust(model_name: str | None) -> JudgeTrust | None:
@@ -44,8 +46,14 @@ def find_trust(model_name: str | None) -> JudgeTrust | None:
     if model_name is None:
         return None
     files = (folder / _name_file(model_name) for folder in (get_trust_folder(), _SHIPPED))
-    stored = (_read_file(file, model_name) for file in files)
+    stored = (_read_file(file, _FiguresFile[JudgeTrust], model_name, get_set_version()) for file in files)
     return next(filter(None, stored), None)
+
+
+def find_figures(verifier: str) -> VerifierFigures | None:
+    """Finds the figures of a verifier on this machine; None if there are none, or the file is damaged."""
+    file = _get_folder("verifiers") / _name_file(verifier)
+    return _read_file(file, _FiguresFile[VerifierFigures], verifier, "")
 
 
 def save_trust(trust: JudgeTrust) -> Path:
@@ -54,15 +62,25 @@ def save_trust(trust: JudgeTrust) -> Path:
     Raises:
         OSError: The file cannot be written. An earlier file is unchanged.
     """
-    stored = _FiguresFile(set_version=get_set_version(), figures=trust)
+    stored = _FiguresFile[JudgeTrust](set_version=get_set_version(), figures=trust)
     return _write_file(get_trust_folder() / _name_file(trust.name), stored)
+
+
+def save_figures(figures: VerifierFigures) -> Path:
+    """Stores the figures of a verifier; returns and raises as ``save_trust`` does."""
+    stored = _FiguresFile[VerifierFigures](set_version="", figures=figures)
+    return _write_file(_get_folder("verifiers") / _name_file(figures.name), stored)
 
 
 def get_trust_folder() -> Path:
     """Returns the folder in the user's data folder that has the figures of judges. Creates nothing."""
+    return _get_folder("judges")
+
+
+def _get_folder(kind: str) -> Path:
     from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
 
-    return user_data_path(_APPLICATION, appauthor=False) / "judges"
+    return user_data_path(_APPLICATION, appauthor=False) / kind
 
 
 def _name_file(name: str) -> str:
@@ -83,14 +101,13 @@ def _write_file(file: Path, content: BaseModel) -> Path:
     return file
 
 
-def _read_file(file: Path, name: str) -> JudgeTrust | None:
+def _read_file(file: Path, model: type[_FiguresFile[F]], name: str, set_version: str) -> F | None:
     """Reads figures. Returns None if there are none, or of another name or set; logs a damaged file."""
     try:
-        stored = _FiguresFile.model_validate_json(file.read_bytes())
+        stored = model.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
         _log.warning("the figures in %s cannot be read (%s)", file, type(error).__name__)
         return None
-    is_current = (stored.figures.name, stored.set_version) == (name, get_set_version())
-    return stored.figures if is_current else None
+    return stored.figures if (stored.figures.name, stored.set_version) == (name, set_version) else None

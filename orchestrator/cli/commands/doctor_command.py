@@ -18,6 +18,7 @@ from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import FAILED
 from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on
 from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.state.records import VerifierName
 
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _NOTHING_USABLE: Final = (
@@ -28,6 +29,14 @@ Judge = Annotated[
     str | None,
     typer.Option(help="Measure this model as a judge, and keep the figures.", metavar="SPEC"),
 ]
+Verify = Annotated[
+    VerifierName | None,
+    typer.Option("--verifier", help="Measure how often a claim of `run --verifier` is right, on --tasks."),
+]
+Tasks = Annotated[
+    str | None, typer.Option(help="With --verifier: a file of tasks with known answers.", metavar="FILE")
+]
+Model = Annotated[str, typer.Option(help="With --verifier: the model of the runs.", metavar="SPEC")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +54,30 @@ class Source:
 
 def doctor(
     judge: Judge = None,
+    verifier: Verify = None,
+    tasks: Tasks = None,
+    model: Model = "local",
     json: shared.Json = False,
 ) -> None:
-    """Check which models can run, or how far a judge can be trusted.
+    """Check which models can run, or how far a judge or a verifier can be trusted.
 
-    With --judge, a model judges outputs whose verdicts are known.
+    With --judge, a model judges outputs whose verdicts are known. With --verifier, your tasks are run, and
+    the answers that it approves are compared with the known ones.
 
-    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if it is trusted, 1 if not.
+    Exit status: 0 if a model can be used, 1 if none can. With --judge or --verifier: 0 if it is trusted, 1
+    if not.
     """
-    if judge is None:
+    if (verifier is None) != (tasks is None):
+        raise typer.BadParameter("--verifier and --tasks need each other; give both, or none")
+    if judge is None and verifier is None:
         _report_sources(json=json)
         return
     from orchestrator.cli.session import trust_measurement  # its imports take their time
 
-    trust_measurement.report_judge(judge, json=json)
+    if judge is not None:
+        trust_measurement.report_judge(judge, json=json)
+    elif verifier is not None and tasks is not None:
+        trust_measurement.report_verifier(verifier, tasks, model, json=json)
 
 
 def _report_sources(*, json: bool) -> None:

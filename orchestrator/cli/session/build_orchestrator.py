@@ -54,6 +54,7 @@ def build_orchestrator(
         ),
         planning=options.planning,
         grounding=options.grounding,
+        verifier=options.verifier,
         supervision=options.supervise,
         approve_tools="all" if options.approve_tools == ["all"] else options.approve_tools,
         once_tools=options.once_tools,

@@ -1,4 +1,4 @@
-"""Measures how far a judge can be trusted: ``doctor --judge``."""
+"""Measures how far a judge or a verifier can be trusted: ``doctor --judge`` and ``--verifier``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from rich.text import Text
 
 from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, load_model
 from evaluation import JudgeTrust, measure_judge, save_trust
-from evaluation.judges.trust.figures import Kind
+from evaluation.judges.trust.figures import Kind, VerifierFigures, count_needed_claims
 from evaluation.judges.trust.labelled_set import load_labelled_set
-from evaluation.judges.trust.trust_files import get_trust_folder
+from evaluation.judges.trust.trust_files import get_trust_folder, save_figures
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.process_exit import FAILED
+from orchestrator.cli.session.verifier_study import measure_verifier, read_answered_tasks
 from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
 from orchestrator.cli.view.terminal_text import clean, count_noun
+from orchestrator.state.records import VerifierName
 
 _WRONG: Final[dict[Kind, str]] = {
     "subtle": "subtly wrong",
@@ -57,6 +59,29 @@ def report_judge(spec: str, *, json: bool) -> None:
     _conclude(figures if json else _list_trust(trust), file, is_trusted=trust.trusted)
 
 
+def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: bool) -> None:
+    """Measures a verifier on tasks with known answers, prints the figures, keeps them, and exits.
+
+    Args:
+        verifier: The verifier.
+        tasks: A file of tasks with known answers.
+        model: The model specification.
+        json: Print one JSON document.
+
+    Raises:
+        typer.Exit: The bound was not shown, or the input is not accepted.
+    """
+    with _report_failures():
+        cases = read_answered_tasks(tasks)
+        typer.echo(f"Running {len(cases)} tasks.", err=True)
+        figures = measure_verifier(model, verifier, cases)
+        file = str(save_figures(figures))
+    names = ("name", "tasks", "max_wrong", "threshold", "precision", "coverage", "counts")
+    document = {name: getattr(figures, name) for name in names}
+    is_trusted = figures.threshold is not None
+    _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
+
+
 @contextmanager
 def _report_failures() -> Iterator[None]:
     with (
@@ -67,7 +92,7 @@ def _report_failures() -> Iterator[None]:
 
 
 def _conclude(figures: dict[str, object] | Iterable[str], file: str, *, is_trusted: bool) -> None:
-    """Prints the JSON document or the lines, and exits if the judge is not trusted."""
+    """Prints the JSON document or the lines, and exits if the judge or verifier is not trusted."""
     if isinstance(figures, dict):
         print_json({**figures, "file": file})
     else:
@@ -86,6 +111,22 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
     yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {_format_rate(rejects)}."
     yield f"It gave no verdict on {trust.needs_review} of {count_noun(trust.total, 'output')}."
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
+
+
+def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[str]:
+    yield f"Verifier: {figures.name}"
+    for count in figures.counts:
+        total = count.right + count.wrong
+        yield f"  {count.share:.0%} approve: {count_noun(total, 'answer')}, {count.right} right"
+    right, covered = figures.precision, figures.coverage
+    if figures.threshold is None:
+        needed = count_needed_claims(figures.max_wrong)
+        yield f"Not shown: that at most {figures.max_wrong:.0%} of its claims are wrong."
+        yield f"{needed} right ones of {needed} would be enough. A run with this verifier claims nothing."
+        return
+    yield f"A run claims an answer from {figures.threshold:.0%} of approvals on: `run --verifier {verifier}`."
+    yield f"Precision: {right.successes} of {right.trials} claims are right, {_format_rate(right)}."
+    yield f"Coverage: {covered.successes} of {count_noun(covered.trials, 'task')}, {_format_rate(covered)}."
 
 
 def _format_count(rate: Proportion, noun: str) -> str:

@@ -1,0 +1,172 @@
+"""Verifies the final output by a verifier whose claims were measured on tasks with known answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from agents.models.identity import identify_judge
+from agents.models.sampling import Sampling
+from evaluation.judges.trust.answer_agreement import count_agreeing
+from evaluation.judges.trust.figures import VerifierFigures
+from evaluation.judges.trust.trust_files import find_figures
+from orchestrator.errors import ConfigurationError
+from orchestrator.judging.judging_calls import Evaluated
+from orchestrator.runtime.agent_methods import AgentMethod, bind_method
+from orchestrator.runtime.call import Raised, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.state.plain_values import plain_text
+from orchestrator.state.records import StepRecord, VerificationRecord, VerifierName
+from orchestrator.state.usage import NO_USAGE, add_usage
+
+SAMPLES: Final = 5
+TEMPERATURE: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a verifier says of an output.
+
+    Attributes:
+        verifier: The name of the verifier.
+        approvals: The number of samples that approve the output.
+        samples: The number of all samples.
+        figures: How often its claims were right; None if it was not measured.
+    """
+
+    verifier: VerifierName
+    approvals: int
+    samples: int
+    figures: VerifierFigures | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether enough samples approve the output."""
+        needed = self._find_threshold()
+        return needed is not None and self.approvals / self.samples >= needed
+
+    def as_record(self) -> VerificationRecord:
+        """Returns the verification as plain JSON."""
+        share = self.approvals / self.samples
+        return VerificationRecord(verifier=self.verifier, share=share, needed=self._find_threshold())
+
+    def describe(self) -> str:
+        """Returns the verification in words."""
+        found = {
+            "agreement": f"{self.approvals} of {self.samples} further answers of the model agree",
+            "judge": "accepted by the monitor" if self.approvals else "refused by the monitor",
+        }[self.verifier]
+        return f"{found}; {self._describe_figures()}"
+
+    def _describe_figures(self) -> str:
+        needed = self._find_threshold()
+        if self.figures is None:
+            command = f"orchestrator doctor --verifier {self.verifier} --tasks FILE"
+            return f"how often that is right was not measured: `{command}`"
+        bound = f"at most {self.figures.max_wrong:.0%} wrong, measured on {self.figures.tasks} tasks"
+        if needed is None:
+            return f"such answers were not shown to be {bound}"
+        return bound if self.holds else f"{round(needed * self.samples)} are needed for {bound}"
+
+    def _find_threshold(self) -> float | None:
+        return None if self.figures is None else self.figures.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Verifies final outputs.
+
+    Attributes:
+        name: "agreement" asks the executor for further answers to the whole task, and counts those that say
+            the same; "judge" is the verdict of the monitor.
+        execute: Executes a step, with a temperature and a seed.
+        executor: The executor.
+        monitor: The monitor, or the judge in its place.
+    """
+
+    name: VerifierName
+    execute: AgentMethod[object]
+    executor: object
+    monitor: object
+
+    @property
+    def identity(self) -> str | None:
+        """The name under which its figures are kept; None if a model cannot be identified."""
+        return identify_verifier(self.name, self.executor, self.monitor)
+
+    async def verify(
+        self, record: StepRecord, task: str, accepted: bool, run: RunContext
+    ) -> tuple[Verification, Evaluated]:
+        """Verifies the output of an execution.
+
+        Returns:
+            The verification, and the model calls for it.
+        """
+        # In a thread: both the identity of a model and its figures are read from files.
+        figures = await asyncio.to_thread(self._find_figures)
+        if self.name == "judge":
+            return Verification("judge", int(accepted), 1, figures), Evaluated()
+        answers, calls = await self._sample(record, task, run)
+        agreeing = count_agreeing(task, record["result"], answers)
+        return Verification("agreement", agreeing, SAMPLES, figures), calls
+
+    def _find_figures(self) -> VerifierFigures | None:
+        name = self.identity
+        return None if name is None else find_figures(name)
+
+    async def _sample(self, record: StepRecord, task: str, run: RunContext) -> tuple[list[str], Evaluated]:
+        answers: list[str] = []
+        usage, retries = NO_USAGE, 0
+        for seed in range(1, SAMPLES + 1):
+            sampling = Sampling(temperature=TEMPERATURE, seed=seed)
+            called = await call_agent(
+                partial(self.execute, sampling=sampling),
+                task,
+                run=run,
+                step_index=record["step_index"],
+            )
+            usage = add_usage(usage, called.spent.usage)
+            retries += called.spent.transport_retries
+            if isinstance(called, Raised):
+                # A limit of the run ends it; a sample that failed agrees with nothing.
+                error = called if called.kind else None
+                return answers, Evaluated(usage=usage, transport_retries=retries, error=error)
+            answers.append(plain_text(called.value) if isinstance(called.value, str) else "")
+        return answers, Evaluated(usage=usage, transport_retries=retries)
+
+
+def build_verifier(
+    name: VerifierName | None, executor: object, monitor: object, tools: Mapping[str, object]
+) -> Verifier | None:
+    """Builds the verifier of an orchestrator.
+
+    Raises:
+        ConfigurationError: The executor has tools, whose effects further answers would repeat, or it cannot
+            give several answers to one task.
+    """
+    if name is None:
+        return None
+    execute = bind_method(executor, "execute_step")
+    if name == "agreement" and tools:
+        raise ConfigurationError(
+            "verifier is 'agreement', which asks the executor again, and the executor has tools, which would "
+            "act again; give verifier='judge', or an executor without tools"
+        )
+    if name == "agreement" and "sampling" not in execute.takes:
+        raise ConfigurationError(
+            "verifier is 'agreement', and execute_step of the executor takes no sampling=, so that it cannot "
+            "give several answers; give an ExecutionAgent, or verifier='judge'"
+        )
+    return Verifier(name, execute, executor, monitor)
+
+
+def identify_verifier(name: VerifierName, executor: object, monitor: object) -> str | None:
+    """Names a verifier by the models and instructions that its claims depend on; None if one has no name."""
+    form = [str(getattr(executor, "system_prompt", "")), SAMPLES, TEMPERATURE]
+    writer = identify_judge(executor, getattr(executor, "llm", None), json.dumps(form))
+    judge = getattr(monitor, "identity", None)
+    return f"{name}: {writer}; {judge}" if writer and isinstance(judge, str) else None
