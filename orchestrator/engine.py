@@ -25,7 +25,7 @@ from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.runner import Runner
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
-from orchestrator.task_contracts.contract_options import ContractSource, StatedContracts
+from orchestrator.task_contracts.contract_options import ContractSource, read_stated
 
 
 class LangGraphOrchestrator(RunMethods):
@@ -93,11 +93,11 @@ class LangGraphOrchestrator(RunMethods):
             given.get("contract_writer"),
             given.get("models") or {},
         )
-        stated = StatedContracts(contract, given.get("step_contract"), output)
+        stated = read_stated(contract, given.get("step_contract"), output, given.get("output_contract"))
         safeguards = describe_safeguards(given, stated, self.settings)
         graph = compile_graph(agents, stated, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
-        case = contract if isinstance(contract, TaskCase) else None
+        case = stated.run if isinstance(stated.run, TaskCase) else None
         # A plan may name any tool if the caller's contract replaces its contracts.
         tools = read_tool_names(executor) if stated.step is None else ToolNames()
         launcher = Launcher(self.graph, self.settings, tools, case, safeguards)

@@ -11,6 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
 
 from agents.calls.conversation import Model
+from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
@@ -24,7 +25,7 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Ver
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor
-from orchestrator.task_contracts.contract_options import StepContract
+from orchestrator.task_contracts.contract_options import PlainFields, StepContract
 from orchestrator.task_contracts.writers import ContractWriter
 
 
@@ -86,6 +87,8 @@ class OrchestratorOptions(TypedDict, total=False):
     synthesis: bool | None
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
+    output_contract: EvaluationContract | PlainFields | None
+    """Short form of ``contract``, beside "from_task" too."""
     step_contract: StepContract
     """Contract of each step, or a function of a step's text and index, from 0, that returns it; None leaves
     it to the planner. It holds for the calls of one execution."""

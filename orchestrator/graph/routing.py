@@ -32,6 +32,11 @@ def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
+def route_to_answer(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Begins the answer: with the evaluation of the last result if it is offered."""
+    return "judge" if current_records(state) and _is_pending(state) else route_to_step(state, mode)
+
+
 def route_if_executing(label: str) -> Route:
     """Returns the route to a label, or to the end if the run has ended."""
 

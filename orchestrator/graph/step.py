@@ -20,6 +20,7 @@ from orchestrator.graph.routing import (
     route_after_outcome,
     route_after_reconcile,
     route_if_executing,
+    route_to_answer,
     route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
@@ -146,7 +147,8 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, {"replan": END}, wrap)
-    add_route(graph, step, START, route_to_step, step.select_routes("execute", "commit"))
+    first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
+    add_route(graph, step, START, route_to_answer if is_answer else route_to_step, first)
     return graph.compile(name="step")
 
 

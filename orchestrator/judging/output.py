@@ -13,11 +13,15 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.base import CheckKind
 from evaluation.checks.custom import CustomCheck, CustomSource
+from evaluation.checks.registry import NamedCheck
+from evaluation.inputs.contract import EvaluationContract
 from evaluation.inputs.rules import ContentRule
+from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.plain_contracts import asks_for_calls
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, PlainContract
 
@@ -64,6 +68,14 @@ class OutputRules:
     def is_empty(self) -> bool:
         """Whether only the task is asked for."""
         return self.contract is None and self.output_type is None and not self.checks
+
+    @property
+    def states_content(self) -> bool:
+        """Whether code checks the content of the output, and not its form alone."""
+        contract = EvaluationContract.model_validate(dict(self.contract or {}))
+        stated = [each.check for each in expand_contract(contract)]
+        own = bool(self.checks) and {OUTPUT_TYPE} != {mapping(check).get("name") for check in self.checks}
+        return own or any(isinstance(check, NamedCheck) or check.covers == "content" for check in stated)
 
     @property
     def schema(self) -> dict[str, object] | None:

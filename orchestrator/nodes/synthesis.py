@@ -15,10 +15,11 @@ from orchestrator.planning.synthesis import (
     begin_synthesis,
     conclude_steps,
     end_synthesis,
+    offer_last_result,
 )
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_records, list_accepted
+from orchestrator.state.current_step import current_records, list_accepted, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import StepRecord
 from orchestrator.state.reducers import merge_records
@@ -29,7 +30,11 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings, state)
-        end = await run_step_graph(step, begin_synthesis(state), run, runtime.stream_writer)
+        begin = begin_synthesis(state)
+        # A form says nothing of an answer: only a result whose content code checks may stand for it.
+        if contracts.output.states_content and supervision_mode(begin, settings.default_mode) == "none":
+            begin = offer_last_result(begin, list_accepted(state["results"])[-1])
+        end = await run_step_graph(step, begin, run, runtime.stream_writer)
         records = current_records(end)
         return _finish(end_synthesis(state, end, records), records, contracts, settings)
 

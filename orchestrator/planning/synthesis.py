@@ -14,6 +14,7 @@ from orchestrator.state.graph_state import (
     blank_state,
 )
 from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE
 
 _NAME: Final = "final answer"
 _NO_BASIS: Final[StateUpdate] = {"basis": None, "evidence": None}
@@ -48,6 +49,38 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
         "usage": state["usage"],
         "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
     }
+
+
+def offer_last_result(begin: OrchestratorState, last: StepRecord) -> OrchestratorState:
+    """Returns the state whose first attempt at the answer is the result of the last step.
+
+    No retry pays for it: if it is refused, the answer is written as often as without it.
+
+    Args:
+        begin: The state of the synthesis.
+        last: The accepted execution of the last step.
+    """
+    offered = StepRecord(
+        step_index=begin["current_step_index"],
+        step=begin["task"],
+        attempt=1,
+        result=last["result"],
+        status="pending_validation",
+        verdict=None,
+        report=None,
+        warnings=[],
+        supervision=None,
+        tool_calls=[],
+        usage=NO_USAGE,
+        judge_usage=None,
+        model=last["model"],
+        transport_retries=0,
+        replan=last["replan"],
+        started_at=last["started_at"],
+        error=None,
+        basis="unverified",
+    )
+    return {**begin, "results": [*begin["results"], offered], "max_retries": begin["max_retries"] + 1}
 
 
 def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: list[StepRecord]) -> StateUpdate:

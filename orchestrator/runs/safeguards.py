@@ -54,6 +54,7 @@ def describe_safeguards(
         "judge": _name(given.get("judge")),
         "verifier": settings.verifier,
         "contract": _name(stated.run) if isinstance(stated.run, EvaluationContract) else None,
+        "output_contract": _name(stated.short),
         "step_contract": _name(stated.step),
     }
     # Each checkpoint has them, so those that nobody has set are left out.

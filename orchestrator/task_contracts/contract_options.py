@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from pydantic import ValidationError
 
 from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.metric_table import find_threshold_problems
+from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.output import OutputRules
@@ -23,8 +26,12 @@ from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import PlainContract
 
-ContractSource: TypeAlias = EvaluationContract | Literal["from_task"] | TaskCase | None
-StepContract: TypeAlias = EvaluationContract | ContractFunction | None
+PlainFields: TypeAlias = Mapping[str, object]
+"""A contract as a dict, such as ``{"must_call": ["price_of"]}``."""
+ContractSource: TypeAlias = EvaluationContract | PlainFields | Literal["from_task"] | TaskCase | None
+StepContract: TypeAlias = EvaluationContract | PlainFields | ContractFunction | None
+RunContract: TypeAlias = EvaluationContract | Literal["from_task"] | TaskCase | None
+_Stated = TypeVar("_Stated")
 _NO_RULES: Final = OutputRules()
 _UNKNOWN_TOOLS: Final = ToolNames()
 
@@ -37,11 +44,46 @@ class StatedContracts:
         run: The option ``contract``.
         step: The option ``step_contract``.
         output: The options ``output_type`` and ``checks``.
+        short: The option ``output_contract``, a short form of ``contract``.
     """
 
-    run: ContractSource = None
-    step: StepContract = None
+    run: RunContract = None
+    step: EvaluationContract | ContractFunction | None = None
     output: OutputRules = _NO_RULES
+    short: EvaluationContract | None = None
+
+
+def read_stated(
+    run: ContractSource,
+    step: StepContract,
+    output: OutputRules,
+    short: EvaluationContract | PlainFields | None,
+) -> StatedContracts:
+    """Validates the contracts that are dicts.
+
+    Raises:
+        ConfigurationError: A field is not accepted, or two options state the contract of the run.
+    """
+    if short is not None and not (run is None or run == FROM_TASK):
+        raise ConfigurationError(
+            "contract and output_contract both state the contract of the run; give contract"
+        )
+    return StatedContracts(
+        _validate(run, "contract"),
+        _validate(step, "step_contract"),
+        output,
+        _validate(short, "output_contract"),
+    )
+
+
+def _validate(source: _Stated | PlainFields, name: str) -> _Stated | EvaluationContract:
+    if not isinstance(source, Mapping):
+        return source
+    try:
+        return EvaluationContract.model_validate(dict(source))
+    except ValidationError as error:
+        problems = describe_errors(error, source, list_field_paths(EvaluationContract), name)
+        raise ConfigurationError(f"{name}: {'; '.join(problems)}") from None
 
 
 def read_contracts(
@@ -60,14 +102,18 @@ def read_contracts(
     """
     _check_types(stated.run, stated.step)
     case = stated.run if isinstance(stated.run, TaskCase) else None
-    named = {"step_contract": stated.step, "contract": stated.run if case is None else case.contract}
+    named = {
+        "step_contract": stated.step,
+        "contract": stated.run if case is None else case.contract,
+        "output_contract": stated.short,
+    }
     contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
     plain = {name: _read_contract(each, name, tools, checks) for name, each in contracts.items()}
     if case is not None:  # the state of a run has it
         plain.pop("contract", None)
     return Contracts(
         stated.step if callable(stated.step) else plain.get("step_contract"),
-        replace(stated.output, contract=plain.get("contract")),
+        replace(stated.output, contract=plain.get("contract", plain.get("output_contract"))),
         tools=tools,
         has_case=case is not None and case.contract != FROM_TASK,
         warnings=tuple(

@@ -127,10 +127,13 @@ def made(state):
     "options",
     [
         {"contract": contract_of(checks=[at_most("refund", 0)])},
+        {"output_contract": contract_of(checks=[at_most("refund", 0)])},
+        {"output_contract": contract_of(checks=[at_most("refund", 0)]), "contract": "from_task"},
+        {"contract": {"checks": [at_most("refund", 0)]}},
         {"contract": contract_of(trajectory={"forbidden_tools": ["refund"]})},
         {"checks": [search_before_refund]},
     ],
-    ids=["contract", "forbidden", "checks"],
+    ids=["contract", "short form", "short form beside the task", "dict", "forbidden", "checks"],
 )
 def test_a_refund_of_an_earlier_step_is_seen_with_the_output(options):
     state = orchestrate(Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}).run("x")
@@ -170,7 +173,26 @@ def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
     state = orchestrate(executor, contract=contract).run("x")
 
     assert (state["status"], state["output"]) == ("success", "best")
-    assert [record["result"] for record in state["synthesis"]] == ["bad", "best"]
+    # The last result was offered first.
+    assert [record["result"] for record in state["synthesis"]] == ["good", "bad", "best"]
+    assert [len(record["tool_calls"]) for record in state["synthesis"]] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "answers"),
+    [
+        ({"contract": contract_of(required_content=[{"text": "good"}])}, ["good"]),
+        ({"checks": [search_before_refund]}, ["good"]),
+        ({"contract": contract_of(required_content=[{"text": "best"}])}, ["good", "best"]),
+        ({"contract": contract_of(output_length={"max_words": 3})}, ["best"]),
+    ],
+    ids=["content", "function", "missing content", "form"],
+)
+def test_a_last_result_with_the_content_is_the_answer_and_nothing_is_written_again(options, answers):
+    state = orchestrate(Writer({"answer": [([], "best")]}), **options).run("x")
+
+    assert (state["status"], state["output"]) == ("success", answers[-1])
+    assert [record["result"] for record in state["synthesis"]] == answers
 
 
 @pytest.mark.parametrize("plan", [["one", "two"], ["two", "one"]])
@@ -366,6 +388,8 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record():
     ("options", "sentence"),
     [
         ({"contract": lambda step, index: None}, "step_contract= takes a function"),
+        ({"contract": {"must_cal": ["search"]}}, "contract: must_cal: no field has this name"),
+        ({"contract": contract_of(), "output_contract": contract_of()}, "both state the contract of the run"),
         ({"step_contract": "from_task"}, "or a function of a step and its index that returns one"),
     ],
 )

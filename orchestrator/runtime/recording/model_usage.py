@@ -19,6 +19,9 @@ from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
+_BYTES_PER_TOKEN: Final = 4
+_LEAST_SHARE: Final = 0.6
+"""The part of the estimated tokens that a whole prompt has at least."""
 _END: Final = 200
 """Number of characters of a reply's end that are kept."""
 
@@ -27,7 +30,7 @@ class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
     ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off. ``num_ctx`` is the
-    size of the context, if the model states it.
+    size of the context, and ``prompt_bytes`` that of the prompt, if the model states the former.
     """
 
     model: str
@@ -36,6 +39,7 @@ class ModelCall(TypedDict):
     end: NotRequired[str]
     cut_off: NotRequired[str]
     num_ctx: NotRequired[int]
+    prompt_bytes: NotRequired[int]
     rates: NotRequired[ModelRates]
 
 
@@ -61,16 +65,30 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     return {**measured, "rates": {call["model"]: call["rates"]}} if "rates" in call else measured
 
 
+def add_sizes(call: ModelCall, prompts: Sequence[str], num_ctx: int) -> ModelCall:
+    """Returns the call with the sizes of its prompt, counted before it is sent, and of the context."""
+    sizes = sum(len(text.encode("utf-8", "replace")) for text in prompts)
+    return {**call, "num_ctx": num_ctx, "prompt_bytes": sizes}
+
+
 def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
-    """Finds a prompt that fills the context, so that its server may have cut it; None if there is none."""
+    """Finds a prompt that its server cut without an error; None if there is none.
+
+    What is left of it fills the context, or half of it (Ollama 0.32 and 0.33).
+    """
     for call in calls:
-        sent = call["tokens"]["input_tokens"] if call["tokens"] else 0
-        if "num_ctx" in call and sent >= call["num_ctx"]:
+        counted = call["tokens"]["input_tokens"] if call["tokens"] else 0
+        estimate = call.get("prompt_bytes", 0) / _BYTES_PER_TOKEN
+        if "num_ctx" in call and not call["failed"] and _is_cut(counted, estimate, call["num_ctx"]):
             return (
-                f"the prompt ({sent} tokens) fills the context of {call['model']} ({call['num_ctx']} tokens) "
-                f"and does not fit: the server may have cut it; {ADVICE}"
+                f"the prompt (about {estimate:.0f} tokens by length, {counted} by the server's count) does "
+                f"not fit the context of {call['model']} ({call['num_ctx']} tokens) and was cut; {ADVICE}"
             )
     return None
+
+
+def _is_cut(counted: int, estimate: float, num_ctx: int) -> bool:
+    return counted >= num_ctx or (estimate > num_ctx and counted < _LEAST_SHARE * estimate)
 
 
 def end_call(call: ModelCall, response: LLMResult) -> ModelCall:

@@ -23,6 +23,7 @@ from orchestrator.runtime.events import ToolEnded, ToolStarted
 from orchestrator.runtime.recording.call_observer import CallObserver, build_tool_record, read_tool_output
 from orchestrator.runtime.recording.model_usage import (
     ModelCall,
+    add_sizes,
     end_call,
     fail_call,
     find_cut_off_reply,
@@ -133,7 +134,7 @@ class UsageRecorder(BaseCallbackHandler):
     def on_llm_start(
         self,
         serialized: dict[str, object],
-        prompts: list[str],  # noqa: ARG002 - named by LangChain
+        prompts: list[str],
         *,
         run_id: UUID,
         metadata: dict[str, object] | None = None,
@@ -152,7 +153,7 @@ class UsageRecorder(BaseCallbackHandler):
                 self.refused = error
                 raise
             call = ModelCall(model=format_text(name), tokens=None, failed=False)
-            self._models[run_id] = call if type(size) is not int else {**call, "num_ctx": size}
+            self._models[run_id] = add_sizes(call, prompts, size) if type(size) is int else call
             self._running.add(run_id)
         _note_start(run_id)
 

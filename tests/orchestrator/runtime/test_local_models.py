@@ -16,18 +16,20 @@ CONTEXT = 1000
 REFUSED = json.dumps({"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"})
 
 
-def run(loopback, reply):
+def run(loopback, reply, step="word " * 1200):
     llm = load_model("ollama:m", base_url=loopback(answer=lambda body: reply).url, num_ctx=CONTEXT)
-    return LangGraphOrchestrator(FakePlanner(["one"]), ExecutionAgent(llm), FakeMonitor()).run("x")
+    return LangGraphOrchestrator(FakePlanner([step]), ExecutionAgent(llm), FakeMonitor()).run("x")
 
 
 @pytest.mark.parametrize(
     ("reply", "kept"),
     [
         (ollama_reply("from a part", prompt_eval_count=CONTEXT), "from a part"),
+        (ollama_reply("from a part", prompt_eval_count=CONTEXT // 2 + 2), "from a part"),
+        (ollama_reply("from a part"), "from a part"),
         (Reply(400, REFUSED.encode()), ""),
     ],
-    ids=["fills the context", "refused"],
+    ids=["fills the context", "half of it", "not counted", "refused"],
 )
 def test_a_task_that_does_not_fit_needs_review(loopback, reply, kept):
     state = run(loopback, reply)
@@ -42,8 +44,9 @@ def test_a_task_that_does_not_fit_needs_review(loopback, reply, kept):
     assert state["warnings"] == [f"step 1: {record['warnings'][0]}"]
 
 
-def test_a_task_that_fits_is_not_warned_of(loopback):
-    state = run(loopback, ollama_reply("an answer", prompt_eval_count=CONTEXT - 1))
+@pytest.mark.parametrize(("words", "tokens"), [(600, 620), (600, 999), (900, 950)])
+def test_a_task_that_fits_is_not_warned_of(loopback, words, tokens):
+    state = run(loopback, ollama_reply("an answer", prompt_eval_count=tokens), "word " * words)
 
     assert (state["status"], state["warnings"]) == ("success", [])
 
