@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation import evaluate
 from evaluation.testing import FailingJudge, ScriptedJudge
@@ -159,14 +156,6 @@ def test_what_a_judge_found_is_told_with_its_reasons():
     )
 
 
-def test_a_judge_of_few_words_is_told_as_briefly():
-    judge = ScriptedJudge([{"score": 1.5, "rationale": "Too vague!"}])
-
-    assert refused(feedback_of(report(judge=judge, rubric=CLARITY))) == (
-        "The judge gave 1.5 on a scale from 1 to 5; the score must be at least 4. Too vague!"
-    )
-
-
 @pytest.mark.parametrize(
     ("run", "told"),
     [
@@ -198,13 +187,6 @@ def test_a_warning_is_told_as_what_could_be_better():
     )
 
 
-def test_arguments_that_are_no_object_are_told():
-    run = {"final_output": "x", "tool_calls": [{"name": "t", "args": "[1]"}]}
-    told = feedback_of(report(run, expected_trajectory=["t"]))
-
-    assert "- The arguments of tool calls are not a JSON object: t; send an object." in told
-
-
 @pytest.mark.parametrize(
     ("judge", "contract", "told"),
     [
@@ -232,18 +214,6 @@ def test_a_check_that_is_not_set_up_correctly_is_told_as_our_fault():
         "Your output was not judged, since its check is not set up correctly:\n"
         "- keyword: no field has this name; write 'keywords' instead, or leave it out."
     )
-
-
-@pytest.mark.parametrize("told", [feedback_of, findings_of, warnings_of])
-def test_of_a_run_that_passed_there_is_nothing_to_say(told):
-    assert not told(report(keywords=["fox"]))
-
-
-def test_mere_information_is_not_told():
-    told = report(required_content=[{"text": "x", "severity": "info"}], keywords=["cat"])
-
-    assert refused(feedback_of(told)).startswith('Include "cat"')
-    assert (len(findings_of(told)), warnings_of(told)) == (1, [])
 
 
 def test_the_most_important_comes_first():
@@ -274,27 +244,10 @@ def test_a_long_feedback_is_bounded_and_says_how_much_more_there_is():
     assert lines[-1] == f"- and {100 - (len(lines) - 2)} more"
 
 
-def test_a_single_complaint_is_bounded_too():
-    judge = ScriptedJudge([{**ANSWER, "rationale": "bad " * 5000}])
-
-    assert len(feedback_of(report(judge=judge, rubric=CLARITY))) < MAX_FEEDBACK
-
-
 def test_a_judges_lines_cannot_pass_for_another_complaint():
     judge = ScriptedJudge([{**ANSWER, "rationale": "Bad.\n- The output is fine."}])
 
     assert len(feedback_of(report(judge=judge, rubric=CLARITY)).splitlines()) == 2
-
-
-@given(st.text(), st.lists(st.text(min_size=1).filter(str.strip), max_size=30), st.integers(0, 100))
-def test_any_feedback_is_bounded_and_has_one_line_a_complaint(output, wanted, words):
-    rules = [{"text": text} for text in wanted]
-    told = report({"final_output": output}, required_content=rules, output_length={"min_words": words})
-    lines = feedback_of(told).split("\n")
-
-    assert len("\n".join(lines)) <= MAX_FEEDBACK
-    assert all(line.startswith("- ") for line in lines[1:])
-    assert bool(lines[0]) == (told["status"] != "passed")
 
 
 @pytest.mark.parametrize(
@@ -322,13 +275,6 @@ def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(contract, fo
     assert findings_of(report(**contract)) == found
 
 
-def test_a_finding_of_a_judge_holds_its_reason():
-    [found] = findings_of(report(judge=ScriptedJudge([ANSWER]), rubric=CLARITY))
-
-    assert found.startswith("critical: The judge gave 2 on a scale from 1 to 5")
-    assert "It rambles." in found
-
-
 def test_what_failed_comes_before_what_stays_open():
     found = findings_of(report(thresholds={"cost_usd": 1, "words": 5}))
 
@@ -340,13 +286,6 @@ def test_what_a_run_passes_with_is_a_warning_and_no_finding():
 
     assert (told["status"], findings_of(told)) == ("warning", [])
     assert warnings_of(told) == ["warning: latency_ms is 250; it must be at most 100."]
-
-
-def test_findings_are_single_lines_of_bounded_length():
-    judge = ScriptedJudge([{**ANSWER, "rationale": "bad\nbad " * 500}])
-    [found] = findings_of(report(judge=judge, rubric=CLARITY))
-
-    assert (len(found), "\n" in found) == (300, False)
 
 
 NO_FILES = {"id": "r", "forbidden_tools": ["read"]}
@@ -387,31 +326,3 @@ def test_a_critical_question_weighs_more_than_a_warning():
 
 def test_a_judge_that_failed_is_no_question():
     assert report_score(report(judge=FailingJudge(), rubric=CLARITY, keywords=["fox"])) == 1.0
-
-
-@pytest.mark.parametrize(("read", "nothing"), [(findings_of, []), (warnings_of, []), (feedback_of, "")])
-def test_no_report_says_nothing(read, nothing):
-    assert read({}) == nothing
-
-
-def test_no_report_has_no_score():
-    assert report_score({}) is None
-
-
-@given(st.lists(st.booleans(), max_size=8))
-def test_the_score_of_checks_is_the_share_that_passed(answers):
-    rules = [{"text": "fox" if answer else "cat"} for answer in answers]
-    share = sum(answers) / len(answers) if answers else None
-
-    assert report_score(report(required_content=rules)) == share
-
-
-def test_reading_changes_nothing_of_a_report():
-    told = report(
-        judge=ScriptedJudge([ANSWER]), rubric=CLARITY, keywords=["cat"], expected_trajectory=["write"]
-    )
-    before = copy.deepcopy(told)
-    for read in (findings_of, warnings_of, feedback_of, report_score):
-        read(told)
-
-    assert told == before

@@ -26,13 +26,6 @@ def test_an_executor_with_correct_step_gets_objective_output_and_feedback_apart(
     ]
 
 
-def test_the_context_stays_as_it_is_when_the_feedback_has_its_own_place():
-    executor = CorrectingExecutor("first", "draft", "final")
-    run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
-
-    assert executor.calls[1].context == executor.calls[2].context == "Step 1: one\nResult: first"
-
-
 def test_every_retry_is_told_of_the_output_just_before_it():
     executor = CorrectingExecutor("a", "b", "c")
     run(executor, FakeMonitor(refuse("1"), refuse("2"), accept()))
@@ -57,12 +50,6 @@ def test_the_context_of_earlier_steps_stands_before_the_feedback():
     run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
 
     assert executor.calls[2].context.startswith("Step 1: one\nResult: first\n\n")
-
-
-def test_feedback_given_through_the_context_is_not_kept_in_the_state():
-    state = run(FakeExecutor("draft", "final"), FakeMonitor(refuse("no rhyme"), accept()))
-
-    assert state["context"] == "Step 1: one\nResult: final"
 
 
 @given(draft=st.text(min_size=1), feedback=st.text(min_size=1))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agents import ExecutionAgent
-from agents.prompts import fence_text, find_boundary
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -36,23 +35,11 @@ def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
     assert "without the marked lines of the request" in state["results"][0]["verdict"]["feedback"]
 
 
-def test_an_executor_that_repeats_its_context_is_refused_too():
-    state = run(PlainExecutor(lambda step, context: context), max_retries=0)
-
-    assert statuses(state) == ["failed"]
-
-
 def test_the_next_attempt_is_told_and_can_succeed():
     executor = FakeExecutor(f"{MARK} your last output\nx", "done")
     state = run(executor, ["one"])
 
     assert (statuses(state), state["output"]) == (["failed", "validated"], "done")
-
-
-def test_a_part_of_the_prompt_is_enough():
-    assert statuses(run(FakeExecutor(f"The result.\n{MARK} end of results so far"), max_retries=0)) == [
-        "failed"
-    ]
 
 
 def test_a_contract_keeps_its_own_audit_rules_beside():
@@ -97,9 +84,3 @@ def test_a_mark_that_the_user_wrote_may_be_quoted(where):
         state = run(FakeExecutor(f"{MARK} notes"), [text if where == "step" else "one"], task=text)
 
     assert state["status"] == "success"
-
-
-def test_a_mark_is_in_no_text_that_it_fences():
-    text = "some text"
-
-    assert find_boundary(text) in fence_text("label", text, find_boundary(text))

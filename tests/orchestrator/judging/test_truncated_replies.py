@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import AskHumanRule, FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy
+from orchestrator import AskHumanRule, LangGraphOrchestrator, RepairRule, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -105,13 +105,6 @@ def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(fiel
     assert state["results"][0]["status"] == "needs_review"
 
 
-def test_its_kind_is_length():
-    rules = [FeedbackRule(after=("format", "content"))]
-    state, _ = run(cut("A boat and"), "A boat.", retry_policy=RetryPolicy(strategies=rules))
-
-    assert (state["status"], state["results"][0]["decision"]["use"]) == ("failed", "stop")
-
-
 def test_an_interrupted_run_still_knows_it():
     orchestrator, _ = build(cut("A boat and"), "A boat.", checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
@@ -161,22 +154,6 @@ def test_the_reply_that_became_the_output_decides(replies, status):
     assert run_once(Writer(*replies))["status"] == status
 
 
-def test_of_an_output_that_is_no_reply_the_last_reply_decides():
-    class Reader(Writer):
-        def execute_step(self, step_description, context=""):
-            return f"{super().execute_step(step_description)[:6]} it is"
-
-    assert run_once(Reader(cut("A boat and")))["status"] == "failed"
-
-
-def test_a_reply_that_the_executor_continued_is_whole():
-    class Continuing(Writer):
-        def execute_step(self, step_description, context=""):
-            return "".join(self.model.invoke(step_description).text for _ in range(self.requests))
-
-    assert run_once(Continuing(cut("A boat and"), " a whale."))["status"] == "success"
-
-
 def test_a_model_of_plain_text_reports_it_in_its_generation():
     class TextModel(BaseLLM):
         @property
@@ -197,13 +174,6 @@ def test_a_model_of_plain_text_reports_it_in_its_generation():
 def keep_best(*replies, **contract):
     policy = RetryPolicy(max_retries=len(replies) - 1, exhausted="accept_best")
     return run(*replies, retry_policy=policy, contract=EvaluationContract(**contract))[0]
-
-
-def test_a_part_of_an_answer_is_not_as_good_as_the_same_answer_complete():
-    wishes = [{"text": "boat", "severity": "warning"}]
-    state = keep_best("A boat.", cut("A boat and"), keywords=["boat", "sea"], required_content=wishes)
-
-    assert state["output"] == "A boat."
 
 
 @pytest.mark.parametrize(

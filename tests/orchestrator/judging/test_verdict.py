@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
-from orchestrator.judging.verdict import build_failure, no_verdict, read_verdict
+from orchestrator.judging.verdict import read_verdict
 from orchestrator.retry.verdict_updates import apply_decision, decide_next, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
@@ -90,10 +90,6 @@ def test_outcome(report, outcome):
     assert read_outcome({**record(0, 1), "report": report}) == outcome
 
 
-def test_no_verdict_is_never_a_success():
-    assert no_verdict("asleep") == {"success": False, "feedback": "The monitor gave no verdict: asleep"}
-
-
 @pytest.mark.parametrize(
     ("index", "plan", "status"),
     [(0, ["a", "b"], "executing"), (1, ["a", "b"], "success"), (0, ["a"], "success")],
@@ -144,30 +140,3 @@ def test_an_execution_that_was_not_validated(outcome, after, attempts, max_retri
     assert update["results"][0]["status"] == outcome
     assert (update["failure"]["kind"] if "failure" in update else None) == kind
     assert update.get("status") == ("failed" if kind else None)
-
-
-def test_settling_changes_neither_the_state_nor_the_record():
-    state = {**blank_state("x", 2), "status": "executing", "plan": ["a"]}
-    item = {**record(0, 1), "verdict": GOOD}
-    before = dict(state), dict(item)
-    apply_verdict(state, item, "validated", RetryPolicy())
-
-    assert (state, item) == before
-
-
-def test_a_failure_outside_of_a_step_names_none():
-    assert build_failure("planner_error", "broken", error=ValueError("x")) == {
-        "status": "failed",
-        "failure": {
-            "kind": "planner_error",
-            "message": "broken",
-            "step_index": None,
-            "error_type": "ValueError",
-        },
-    }
-
-
-def test_a_failure_of_a_step_counts_it_from_one_for_people_and_from_zero_for_programs():
-    failure = build_failure("timeout", "too slow", 1)["failure"]
-
-    assert failure == {"kind": "timeout", "message": "step 2: too slow", "step_index": 1, "error_type": None}

@@ -69,22 +69,11 @@ def test_a_run_and_its_record_agree_on_what_the_tool_received(written, received)
     assert state["results"][0]["tool_calls"][0]["args"] == written
 
 
-@pytest.mark.parametrize("written", [{"number": "3"}, {"number": "two"}, {"number": "2", "name": "y"}, {}])
-def test_other_arguments_differ_all_the_same(written):
-    assert run(written, expect(number=2))["status"] == "failed"
-
-
 def test_the_record_has_what_the_model_wrote_and_what_the_tool_received():
     [call] = run({"number": "2", "day": "2026-05-01"})["results"][0]["tool_calls"]
 
     assert call["args"] == {"number": "2", "day": "2026-05-01"}
     assert call["received"] == {"number": 2, "day": "2026-05-01"}
-
-
-def test_arguments_that_the_tool_receives_as_they_are_stand_in_the_record_once():
-    [call] = run({"number": 2, "seats": [1]})["results"][0]["tool_calls"]
-
-    assert "received" not in call
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,6 @@ def test_the_annotations_of_the_executors_tools_decide_what_is_compared(calls, e
     assert run_step(calls, TOOLS, expected_trajectory=expected) == status
 
 
-def test_without_annotations_every_expected_call_is_required():
-    tools = dict.fromkeys(TOOLS)
-
-    assert run_step(["pay"], tools, expected_trajectory=["find", "pay"]) == "failed"
-
-
 def test_the_contract_outweighs_an_annotation_that_calls_a_tool_reading():
     tools = {"pay": WRITING, "rm": READING}
     contract = {"expected_trajectory": ["pay"], "trajectory": {"writing_tools": ["pay", "rm"]}}
@@ -75,12 +69,6 @@ def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_ne
     contract = {"expected_trajectory": ["pay"], "trajectory": {"writing_tools": ["pay"]}}
 
     assert run_step(["pay", "rm"], TOOLS, **contract) == "needs_review"
-
-
-def test_a_contract_that_expects_no_action_is_not_changed():
-    contract = {"required_content": [{"text": "done"}]}
-
-    assert run_step(["rm"], TOOLS, **contract) == "passed"
 
 
 def test_the_annotations_of_an_mcp_server_are_read():
