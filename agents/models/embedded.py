@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agents.errors import ModelSetupError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
-from agents.models.weights import Weights, locate_weights
+from agents.models.weights import locate_weights
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
@@ -53,7 +53,7 @@ _running: dict[Path, tuple[subprocess.Popen[str], Endpoint]] = {}
 _lock = threading.Lock()
 
 
-def embedded_endpoint(weights: Weights | None = None, n_ctx: int | None = None) -> Endpoint:
+def embedded_endpoint(weights: Path | None = None, n_ctx: int | None = None) -> Endpoint:
     """Returns the endpoint of the server for these weights, and starts the server if necessary.
 
     Blocks while the weights are loaded, about a second for the default ones.
@@ -69,10 +69,10 @@ def embedded_endpoint(weights: Weights | None = None, n_ctx: int | None = None) 
     require_runtime()
     file = weights or locate_weights()
     with _lock:
-        running = _running.get(file.path)
+        running = _running.get(file)
         # In a forked child, poll says that its parent's server has ended, so the child starts its own.
         if running is None or running[0].poll() is not None:
-            running = _running[file.path] = _start(file, n_ctx or DEFAULT_N_CTX)
+            running = _running[file] = _start(file, n_ctx or DEFAULT_N_CTX)
     endpoint = running[1]
     if n_ctx not in (None, endpoint.n_ctx):
         raise ModelSetupError(
@@ -82,7 +82,7 @@ def embedded_endpoint(weights: Weights | None = None, n_ctx: int | None = None) 
     return endpoint
 
 
-def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> ChatOpenAI:
+def build_embedded(weights: Path | None, options: Mapping[str, object]) -> ChatOpenAI:
     """Builds a chat model over the embedded server.
 
     Args:
@@ -152,11 +152,11 @@ def require_runtime(package: str = "xllamacpp") -> None:
         )
 
 
-def _start(weights: Weights, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
+def _start(weights: Path, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
     api_key = secrets.token_urlsafe(32)
     settings = {
-        "path": str(weights.path),
-        "alias": weights.path.stem,
+        "path": str(weights),
+        "alias": weights.stem,
         "n_ctx": n_ctx,
         # llama.cpp's threads wait for each other in a busy loop. With a thread on every core, one other busy
         # process slows two cores from 100 tokens/s to under 10.
@@ -174,7 +174,7 @@ def _start(weights: Weights, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoin
             f"llama.cpp cannot load {settings['path']!r} with n_ctx {n_ctx}; the file is damaged or of an "
             "unknown architecture, or there is too little memory: get the file again, or give a smaller one"
         )
-    return process, Endpoint(f"{address}/v1", api_key, weights.path.stem, n_ctx)
+    return process, Endpoint(f"{address}/v1", api_key, weights.stem, n_ctx)
 
 
 def _spawn() -> subprocess.Popen[str]:

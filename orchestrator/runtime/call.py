@@ -131,20 +131,21 @@ async def call_agent(
         # As if the process had been killed: the node stores nothing, and a resumed run begins it again.
         # LangGraph makes a NodeCancelledError of it.
         raise asyncio.CancelledError("the run was interrupted")
-    if run.cancelled is not None and not has_value:
-        return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", transient=False)
-    if halted is not None:
-        return Raised(halted, spent, "denied", transient=False)
-    if not in_time:
-        return Raised(TimeoutError(bound.reason), spent, bound.kind, transient=False)
-    if recorder.refused is not None:
-        return Raised(recorder.refused, spent, "budget_exceeded", transient=False)
+    cancelled = None if run.cancelled is None or has_value else asyncio.CancelledError(run.cancelled)
+    late = None if in_time else TimeoutError(bound.reason)
+    ends: tuple[tuple[BaseException | None, FailureKind], ...] = (
+        (cancelled, "cancelled"), (halted, "denied"), (late, bound.kind),
+        (recorder.refused, "budget_exceeded"),
+    )  # fmt: skip
+    for ended, kind in ends:
+        if ended is not None:
+            return Raised(ended, spent, kind, transient=False)
     if error is None and (cut := recorder.find_cut_prompt()) is not None:
         error = PromptTooLongError(cut)
-    if error is not None:
-        kind: FailureKind | None = "needs_review" if isinstance(error, PromptTooLongError) else None
-        return Raised(error, spent, kind, transient=is_transient(error), output=output or "")
-    return Returned(task.result(), spent)
+    if error is None:
+        return Returned(task.result(), spent)
+    is_cut = isinstance(error, PromptTooLongError)
+    return Raised(error, spent, "needs_review" if is_cut else None, is_transient(error), output or "")
 
 
 async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:

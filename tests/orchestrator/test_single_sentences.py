@@ -57,5 +57,5 @@ def test_the_error_of_a_wrong_input_has_no_other_error_behind_it(name, tmp_path)
 
 
 def test_a_function_that_cannot_be_a_tool_is_named():
-    with pytest.raises(ValueError, match="tools contains the function without_docstring, which cannot be a"):
+    with pytest.raises(ValueError, match="tools contains without_docstring, which cannot be a"):
         ExecutionAgent(ScriptedChatModel([]), [without_docstring])

@@ -103,8 +103,7 @@ def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Source:
         embedded_endpoint(weights)
     except (ModelSetupError, ImportError) as error:
         return Source([], str(error))
-    size = weights.path.stat().st_size / 1e6
-    return Source(["local"], f"{weights.path} ({size:.0f} MB, from the {weights.origin})")
+    return Source(["local"], f"{weights} ({weights.stat().st_size / 1e6:.0f} MB)")
 
 
 def _check_ollama() -> Source:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
@@ -190,14 +190,9 @@ class TaskJournal:
         )
 
 
-@contextmanager
-def open_journal(now: Callable[[], datetime], *, is_kept: bool) -> Iterator[TaskJournal | None]:
+def open_journal(now: Callable[[], datetime], *, is_kept: bool) -> AbstractContextManager[TaskJournal | None]:
     """Opens the journal of an execution; None if the run cannot be resumed."""
-    if not is_kept:
-        yield None
-        return
-    with closing(TaskJournal(now)) as journal:
-        yield journal
+    return closing(TaskJournal(now)) if is_kept else nullcontext()
 
 
 async def _run_on_loop(request: Request, context: contextvars.Context) -> Messages:

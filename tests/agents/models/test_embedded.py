@@ -183,7 +183,7 @@ def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
 
 def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path: Path) -> None:
     copy = tmp_path / "copy.gguf"
-    shutil.copy(locate_weights().path, copy)
+    shutil.copy(locate_weights(), copy)
     before = embedded_endpoint(check_weights(copy), n_ctx=512)
     process, _ = embedded._running[copy]
     process.kill()

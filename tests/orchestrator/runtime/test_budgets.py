@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
-from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
 from tests.fakes.executor import (
@@ -61,17 +61,6 @@ def test_max_model_calls_refuses_the_call_after_the_last_one(executor):
 )
 def test_a_budget_that_is_just_enough_ends_nothing(usage, budget):
     assert run(ModelExecutor(model(usage)), budget)["status"] == "success"
-
-
-def test_calls_of_planner_executor_and_monitor_count_together():
-    planner = ScriptedChatModel(['{"plan": ["one", "two"]}'])
-    executor = ScriptedChatModel(["out"])
-    monitor = ScriptedChatModel(['{"success": true, "feedback": "ok"}'])
-    agents = PlanningAgent(planner), ExecutionAgent(executor), MonitoringAgent(monitor)
-    state = LangGraphOrchestrator(*agents, budget=Budget(max_model_calls=3)).run("x")
-
-    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
-    assert [record["status"] for record in state["results"]] == ["validated", "failed"]
 
 
 def test_a_planner_that_wants_more_calls_than_there_are_ends_the_run():

@@ -23,13 +23,6 @@ def test_a_compressor_is_asked_before_every_later_execution():
     assert compressor.texts == ["Step 1: one\nResult: one done", "short\n\nStep 2: two\nResult: two done"]
 
 
-def test_the_executor_gets_the_shorter_context():
-    executor = FakeExecutor()
-    run(FakeCompressor("short"), executor=executor)
-
-    assert [call.context for call in executor.calls] == ["", "short", "short"]
-
-
 @pytest.mark.parametrize(
     ("compressor", "context"),
     [(FakeCompressor("short"), "short"), (AsyncFakeCompressor("short"), "short"), (RunCompressor(), "run")],

@@ -12,7 +12,7 @@ import pytest
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
-from tests.fakes.monitor import FakeMonitor, accept
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 WHO = contextvars.ContextVar("WHO", default="nobody")
@@ -65,37 +65,6 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
         ]
 
 
-class Plain:
-    """Three plain agents in one, that note the thread they run in."""
-
-    def __init__(self):
-        self.threads = []
-
-    def generate_plan(self, task):
-        self.threads.append(threading.get_ident())
-        return ["one", "two"]
-
-    def execute_step(self, step_description, context=""):
-        self.threads.append(threading.get_ident())
-        return "out"
-
-    def evaluate(self, objective, result):
-        self.threads.append(threading.get_ident())
-        return accept()
-
-    def invoke(self, text):
-        self.threads.append(threading.get_ident())
-        return text
-
-
-async def test_plain_agents_run_off_the_event_loop():
-    agent = Plain()
-    await LangGraphOrchestrator(agent, agent, agent, agent).arun("x")
-
-    assert len(agent.threads) == 6
-    assert threading.get_ident() not in agent.threads
-
-
 async def test_the_event_loop_stays_responsive_while_a_plain_agent_works():
     ticks, working = 0, threading.Event()
 
@@ -119,23 +88,6 @@ async def test_plain_agents_see_the_callers_context_variables():
     state = await LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).arun("x")
 
     assert state["results"][0]["result"] == "me"
-
-
-def test_one_orchestrator_runs_in_many_threads():
-    planner = FakePlanner(lambda task: [task])
-    orchestrator = LangGraphOrchestrator(planner, Echo(), FakeMonitor())
-    results = {}
-
-    def work(task):
-        results[task] = orchestrator.run(task)["results"][0]["result"]
-
-    threads = [threading.Thread(target=work, args=(f"t{number}",)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert results == {f"t{number}": f"<t{number}>" for number in range(8)}
 
 
 def test_an_orchestrator_can_be_an_agent_of_another():

@@ -12,7 +12,6 @@ from agents import ExecutionAgent
 from agents.calls.planned_call import add_call_ids, plan_calls
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.runtime.langgraph_internals import idempotency_key
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
@@ -76,23 +75,3 @@ def test_a_retry_has_a_key_of_its_own():
     first, second = keys_of(["a"], FakeMonitor(refuse(), accept()), "thread")
 
     assert first != second
-
-
-def test_a_second_run_on_a_thread_has_keys_of_its_own():
-    first, second = keys_of(["a"], FakeMonitor(), "thread", "thread")
-
-    assert first != second
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("t", "r", 0, 2, "c"),
-        ("t", "r", 1, 1, "c"),
-        ("t", "r", 0, 1, "d"),
-        ("u", "r", 0, 1, "c"),
-        ("t", "s", 0, 1, "c"),
-    ],
-)
-def test_a_key_names_all_that_it_is_made_of(other):
-    assert idempotency_key("t", "r", 0, 1, "c") != idempotency_key(*other)

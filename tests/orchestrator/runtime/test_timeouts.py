@@ -103,20 +103,6 @@ def test_step_timeout_counts_all_attempts_of_a_step():
     assert 2 <= len(state["results"]) <= 6
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"call_timeout": 0.3, "step_timeout": 60}, "call_timeout"),
-        ({"call_timeout": 60, "step_timeout": 0.3}, "step_timeout"),
-        ({"call_timeout": 60, "step_timeout": 60, "budget": Budget(max_seconds=0.3)}, "max_seconds"),
-    ],
-)
-def test_the_nearest_bound_is_the_one_that_is_named(options, named):
-    state = run(executor=WaitingExecutor(), **options)
-
-    assert f"{named} is 0.3" in state["failure"]["message"]
-
-
 def test_a_run_does_not_wait_for_a_plain_method_that_took_too_long():
     executor = BlockingExecutor()
     started = time.monotonic()

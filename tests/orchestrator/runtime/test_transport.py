@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
-from agents import ExecutionAgent, PlanningAgent, TransportRetry
+from agents import ExecutionAgent, TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
@@ -23,11 +22,6 @@ def run(executor, monitor=None, planner=None, **options):
     return LangGraphOrchestrator(*agents, **options).run("x")
 
 
-def status_error(status):
-    request = httpx.Request("POST", "http://127.0.0.1/api")
-    return httpx.HTTPStatusError("no", request=request, response=httpx.Response(status, request=request))
-
-
 @pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
 def test_two_lost_connections_and_a_result_are_one_attempt(executor):
     agent = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
@@ -35,35 +29,6 @@ def test_two_lost_connections_and_a_result_are_one_attempt(executor):
 
     assert (state["status"], state["attempts"], len(agent.calls)) == ("success", 0, 3)
     assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
-
-
-TRANSIENT = [
-    ConnectionResetError("reset"),
-    TimeoutError("late"),
-    httpx.ReadTimeout("late"),
-    status_error(503),
-]
-
-
-@pytest.mark.parametrize("error", TRANSIENT, ids=repr)
-def test_a_transient_error_is_retried(error):
-    executor = FakeExecutor(error, "out")
-    state = run(executor)
-
-    assert (state["status"], len(executor.calls)) == ("success", 2)
-
-
-PERMANENT = [status_error(401), ValueError("bad"), FileNotFoundError("x")]
-
-
-@pytest.mark.parametrize("error", PERMANENT, ids=repr)
-def test_a_permanent_error_fails_at_once_with_its_cause(error):
-    executor = FakeExecutor(error)
-    state = run(executor)
-
-    assert (state["status"], state["failure"]["kind"], len(executor.calls)) == ("failed", "executor_error", 1)
-    assert state["failure"]["error_type"] == type(error).__name__
-    assert type(error).__name__ in state["failure"]["message"]
 
 
 def test_an_error_that_stays_ends_the_run_with_its_cause():
@@ -92,18 +57,6 @@ def test_an_agent_that_retries_by_itself_is_not_retried_once_more():
     state = run(agent)
 
     assert (len(llm.prompts), state["failure"]["error_type"]) == (2, "ModelUnavailableError")
-
-
-def test_a_planning_agent_whose_server_is_away_ends_the_run_with_one_sentence():
-    llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
-    planner = PlanningAgent(llm, transport_retry=TransportRetry(max_attempts=1))
-    state = run(FakeExecutor(), planner=planner)
-
-    assert (state["failure"]["kind"], state["failure"]["error_type"]) == (
-        "planner_error",
-        "ModelUnavailableError",
-    )
-    assert "refused" in state["failure"]["message"]
 
 
 @tool

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -113,25 +112,6 @@ def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
     assert counts(state["usage"]) == measured(3, 7, 70)
     assert counts(state["results"][0]["usage"]) == measured(1, 2, 20)
     assert counts(state["results"][0]["judge_usage"]) == measured(1, 4, 40)
-
-
-def test_asking_the_judge_again_is_counted_in_its_usage():
-    replies = ["hmm", '{"success": true, "feedback": "ok"}']
-    [record] = run(FakeExecutor(), monitor=MonitoringAgent(ScriptedChatModel(replies, usage=(4, 1))))[
-        "results"
-    ]
-
-    assert counts(record["judge_usage"]) == measured(2, 8, 2)
-
-
-def test_a_model_for_plain_text_is_counted_and_its_tokens_are_missing():
-    llm = FakeListLLM(responses=["out"])
-
-    class Completing(FakeExecutor):
-        def execute_step(self, step_description, context=""):
-            return llm.invoke(step_description)
-
-    assert counts(run(Completing())["results"][0]["usage"]) == missing(1)
 
 
 def test_a_model_called_outside_of_the_run_is_not_counted():
