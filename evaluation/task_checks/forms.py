@@ -75,10 +75,6 @@ def _read_postscript(match: re.Match[str], start: int, reading: Reading) -> Fiel
     return {"check": "postscript", "marker": marker.strip("\"'“” ") or "P.S."}
 
 
-def _read_options(match: re.Match[str], start: int, reading: Reading) -> Fields:
-    return {"check": "one_of", "options": reading.literals(start + match.start(), start + match.end())}
-
-
 def _read_request(match: re.Match[str], start: int, reading: Reading) -> Fields | None:
     """Returns the request to repeat: the text before this sentence, or below it."""
     text = reading.task[: reading.starts[start]]
@@ -150,10 +146,6 @@ _TABLE: Final = (
     rf"(?:markdown |simple |{NUMBER}[- ]columns? )*table\b(?! (?:of contents|for"
     rf"|tennis))(?: with {NUMBER} columns)?"
 )
-_OPTIONS: Final = (
-    rf"\b(?:one of|either|choose from|choose|pick|answer with|reply with|respond with) [^.\n{QUOTED}]{{0,40}}"
-    rf"{QUOTED}(?:,? ?(?:or)? ?{QUOTED})+"
-)
 _NUMBER_ALONE: Final = r"\b(?:only|just) (?:with )?(?:a |the )?number\b|\bnumber (?:only|alone)\b"
 _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
     (re.compile(pattern), rule)
@@ -169,7 +161,6 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
         (_SEPARATED, _read_parts),
         (_REPEATED, _read_request),
         (_TABLE, _read_table),
-        (_OPTIONS, _read_options),
         (_NUMBER_ALONE, _fix(check="word_count", min=1, max=1)),
     )
 )

@@ -16,16 +16,6 @@ LANGUAGES: Final[Mapping[str, str]] = _TABLE["languages"]
 NUMBERS: Final[Mapping[str, int]] = _TABLE["numbers"]
 """Numbers by their words."""
 _GERMAN: Final[Mapping[str, str]] = _TABLE["german"]
-_GERMAN_WORDS: Final = re.compile(
-    r"\b(?:der|die|das|den|ein|eine|einen|einem|und|ist|nicht|auf|mit|für|bitte|soll|ohne|keine|genau|über"
-    r"|von|ich|mir|"
-    r"höchstens|mindestens|schreib\w*|wie|was|welche\w*|nenne?|antworte|erkläre?|gib)\b"
-)
-_ENGLISH_WORDS: Final = re.compile(
-    r"\b(?:the|a|an|and|is|are|not|in|on|with|for|please|should|must|without|no|at|of|to|write|how|what"
-    r"|which|"
-    r"give|use|about|i|me|my|your|explain|list|name|describe|answer|only|all|words?|sentences?|don't)\b"
-)
 _SENTENCE: Final = 5
 """Fewest words that have a function word in them."""
 _ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
@@ -34,6 +24,10 @@ _ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
 def any_of(name: str) -> str:
     """Returns the words of a list as alternatives of a regular expression."""
     return "|".join(map(re.escape, _TABLE[name]))
+
+
+_GERMAN_WORDS: Final = re.compile(rf"\b(?:{any_of('german_words')})\b")
+_ENGLISH_WORDS: Final = re.compile(rf"\b(?:{any_of('english_words')})\b")
 
 
 def find_language(text: str) -> str | None:
