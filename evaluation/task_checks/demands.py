@@ -65,13 +65,6 @@ _CLAUSE: Final = re.compile(
     r"[;:,(]| - |\b(?:sure|ensure|so) that\b|\band (?=use|make|keep|do|don't|include|mention|avoid|end"
     r"|start|begin|add|put|write|give|limit)|\bbut "
 )
-_DEICTIC: Final = re.compile(
-    r"\b(?:is|does|do|was|are|should|could|can|would|did) (?:this|that|it|such|these|those)\b|"
-    r"\blike this\b|\b(?:which|what) (?:poet|form|writer|format|kind of|does)\b|\bto do it\b|\bwhy\?"
-    r"|\bthe reason\b|"
-    r"\bthis (?:form|rule|style|text)\b|\bliterary form\b"
-)
-"""Words of a question about the statements before it."""
 _GIVEN: Final = re.compile(
     rf"(?<!like )\b(?:{any_of('given_signs')}|here(?:'s| is"
     rf"| are))\b(?![^:\n]*\b(?:{any_of('form_words')})\b[^:\n]*:)"
@@ -110,12 +103,6 @@ def split_sentences(text: str) -> Iterator[Sentence]:
     for first, last in ((0, given), (given, len(text))):
         for match in _SENTENCE.finditer(text, first, last):
             yield Sentence(match.start(), match.group(), is_given=first > 0)
-
-
-def speaks_of_rules(text: str) -> bool:
-    """Returns whether the task ends with a question about the statements before it."""
-    last = re.split(r"(?<=[.!?:])\s|\n", text.rstrip())[-1]
-    return last.endswith("?") and _DEICTIC.search(last) is not None
 
 
 def is_demand(sentence: str, place: int, *, is_asked: bool = False) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Final
 
@@ -15,7 +15,7 @@ from evaluation.checks.kinds.counts import CountCheck
 from evaluation.errors import ContractError
 from evaluation.task_checks.abstention import Finding, abstain, settle
 from evaluation.task_checks.amounts import NUMBER, find_amounts, find_bans
-from evaluation.task_checks.demands import Sentence, is_demand, speaks_of_rules, split_sentences
+from evaluation.task_checks.demands import Sentence, is_demand, split_sentences
 from evaluation.task_checks.forms import find_forms
 from evaluation.task_checks.literals import find_literals
 from evaluation.task_checks.reading import LONGEST, Reading, read_task
@@ -58,26 +58,25 @@ def derive_checks(task: str) -> DerivedChecks:
     if reading.language is None:
         lines = tuple(line.strip()[:_LONGEST_PHRASE] for line in task.splitlines() if len(line.split()) > 1)
         return DerivedChecks(unchecked=lines[:1])
-    is_talk = speaks_of_rules(reading.text)
     found: list[Finding] = []
     for sentence in islice(split_sentences(reading.text), _MOST):
-        found += _read_sentence(sentence, reading, is_unsure=is_talk)
+        found += _read_sentence(sentence, reading)
     findings = sorted(settle(found, reading.text), key=lambda finding: (finding.start, finding.end))
     return _collect(findings, reading, is_shortened=len(task) > LONGEST)
 
 
-def _read_sentence(sentence: Sentence, reading: Reading, *, is_unsure: bool) -> Iterator[Finding]:
+def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Yields what a sentence demands; what a text below the request demands is never checked."""
     text, start = sentence.text, sentence.start
     is_asked = reading.text.rstrip().endswith("?") and not text.endswith("?")
     findings = [*_shift(find_amounts(text), start), *_shift(find_bans(text), start)]
     findings += [*find_literals(text, start, reading), *find_forms(text, start, reading)]
-    if not (sentence.is_given or is_unsure):
+    if not sentence.is_given:
         findings += [Finding(start + match.start(), start + match.end()) for match in _OPEN.finditer(text)]
     for finding in findings:
         if is_demand(text, finding.start - start, is_asked=is_asked):
-            is_open = is_unsure or sentence.is_given
-            yield Finding(finding.start, finding.end) if is_open else abstain(finding, sentence, reading.text)
+            is_checked = not sentence.is_given
+            yield abstain(finding, sentence, reading.text) if is_checked else replace(finding, check=None)
 
 
 def _shift(findings: Iterator[Finding], start: int) -> Iterator[Finding]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextvars import ContextVar
 
 import pytest
 
 from evaluation.errors import JudgeError
 from evaluation.judges.answers import JudgeFailure
-from evaluation.judges.judge_call import aask_judge, acall_judge, ask_judge, build_request, call_judge
+from evaluation.judges.judge_call import acall_judge, build_request, call_judge
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, request, state
 
@@ -53,17 +52,6 @@ async def test_blocking_code_within_a_running_loop_gets_its_answer_too(judge):
     assert call_judge(judge, request()) == '{"score": 4}'
 
 
-async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
-    seen = ContextVar("seen", default="nothing")
-    seen.set("the caller's")
-
-    class Looking:
-        async def ajudge(self, request):
-            return {"rationale": seen.get()}
-
-    assert ask_judge(Looking(), request()) == {"rationale": "the caller's"}
-
-
 @pytest.mark.parametrize(
     ("error", "kind", "reason"),
     [
@@ -75,13 +63,6 @@ async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
 )
 def test_what_a_judge_raises_is_a_failure_of_its_kind(error, kind, reason):
     assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
-
-
-async def test_an_error_out_of_a_thread_is_raised_as_it_is_where_it_is_asked_for():
-    error = ConnectionError("refused")
-    with pytest.raises(ConnectionError) as raised:
-        await aask_judge(OnlySync(error), request())
-    assert raised.value is error
 
 
 def test_an_error_keeps_what_the_call_cost_and_its_details():

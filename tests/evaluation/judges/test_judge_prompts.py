@@ -74,10 +74,6 @@ def test_the_rubric_is_messages_with_its_scale_questions_and_anchors():
     )
 
 
-def test_instructions_of_the_caller_are_messages_as_such():
-    assert prompt(request(), "Our readers are twelve.")[0].text.endswith("\nOur readers are twelve.")
-
-
 @pytest.mark.parametrize(
     ("fields", "label", "text"),
     [
@@ -88,10 +84,6 @@ def test_instructions_of_the_caller_are_messages_as_such():
 )
 def test_the_runs_texts_are_all_there(fields, label, text):
     assert fenced_text(prompt(request(**fields)), label) == text
-
-
-def test_what_is_not_there_is_not_mentioned():
-    assert "a reference answer" not in prompt(request())[1].text
 
 
 def test_actions_are_shown_one_a_line_without_what_is_not_known():

@@ -89,11 +89,6 @@ def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, reason):
     assert reason in result.reason
 
 
-def test_a_faulty_answer_still_says_what_it_cost():
-    result = read_judge_result({**GOOD, "score": 9}, RUBRIC)
-    assert result.usage == {"input_tokens": 10, "model": "m"}
-
-
 def test_a_criterion_that_nobody_asked_for_is_left_out():
     result = read_judge_result({**GOOD, "criteria": {"clarity": 5, "warmth": 3, "wit": 99}}, RUBRIC)
     assert set(result.criteria) == {"clarity", "warmth"}
@@ -141,12 +136,6 @@ def test_the_rubrics_schema_holds_for_what_it_speaks_of(feedback, kind):
     answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
     full_answer = answer if feedback is None else {**answer, "feedback": feedback}
     assert isinstance(read_judge_result(full_answer, WITH_SCHEMA), kind)
-
-
-def test_the_rubrics_schema_may_speak_of_the_usual_fields_too():
-    strict = Rubric(criteria=[Criterion(name="clarity")], json_schema={"required": ["recommended_action"]})
-    result = read_judge_result({"score": 4, "rationale": "Clear."}, strict)
-    assert result.kind == "malformed"
 
 
 @pytest.mark.parametrize(

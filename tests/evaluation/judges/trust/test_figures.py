@@ -20,12 +20,6 @@ def test_false_accepts_are_the_accepted_ones_of_all_wrong_outputs_with_their_exa
     assert rate.interval == pytest.approx((0.0667, 0.6525), abs=1e-4)  # Clopper and Pearson
 
 
-def test_false_rejects_are_the_refused_ones_of_the_right_outputs():
-    rate = trust_of(right="aaar", subtle="rrrr").false_rejects
-
-    assert (rate.successes, rate.trials) == (1, 4)
-
-
 def test_an_output_without_a_verdict_counts_apart():
     trust = trust_of(right="an", subtle="rnn", plain="a")
 

@@ -41,11 +41,6 @@ def test_a_judge_that_was_not_measured_has_no_figures(name):
     assert find_trust(name) is None
 
 
-def test_looking_for_figures_creates_no_folder(folder):
-    assert find_trust(JUDGE) is None
-    assert not folder.exists()
-
-
 def test_later_figures_replace_earlier_ones_and_leave_no_other_file(folder):
     save_trust(perfect())
     later = compute_trust(JUDGE, [("right", "refused"), ("subtle", "accepted")])
@@ -53,16 +48,6 @@ def test_later_figures_replace_earlier_ones_and_leave_no_other_file(folder):
 
     assert find_trust(JUDGE) == later
     assert len(list(folder.iterdir())) == 1
-
-
-def test_judges_have_files_of_their_own(folder):
-    save_trust(perfect())
-    broken = save_trust(perfect("../../another judge"))
-    broken.write_text("no JSON")
-
-    assert broken.parent == folder
-    assert find_trust(JUDGE) == perfect()
-    assert find_trust("../../another judge") is None
 
 
 def change(file, **fields):
