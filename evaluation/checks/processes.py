@@ -22,6 +22,9 @@ _INHERITED: Final = (
 _OWN: Final = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Python trusts the bytecode of a file with the same second and size, which may be of an earlier output."""
 _POLL_S: Final = 0.02
+_GRACE_S: Final = 1.0
+"""Seconds for the output of a group that was killed; a program that left the group may keep it open."""
+_CHUNK: Final = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +60,26 @@ def run_program(  # noqa: PLR0917
     Raises:
         OSError: It cannot be started.
     """
-    # Files, because a pipe that nobody reads blocks the program.
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as printed:
+    with tempfile.TemporaryFile() as source:
         source.write(text)
         source.seek(0)
-        process = _start(arguments, directory, environment, (source, printed))
-        try:
-            is_ended = _wait(process, seconds, stop)
-        finally:
-            _kill_group(process)
-        printed.seek(max(0, printed.seek(0, os.SEEK_END) - limit))
-        return ProgramResult(process.returncode if is_ended else None, printed.read())
+        process = _start(arguments, directory, environment, source)
+    tail = _Tail(process, limit)
+    try:
+        is_ended = _wait(process, seconds, stop)
+    finally:
+        _kill_group(process)
+    return ProgramResult(process.returncode if is_ended else None, tail.close())
 
 
 def _start(
-    arguments: Sequence[str],
-    directory: Path,
-    environment: Mapping[str, str],
-    files: tuple[IO[bytes], IO[bytes]],
+    arguments: Sequence[str], directory: Path, environment: Mapping[str, str], source: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
     return subprocess.Popen(  # noqa: S603 - the user's own arguments, and no shell
         arguments,
-        stdin=files[0],
-        stdout=files[1],
+        stdin=source,
+        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=directory,
         env={**inherited, **_OWN, **environment},
@@ -105,3 +104,25 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
             # The program is the leader of its group.
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+class _Tail:
+    """Reads the output of a program in a thread, so that a full pipe never blocks it, and keeps the end."""
+
+    def __init__(self, process: subprocess.Popen[bytes], limit: int) -> None:
+        self._process, self._limit, self._kept = process, limit, b""
+        self._thread = threading.Thread(target=self._read, name="check-output", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        with suppress(OSError, ValueError):
+            while stream and (chunk := os.read(stream.fileno(), _CHUNK)):
+                self._kept = (self._kept + chunk)[-self._limit :]
+
+    def close(self) -> bytes:
+        """Return the end of the output, once it is whole."""
+        self._thread.join(_GRACE_S)
+        if self._process.stdout and not self._thread.is_alive():
+            self._process.stdout.close()
+        return self._kept

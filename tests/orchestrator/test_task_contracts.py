@@ -13,10 +13,9 @@ from evaluation.checks import read_checks
 from evaluation.judges.trust.figures import VerdictCounts
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.task_checks import DerivedChecks
-from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, RetryPolicy, RunFinished
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
-from tests.fakes.hook import RecordingHook
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -105,16 +104,6 @@ def test_the_derived_contract_is_stored_with_the_run():
     assert json.loads(json.dumps(state)) == state
 
 
-def test_the_events_carry_the_contract_and_the_basis():
-    hook = RecordingHook()
-    state = orchestrate(FakeExecutor("apple"), hooks=(hook,)).run("Name a fruit in at most 2 words")
-    [planned] = [event for event in hook.events if isinstance(event, Planned)]
-
-    assert planned.derived == state["declared"]["derived"]
-    assert isinstance(hook.events[-1], RunFinished)
-    assert hook.events[-1].basis == "unverified"
-
-
 def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_task():
     plan = ["name three fruits", "choose one in at most 3 words"]
     executor = SynthesizingExecutor("apple, pear and plum", "a plum", written=("it is a plum", "plum"))
@@ -129,14 +118,6 @@ def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_ta
         ("plum", "validated", "unverified"),
     ]
     assert state["basis"] == "unverified"
-
-
-def test_an_executor_without_synthesize_writes_an_answer_if_the_task_states_something():
-    plan, task = ["one", "two"], "Name a fruit in at most 2 words"
-    stated = orchestrate(FakeExecutor("a b c", "d e f", "apple"), plan=plan).run(task)
-    nothing = orchestrate(FakeExecutor("a b c", "d e f"), plan=plan).run("Name a fruit")
-
-    assert (stated["output"], nothing["output"]) == ("apple", "d e f")
 
 
 @pytest.mark.parametrize("synthesis", [False, None])

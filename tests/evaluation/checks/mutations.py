@@ -186,16 +186,10 @@ def _make_repetition(arguments, rng):
 
 def _make_end(arguments, rng):
     phrase = arguments["end_phrase"]
-    for end in (
-        phrase,
-        phrase.upper(),
-        f"{phrase}\n",
-        f'{phrase}"',
-        f"{phrase} Bye",
-        phrase[:-2],
-        f"{phrase}\n\nMore.",
-    ):
-        yield f"{make_text(rng, 2)} {end}"
+    for tail in ("", "\n", '"', " Bye", "\n\nMore."):
+        yield f"{make_text(rng, 2)} {phrase}{tail}"
+    yield f"{make_text(rng, 2)} {phrase.upper()}"
+    yield f"{make_text(rng, 2)} {phrase[:-2]}"
 
 
 def _make_capitals(arguments, rng):
@@ -205,25 +199,17 @@ def _make_capitals(arguments, rng):
 
 
 def _make_upper(arguments, rng):
-    text = make_text(rng, 5)
-    yield from (
-        text.upper(),
-        text.upper() + " x",
-        text,
-        " ".join(OTHER["de"]).upper(),
-        text.upper().replace(".", "!"),
-    )
+    yield from _make_case(rng, str.upper, " x")
 
 
 def _make_lower(arguments, rng):
+    yield from _make_case(rng, str.lower, " X")
+
+
+def _make_case(rng, change, other):
     text = make_text(rng, 5)
-    yield from (
-        text.lower(),
-        text.lower() + " X",
-        text,
-        " ".join(OTHER["de"]).lower(),
-        text.lower().replace(".", "!"),
-    )
+    yield from (change(text), change(text) + other, text, change(" ".join(OTHER["de"])))
+    yield change(text).replace(".", "!")
 
 
 def _make_comma(arguments, rng):
@@ -233,26 +219,13 @@ def _make_comma(arguments, rng):
 
 def _make_quotation(arguments, rng):
     text = make_text(rng, 3).strip('"')
-    yield from (
-        f'"{text}"',
-        f'"{text}',
-        f'{text}"',
-        f'"{text}" End',
-        f' "{text}"\n',
-        f"'{text}'",
-        f"“{text}”",
-    )
+    for frame in ('"%s"', '"%s', '%s"', '"%s" End', ' "%s"\n', "'%s'", "“%s”"):
+        yield frame.replace("%s", text)
 
 
 def _make_answer(arguments, rng):
-    for answer in (
-        "My answer is yes.",
-        "My answer is no.",
-        "My answer is maybe.",
-        "My answer is Yes",
-        "Yes.",
-        "my answer: no",
-    ):
+    answers = [f"My answer is {word}" for word in ("yes.", "no.", "maybe.", "Yes")]
+    for answer in (*answers, "Yes.", "my answer: no"):
         yield answer
         yield f"{make_text(rng, 1)} {answer}"
 

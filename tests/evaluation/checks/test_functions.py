@@ -35,16 +35,6 @@ def test_a_function_says_whether_an_output_passes():
     assert failed.sentence == 'Start with a greeting; the check "has_greeting" did not pass.'
 
 
-def test_the_context_has_the_task_and_the_tool_calls():
-    @check
-    def uses_the_search(context):
-        return context.task == "Find it" and context.tool_calls[0].args == {"query": "it"}
-
-    context = CheckContext("", "Find it", (ToolUse("search", {"query": "it"}, result="here"),))
-
-    assert uses_the_search.evaluate(context).passed
-
-
 def test_a_function_cannot_change_the_record():
     @check
     def clear(context):

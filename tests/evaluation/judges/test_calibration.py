@@ -88,9 +88,3 @@ def test_a_label_that_is_no_score_of_the_scale_is_refused(label):
 
 def test_a_judge_that_is_awaited_is_calibrated_as_well():
     assert calibrate(Waiting(), labelled()) == calibrate(Reader(), labelled())
-
-
-def test_kappa_comes_with_an_interval_that_few_runs_make_wide():
-    measured = calibrate(Reader(), labelled()).agreement
-    low, high = measured.kappa_interval
-    assert low < 0.0 < measured.kappa < high

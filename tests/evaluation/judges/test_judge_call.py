@@ -10,7 +10,7 @@ from evaluation.errors import JudgeError
 from evaluation.judges.answers import JudgeFailure
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge
 from evaluation.testing import FailingJudge, ScriptedJudge
-from tests.evaluation.judges.asking import GOOD, request, state
+from tests.evaluation.judges.asking import request, state
 
 
 class OnlyAsync:
@@ -77,13 +77,6 @@ def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
     failure = call_judge(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)), request())
     assert len(failure.reason) < 400
     assert "Ab3d" not in failure.reason
-
-
-@pytest.mark.parametrize("answer", [None, 4, [GOOD], {"score": {1, 2}}])
-def test_an_answer_that_is_no_json_object_is_malformed(answer):
-    failure = call_judge(ScriptedJudge([answer]), request())
-    assert isinstance(failure, JudgeFailure)
-    assert failure.kind == "malformed"
 
 
 async def test_no_judge_is_a_failure_of_its_own():

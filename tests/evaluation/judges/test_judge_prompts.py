@@ -130,16 +130,3 @@ def test_what_the_rubric_asks_for_beside_the_usual_is_asked_for():
     schema = answer_schema(LEGAL_SURVEY)
     assert schema["properties"]["detailed_feedback"]["minItems"] == 1
     assert "detailed_feedback" in schema["required"]
-
-
-def test_the_rubrics_definitions_come_along_but_no_field_is_asked_for_twice():
-    rubric = Rubric(
-        criteria=[Criterion(name="x")],
-        json_schema={
-            "$defs": {"note": {"type": "string"}},
-            "properties": {"note": {"$ref": "#/$defs/note"}, "score": {"type": "number"}},
-        },
-    )
-    schema = answer_schema(rubric)
-    assert schema["$defs"] == {"note": {"type": "string"}}
-    assert ("note" in schema["properties"], "score" in schema["properties"]) == (True, False)
