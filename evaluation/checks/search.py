@@ -16,11 +16,10 @@ import regex
 
 from evaluation.checks.segmentation import compile_phrase
 from evaluation.patterns.regex import matches_pattern
-from evaluation.texts.disguises import STROKE, read_disguised, spell_strokes
+from evaluation.texts.disguises import STROKE, read_disguised, read_rendered, spell_strokes
 from evaluation.texts.normal import normalize_for_search, normalize_lines, unify_signs
 from evaluation.texts.number_words import read_worded_numbers
 from evaluation.texts.numbers import is_near, read_values
-from evaluation.texts.rendering import read_rendered
 
 _CACHED_TEXTS: Final = 16
 

@@ -5,10 +5,13 @@ Required content is never searched in this way: a look-alike of a disclaimer is 
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
+
+import regex
 
 from evaluation.texts.normal import normalize_lines, remove_loose_marks
 
@@ -27,6 +30,15 @@ _DOTLESS: Final = frozenset("\u0131\u0269\u026a\u04cf")
 _CACHED: Final = 65_536
 _CACHED_TEXTS: Final = 8
 """The texts of one run, which each of its rules reads again."""
+
+_INLINE: Final = r"(?:a|abbr|b|big|code|del|em|font|i|ins|mark|s|small|span|strong|sub|sup|u|wbr)"
+_LONGEST: Final = 200
+"""Characters of a tag or a comment; it bounds the search."""
+_WITHIN_WORD: Final = regex.compile(
+    rf"(?<=\p{{L}})(?:\*{{1,3}}|~~|`|<!--[^<>]{{0,{_LONGEST}}}-->|</?{_INLINE}(?:\s[^<>]{{0,{_LONGEST}}})?/?>)++"
+    r"(?=\p{L})",
+    regex.IGNORECASE,
+)
 
 
 @lru_cache(_CACHED_TEXTS)
@@ -87,3 +99,12 @@ def spell_strokes(reading: str) -> Iterator[str]:
         yield reading
     else:
         yield from (reading.replace(STROKE, char) for char in STROKES)
+
+
+@lru_cache(_CACHED_TEXTS)
+def read_rendered(text: str) -> str:
+    """Return the text without the marks and tags inside of words, with character references resolved.
+
+    Marks between words stay, and so do underscores, which are a part of names.
+    """
+    return _WITHIN_WORD.sub("", html.unescape(text))
