@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -22,9 +22,11 @@ from agents.contracts import JsonSchema
 from agents.models.ollama import require_complete
 from agents.models.sampling import Sampling, apply_sampling, remove_refused
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.surrogates import make_sendable, replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 
 T = TypeVar("T")
+
+_SENT_FIELDS: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 Model = Runnable[LanguageModelInput, BaseMessage]
 
@@ -176,3 +178,24 @@ def reply_text(message: BaseMessage) -> str:
         # All of them: with two answers, the reader has to see that the model gave none.
         text = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     return replace_surrogates(text)
+
+
+def make_sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Replaces lone surrogates in messages. A message without any stays the same object."""
+    return [_make_sendable(message) for message in messages]
+
+
+def _make_sendable(message: BaseMessage) -> BaseMessage:
+    fields = {name: value for name in _SENT_FIELDS if (value := getattr(message, name, None))}
+    update = {name: _replace_in(value) for name, value in fields.items()}
+    return message if update == fields else message.model_copy(update=update)
+
+
+def _replace_in(value: object) -> object:
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, list):
+        return [_replace_in(item) for item in value]
+    if isinstance(value, dict):
+        return {_replace_in(key): _replace_in(item) for key, item in value.items()}
+    return value

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 
 from agents.models.address import find_address, hide_credentials
 from agents.models.embedded import find_served_weights
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 
 _NAMES: Final = ("model_name", "model")
 _SETTINGS: Final = (

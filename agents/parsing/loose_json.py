@@ -131,3 +131,12 @@ def read_boolean(value: object) -> bool | None:
     if isinstance(value, str):
         return {"true": True, "false": False}.get(value.strip().lower())
     return value if isinstance(value, bool) else None
+
+
+def replace_surrogates(text: str) -> str:
+    """Replaces each lone surrogate with U+FFFD: half of a pair, which no request and no file can carry.
+
+    A model writes one if it cuts an emoji in two; a file name that is not UTF-8 decodes to them.
+    """
+    # UTF-16 joins two halves that stand side by side, which UTF-8 would replace one by one.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

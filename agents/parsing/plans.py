@@ -8,9 +8,8 @@ from itertools import groupby
 from typing import Final
 
 from agents.contracts import Unreadable
-from agents.parsing.loose_json import find_containers, load_json, repair_json
+from agents.parsing.loose_json import find_containers, load_json, repair_json, replace_surrogates
 from agents.parsing.objects import remove_thoughts, unwrap_fence
-from agents.parsing.surrogates import replace_surrogates
 
 _JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
 _PLAN_SIGN: Final = re.compile(r"plan|steps|\\u", re.IGNORECASE)

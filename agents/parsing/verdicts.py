@@ -8,9 +8,15 @@ from typing import Final
 
 from agents.contracts import Unreadable, Verdict
 from agents.parsing.denials import find_denial
-from agents.parsing.loose_json import find_containers, fold_object, load_json, load_or_repair, read_boolean
+from agents.parsing.loose_json import (
+    find_containers,
+    fold_object,
+    load_json,
+    load_or_repair,
+    read_boolean,
+    replace_surrogates,
+)
 from agents.parsing.objects import find_objects
-from agents.parsing.surrogates import replace_surrogates
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
 _VERDICT_SIGN: Final = re.compile(r"success|feedback|\\u", re.IGNORECASE)

@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from benchmarks.effect.arms.base import Answer, Arm, Trial
 from benchmarks.effect.models import Meter, ModelSource
 from benchmarks.effect.prompts import Prompt, is_right

@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import ClassVar, Final
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from agents.sync import DaemonExecutor
 from evaluation.checks.base import CheckOutcome
 from evaluation.checks.context import CheckContext

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from agents.sync import run_sync
 from evaluation.checks.base import CheckKind, CheckOutcome, Covers, find_missing
 from evaluation.checks.context import CheckContext

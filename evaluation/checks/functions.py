@@ -12,7 +12,7 @@ from functools import partial, reduce
 from importlib import import_module
 from typing import ClassVar, Final, SupportsIndex, TypeAlias, overload
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from agents.sync import DaemonExecutor
 from evaluation.checks.base import CheckKind, CheckOutcome
 from evaluation.checks.context import CheckContext

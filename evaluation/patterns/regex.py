@@ -12,7 +12,7 @@ from typing import Annotated, Final, Protocol, TypeAlias, cast
 import re2
 from pydantic import AfterValidator
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import quote_text, redact
 

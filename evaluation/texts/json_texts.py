@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 
 _FENCED: Final = re.compile(
     r"(?<!`)`{3,}+(?P<inline>[^`\n]+)`{3,}+"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from evaluation.sensitive.quoting import shorten
 from evaluation.validation.input_model import InputModel
 from evaluation.validation.problems import Path, format_path

@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from agents.contracts import Unreadable
-from agents.parsing.surrogates import replace_surrogates
+from agents.parsing.loose_json import replace_surrogates
 from evaluation.sensitive.quoting import shorten
 from orchestrator.state.supervision_records import (
     CommitKind,

@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 
 from agents import BaseAgent, ExecutionAgent, MonitoringAgent
-from agents.parsing.surrogates import make_sendable
+from agents.calls.conversation import make_sendable
 from agents.testing import ScriptedChatModel
 
 HALF = "a\udc80b"
