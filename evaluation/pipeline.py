@@ -94,7 +94,7 @@ def run_pipeline(case: object, plugins: Plugins) -> EvaluationState:
 
 
 async def arun_pipeline(case: object, plugins: Plugins) -> EvaluationState:
-    """Evaluate a case without blocking the loop while a judge or an embedder answers."""
+    """Evaluate a case without blocking the loop while a judge or a check answers."""
     state, name = prepare_evaluation(case, plugins), FIRST
     while (name := _next_name(name, state)) != END:
         node = NODES[name]

@@ -1,4 +1,4 @@
-"""The plug-ins of an evaluation: judge, embedder, prices, checks."""
+"""The plug-ins of an evaluation: judge, prices, checks."""
 
 from __future__ import annotations
 
@@ -121,14 +121,6 @@ def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
     )
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors, as LangChain's ``Embeddings`` does."""
-
-    def embed_documents(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        """Return one vector for each text, all of the same length."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Price:
     """Price of one model in US dollars for a million tokens.
@@ -159,8 +151,6 @@ class Plugins:
 
     judge: Judge | AsyncJudge | None = None
     """Scores what no program can score. Without a judge, a run that needs one ends as ``needs_review``."""
-    embedder: Embedder | None = None
-    """Turns texts into vectors for ``semantic_similarity``."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """By model; used to compute ``cost_usd`` if the run does not record it."""
     recognizers: tuple[Recognizer, ...] = ()
@@ -193,7 +183,6 @@ class Plugins:
 class PluginOptions(TypedDict, total=False):
     """The plug-ins by name, without the judge; the fields of ``Plugins``."""
 
-    embedder: Embedder | None
     prices: Mapping[str, Price]
     recognizers: tuple[Recognizer, ...]
     checks: Sequence[CustomCheck]

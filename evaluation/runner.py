@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack
 
 from evaluation.errors import ContractError
@@ -51,26 +48,12 @@ def in_order(
         raise errors[0]
 
 
-def split_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of ``size`` items, the last one shorter; an error of ``items`` is raised at the end."""
-    errors: list[Exception] = []
-    source = _until_error(items, errors)
-    while chunk := list(islice(source, size)):
-        yield chunk
-    if errors:
-        raise errors[0]
-
-
 def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
     """Yield the items until they raise, and add the error to ``errors``."""
     try:
         yield from items
     except Exception as error:  # noqa: BLE001 - raised again after the results of the items before it
         errors.append(error)
-
-
-_CHUNK = 64
-"""Cases sent to a process at once: sending one costs about as much as evaluating it."""
 
 
 def evaluate(
@@ -113,7 +96,6 @@ def evaluate_many(
     *,
     judge: AnyJudge | JudgeFunction | None = None,
     concurrency: int = 8,
-    processes: int = 1,
     **options: Unpack[PluginOptions],
 ) -> Iterator[EvaluationReport]:
     """Evaluate many runs; yields one report for each case, in the order of the cases.
@@ -126,30 +108,18 @@ def evaluate_many(
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         concurrency: Number of cases that are with the judge at the same time. Without a judge, cases are
             evaluated one after the other.
-        processes: Number of processes that share the work; more than one pays from some thousand cases on.
-            The plug-ins have to be picklable then, and a script needs its ``if __name__ == "__main__"``.
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Raises:
-        ContractError: ``concurrency`` or ``processes`` is less than 1, ``cases`` is one case or a path, or
-            several processes would write the file of a check.
+        ContractError: ``concurrency`` is less than 1, or ``cases`` is one case or a path.
     """
     if isinstance(cases, str | Mapping):
         raise ContractError(
             f"cases is a {type(cases).__name__}; give a list of cases, or read a file with read_cases(path)"
         )
-    if concurrency < 1 or processes < 1:
-        raise ContractError(
-            f"concurrency={concurrency}, processes={processes}; give whole numbers of at least 1"
-        )
+    if concurrency < 1:
+        raise ContractError(f"concurrency={concurrency}; give a whole number of at least 1")
     plugins = Plugins(check_judge(judge), **options)
-    if processes > 1 and (writer := next((check for check in plugins.own_checks if check.writes_file), None)):
-        raise ContractError(
-            f"processes={processes}, and the check {writer.name!r:.80} writes its output_file for one output "
-            "after the other; give processes=1, or let the command read its standard input"
-        )
-    if processes > 1:
-        return _run_in_processes(cases, plugins, processes)
     if judge is not None and concurrency > 1:
         return _run_in_threads(cases, plugins, concurrency)
     return (_build_report(case, plugins) for case in cases)
@@ -165,31 +135,3 @@ def _run_in_threads(
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
         # Twice as many as threads, so that no thread waits while the oldest case is slow.
         yield from in_order(pool, partial(_build_report, plugins=plugins), cases, 2 * concurrency)
-
-
-def _run_in_processes(
-    cases: Iterable[object], plugins: Plugins, processes: int
-) -> Iterator[EvaluationReport]:
-    # Not fork: a forked child inherits locks that other threads hold, for instance of a judge's client.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        work = partial(_build_reports, plugins=plugins)
-        encoded = (_encode_case(case, plugins) for case in cases)
-        for reports in in_order(pool, work, split_chunks(encoded, _CHUNK), 2 * processes):
-            yield from reports
-
-
-def _encode_case(case: object, plugins: Plugins) -> bytes | EvaluationReport:
-    """Encode a case for another process, or evaluate it here if it cannot be sent."""
-    # Not left to the pool, whose error would take the whole chunk with it.
-    try:
-        return pickle.dumps(case)
-    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
-        return _build_report(case, plugins)
-
-
-def _build_reports(cases: list[bytes | EvaluationReport], plugins: Plugins) -> list[EvaluationReport]:
-    return [
-        # The bytes come from the process that started this one.
-        _build_report(pickle.loads(case), plugins) if isinstance(case, bytes) else case  # noqa: S301
-        for case in cases
-    ]

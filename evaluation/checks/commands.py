@@ -80,11 +80,6 @@ class CommandCheck(CustomCheck):
         object.__setattr__(self, "name", self.name or Path(self.arguments[0]).name)
         super().__post_init__()
 
-    @property
-    def writes_file(self) -> bool:
-        """Whether it writes a file, so that one process has to run it for one output after the other."""
-        return self.output_file is not None
-
     async def _decide(self, context: CheckContext) -> CheckOutcome:
         stop = threading.Event()
         run = asyncio.wrap_future(_THREADS.submit(self._run, context, stop))

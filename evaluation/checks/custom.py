@@ -55,11 +55,6 @@ class CustomCheck(ABC):
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise ContractError(f"timeout is {self.timeout}; give a positive number of seconds")
 
-    @property
-    def writes_file(self) -> bool:
-        """Whether it writes a file, so that one process has to run it for one output after the other."""
-        return False
-
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output from blocking code, also inside of a running event loop."""
         return run_sync(lambda: self.aevaluate(context))

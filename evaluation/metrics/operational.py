@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean, median, quantiles
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
@@ -26,14 +25,8 @@ QUANTITIES: Final = (
     "retries",
 )
 """The values that every report lists, as a number or as missing."""
-_PER_CALL: Final = ("mean", "p50", "p95", "max")
 OPERATIONAL_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
-    (
-        *QUANTITIES,
-        *(f"call_latency_{part}_ms" for part in _PER_CALL),
-        *(f"tool_latency_{part}_ms" for part in _PER_CALL),
-    ),
-    "lower",
+    (*QUANTITIES, "call_latency_max_ms", "tool_latency_max_ms"), "lower"
 )
 
 
@@ -89,7 +82,7 @@ def collect_quantities(
     recorded = as_list(metadata.get("call_latencies_ms"))
     latencies = [float(value) for value in recorded if isinstance(value, (int, float))]
     if latencies:
-        known.update(_summarize_latencies("call_latency", latencies))
+        known["call_latency_max_ms"] = Quantity(max(latencies))
         # A run that records one latency for each call has recorded the number of calls too.
         known.setdefault("model_calls", Quantity(len(latencies)))
     _derive_total(known)
@@ -127,16 +120,7 @@ def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
     latencies = [ms for action in calls if (ms := action["latency_ms"]) is not None]
     errors = sum(action["error"] is not None for action in calls)
     counts = {"tool_calls": Quantity(len(calls)), "tool_errors": Quantity(errors)}
-    return {**counts, **_summarize_latencies("tool_latency", latencies)} if latencies else counts
-
-
-def _summarize_latencies(name: str, values: Sequence[float]) -> dict[str, Quantity]:
-    ordered = sorted(values)
-    # By linear interpolation (Hyndman and Fan 1996, type 7); statistics needs two values.
-    p95 = quantiles(ordered, n=20, method="inclusive")[-1] if len(ordered) > 1 else ordered[0]
-    # mean() sums exactly, so that the sum cannot overflow.
-    parts = (mean(ordered), median(ordered), p95, ordered[-1])
-    return {f"{name}_{part}_ms": Quantity(value) for part, value in zip(_PER_CALL, parts, strict=True)}
+    return {**counts, "tool_latency_max_ms": Quantity(max(latencies))} if latencies else counts
 
 
 def _derive_total(known: dict[str, Quantity]) -> None:

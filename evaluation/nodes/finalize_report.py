@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast, get_args
 
 from evaluation.checks.custom import CustomSource
@@ -11,7 +10,7 @@ from evaluation.metrics.metric_table import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
 from evaluation.results.plain_report import EvaluationReportDict
-from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, find_nothing
+from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
 from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
@@ -40,8 +39,6 @@ _OUTSIDE_FIELDS: Final = (
 )
 """Fields with data from outside."""
 
-Quote = Callable[[object], JsonObject]
-
 
 def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Build the report and redact all that it quotes."""
@@ -56,12 +53,10 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
     if redactor.withholds:
         state = {**state, "errors": [*state["errors"], UNSEARCHED]}
-    # Searching an excerpt takes ten times as long as cutting it.
-    quote = partial(build_excerpt, search=find_nothing) if is_harmless else build_excerpt
     update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
-        "evaluation_report": cast("EvaluationReportDict", build_report(state, quote)),
+        "evaluation_report": cast("EvaluationReportDict", build_report(state)),
     }
     return redactor.clean(update)
 
@@ -76,8 +71,8 @@ def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[ob
             yield value
 
 
-def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
-    """Build the report of a state; ``quote`` formats evidence."""
+def build_report(state: EvaluationState) -> JsonObject:
+    """Build the report of a state."""
     return {
         "schema_version": SCHEMA_VERSION,
         "status": state["evaluation_status"],
@@ -85,24 +80,28 @@ def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
         "input": state["input"],
         "case_id": state["case_id"],
         "checks": state["check_results"],
-        "metrics": {name: _quote_mismatches(values, quote) for name, values in metric_groups(state).items()},
+        "metrics": {name: _quote_mismatches(values) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
         "judge": _build_judge_report(state),
         "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
         "alerts": state["alerts"],
         "failures": _failures(state),
-        "evidence": _build_evidence(state, quote),
+        "evidence": _build_evidence(state),
         "errors": state["errors"],
         "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
     }
 
 
-def _quote_mismatches(values: JsonObject, quote: Quote) -> JsonObject:
+def _quote_mismatches(values: JsonObject) -> JsonObject:
     """Return a metric group with its differing arguments quoted as evidence."""
     if not values:
         return build_group({}, [])
     mismatches = [
-        {**fields, "expected": quote(fields.get("expected")), "actual": quote(fields.get("actual"))}
+        {
+            **fields,
+            "expected": build_excerpt(fields.get("expected")),
+            "actual": build_excerpt(fields.get("actual")),
+        }
         for fields in map(as_object, as_list(values.get("argument_mismatches")))
     ]
     return {**values, "argument_mismatches": mismatches} if mismatches else values
@@ -142,7 +141,7 @@ def _count_checks(state: EvaluationState) -> str:
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"
 
 
-def _build_evidence(state: EvaluationState, quote: Quote) -> list[object]:
+def _build_evidence(state: EvaluationState) -> list[object]:
     if "final_output" not in state["agent_run"]:
         return []
-    return [{"of": "final_output", **quote(state["actual_output"])}]
+    return [{"of": "final_output", **build_excerpt(state["actual_output"])}]

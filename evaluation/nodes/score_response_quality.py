@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -29,9 +28,8 @@ from evaluation.metrics.response.scores import (
     score_against_reference,
     score_keywords,
 )
-from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords
-from evaluation.plugins import Embedder, Plugins
+from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, Score, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
@@ -68,28 +66,24 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
     case = _read_case(state)
     context = build_context(state) if case.requirements else _UNUSED
     results = evaluate_checks(case.requirements, context, plugins.own_checks, plugins.call_check)
-    return _score_case(state, plugins, case, results)
+    return _score_case(state, case, results)
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Score the response; in a thread if an embedder is used, which often waits for a service."""
+    """Score the response, and await the checks of the user's code."""
     case = _read_case(state)
     context = build_context(state) if case.requirements else _UNUSED
     results = await aevaluate_checks(case.requirements, context, plugins.own_checks, plugins.call_check)
-    if plugins.embedder is None:
-        return _score_case(state, plugins, case, results)
-    return await to_thread(_score_case, state, plugins, case, results)
+    return _score_case(state, case, results)
 
 
-def _score_case(
-    state: EvaluationState, plugins: Plugins, case: _Case, results: list[CheckResult]
-) -> EvaluationState:
+def _score_case(state: EvaluationState, case: _Case, results: list[CheckResult]) -> EvaluationState:
     if not case.has_demand:
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group(unscored, [])}
     outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
     scores: dict[str, Score] = {
-        **_score_text(case, plugins.embedder),
+        **_score_text(case),
         "required_content": _score_content(outcomes, "required_content"),
         "forbidden_content": _score_content(outcomes, "forbidden_content"),
     }
@@ -155,31 +149,28 @@ def _read_probe(value: object) -> ToolUse:
     return ToolUse(call.name, args, call.result, None if call.error in {None, False} else str(call.error))
 
 
-def _score_text(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
+def _score_text(case: _Case) -> dict[str, Score]:
     scores: dict[str, Score] = {
-        **dict.fromkeys((*REFERENCE_METRICS, "semantic_similarity"), not_applicable(_NO_REFERENCE)),
+        **dict.fromkeys(REFERENCE_METRICS, not_applicable(_NO_REFERENCE)),
         "keyword_coverage": not_applicable(_NO_KEYWORDS),
     }
     if case.output is None:
         missing = missing_data("the run has no final output")
-        return {**scores, **dict.fromkeys(_metrics_of_output(case, embedder), missing)}
+        return {**scores, **dict.fromkeys(_metrics_of_output(case), missing)}
     words = split_words(case.output)
     if case.reference is not None:
         scores |= score_against_reference(case.output, case.reference, words)
-        scores["semantic_similarity"] = semantic_similarity(embedder, case.output, case.reference)
     # After the reference, whose words are only the default keywords.
     if case.keywords:
         scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
     return {**scores, "characters": len(case.output), "words": len(words)}
 
 
-def _metrics_of_output(case: _Case, embedder: Embedder | None) -> Iterator[str]:
+def _metrics_of_output(case: _Case) -> Iterator[str]:
     """List the metrics that need an output."""
     yield from LENGTHS
     if case.reference is not None:
         yield from REFERENCE_METRICS
-    if case.reference is not None and embedder is not None:
-        yield "semantic_similarity"
     if case.reference is not None or case.keywords:
         yield "keyword_coverage"
 

@@ -29,7 +29,7 @@ from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_p
 from evaluation.sensitive.known_values import Literals
 from evaluation.sensitive.quoting import redact, shorten
 from evaluation.sensitive.scanner import Search, build_search, find_sensitive
-from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span
+from evaluation.sensitive.spans import MAX_VALUES, Recognizer
 from evaluation.values import JsonObject, Severity
 
 _DIGITS_OF_HASH: Final = 16
@@ -76,12 +76,7 @@ T = TypeVar("T")
 _CleanText: TypeAlias = Callable[[str], str]
 
 
-def find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
-    """Find nothing: the search for a text that is known to be harmless."""
-    return ()
-
-
-def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
+def build_excerpt(value: object, limit: int = 80) -> JsonObject:
     """Quote a JSON value: enough to recognise it, without sensitive data.
 
     Returns:
@@ -97,7 +92,7 @@ def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitiv
         "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
         "type": _json_type(value),
         "length": len(data),
-        "excerpt": redact(text, search) if len(text) <= limit else shorten(text, limit, search),
+        "excerpt": redact(text) if len(text) <= limit else shorten(text, limit),
     }
 
 

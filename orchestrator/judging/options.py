@@ -12,7 +12,6 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.checks.registry import require_checks
 from evaluation.plugins import (
     AnyJudge,
-    Embedder,
     JudgeFunction,
     PluginOptions,
     check_judge,
@@ -34,7 +33,6 @@ class EvaluationOptions:
         baseline: What every step is compared with: an earlier report, metrics by name, several runs as
             ``{"runs": [...]}``, or a function of the task and the step.
             The ``baseline_metrics`` of an ``EvaluationCase`` that is a contract come first.
-        embedder: Turns texts into vectors for ``semantic_similarity``, as LangChain's ``Embeddings`` does.
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
         named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
@@ -45,7 +43,6 @@ class EvaluationOptions:
     """
 
     baseline: Baseline | BaselineFunction | None = None
-    embedder: Embedder | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     recognizers: tuple[Recognizer, ...] = ()
     named_checks: Sequence[CustomCheck] = ()
@@ -106,7 +103,7 @@ def check_evaluation(options: object) -> None:
     if options is not None and not isinstance(options, EvaluationOptions):
         raise ConfigurationError(
             f"evaluation is {format_repr(options, 80)}; "
-            "give EvaluationOptions(baseline=..., embedder=...), or None"
+            "give EvaluationOptions(baseline=..., prices=...), or None"
         )
 
 

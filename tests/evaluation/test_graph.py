@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationState, RubricJudge, aevaluate, build_evaluation_graph
+from evaluation import EvaluationState, RubricJudge, build_evaluation_graph
 from evaluation.testing import ScriptedJudge
 
 NODES = (
@@ -86,20 +86,6 @@ async def test_an_awaited_graph_computes_on_the_loop():
     assert set(threads) == {threading.get_ident()}
 
 
-@pytest.mark.parametrize("graph", [True, False])
-async def test_an_embedder_is_never_waited_for_on_the_loop(graph):
-    embedder = RecordingEmbedder()
-    case = {"agent_run": {"final_output": "a"}, "reference_output": "b"}
-
-    if graph:
-        await build_evaluation_graph(embedder=embedder).ainvoke(case)
-    else:
-        await aevaluate(case, embedder=embedder)
-
-    assert embedder.threads
-    assert threading.get_ident() not in embedder.threads
-
-
 class Tracer(BaseCallbackHandler):
     """Notes the names of the runs around each call of a model."""
 
@@ -121,15 +107,6 @@ async def test_a_tracer_of_the_graph_sees_the_model_that_its_judge_calls():
 
     [around] = tracer.around_models
     assert around[-2:] == ("run_rubric_judge", "evaluation")
-
-
-class RecordingEmbedder:
-    def __init__(self):
-        self.threads = set()
-
-    def embed_documents(self, texts):
-        self.threads.add(threading.get_ident())
-        return [[1.0] for _ in texts]
 
 
 def test_a_checkpointer_keeps_the_state():

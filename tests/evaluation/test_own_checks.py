@@ -74,12 +74,6 @@ async def test_all_ways_to_evaluate_run_the_functions():
     assert [each.status for each in evaluate_many([HELLO, BYE], checks=functions)] == ["passed", "failed"]
 
 
-def test_the_functions_reach_other_processes():
-    reports = evaluate_many([HELLO, BYE], checks=[has_greeting], processes=2)
-
-    assert [each.status for each in reports] == ["passed", "failed"]
-
-
 def test_a_contract_names_a_function():
     case = {**BYE, **NAMED}
 
@@ -159,13 +153,6 @@ def test_a_command_decides_with_the_end_of_its_output_as_evidence(tmp_path):
     assert evaluate(
         {**BYE, "checks": [{"check": "function", "name": "greets"}]}, named_checks=[command]
     ).checks
-
-
-def test_several_processes_do_not_write_the_same_file(tmp_path):
-    command = CommandCheck([sys.executable, "-c", ""], tmp_path, output_file="answer.txt")
-
-    with pytest.raises(ContractError, match="writes its output_file for one output after the other"):
-        evaluate_many([HELLO], checks=[command], processes=2)
 
 
 def test_a_command_as_data_is_refused():

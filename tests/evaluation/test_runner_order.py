@@ -5,7 +5,7 @@ from itertools import count, islice
 
 import pytest
 
-from evaluation.runner import in_order, split_chunks
+from evaluation.runner import in_order
 
 
 def broken_after(number):
@@ -44,14 +44,3 @@ def test_a_broken_source_raises_after_the_results_before_it(pool):
     with pytest.raises(OSError, match="ends here"):
         seen.extend(in_order(pool, str, broken_after(7), 3))
     assert seen == ["0", "1", "2", "3", "4", "5", "6"]
-
-
-def test_chunks_hold_everything_before_an_error():
-    seen = []
-    with pytest.raises(OSError, match="ends here"):
-        seen.extend(split_chunks(broken_after(5), 2))
-    assert seen == [[0, 1], [2, 3], [4]]
-
-
-def test_chunks_of_nothing_are_none():
-    assert list(split_chunks([], 3)) == []

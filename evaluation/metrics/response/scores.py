@@ -26,14 +26,13 @@ WORD_METRICS: Final = (
 )
 REFERENCE_METRICS: Final = (*TEXT_METRICS, *WORD_METRICS)
 """Metrics that compare an output with a reference and need no other input."""
-QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage", "semantic_similarity"})
+QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage"})
 """Metrics of quality: a threshold on one of them replaces the default check."""
 LENGTHS: Final = ("characters", "words")
 
 RESPONSE_METRICS: Final[Mapping[str, Literal["higher", "lower"] | None]] = {
     **dict.fromkeys(REFERENCE_METRICS, "higher"),
     "keyword_coverage": "higher",
-    "semantic_similarity": "higher",
     "required_content": "higher",
     "forbidden_content": "lower",
     **dict.fromkeys(LENGTHS, None),

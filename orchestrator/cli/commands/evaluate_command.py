@@ -50,7 +50,6 @@ Threads = Annotated[
 Fail = Annotated[FailOn, typer.Option(help="The least severe status that is not accepted.")]
 Require = Annotated[Requirement | None, typer.Option(help="What an accepted run has to rest on.")]
 Judge = Annotated[str | None, typer.Option(help="Ask this model what no program can decide.", metavar="SPEC")]
-Processes = Annotated[int, typer.Option(help="Evaluate in this many processes.", metavar="N", min=1)]
 Json = Annotated[bool, typer.Option("--json", help="Print the report of each run as a line of JSON.")]
 Output = Annotated[str | None, typer.Option(help="Write the results to this file.", metavar="FILE")]
 
@@ -63,7 +62,6 @@ def evaluate(  # noqa: PLR0917
     fail_on: Fail = "failed",
     require: Require = None,
     judge: Judge = None,
-    processes: Processes = 1,
     csv: Output = None,
     junit: Output = None,
     markdown: Output = None,
@@ -82,7 +80,7 @@ def evaluate(  # noqa: PLR0917
     with print_logs_on(console), report_bad_input():
         model = None if judge is None else RubricJudge(load_model(judge))
         fields = read_evaluation_contract(contract)
-        evaluation = RecordedEvaluation(fields, fail_on, require, model, processes)
+        evaluation = RecordedEvaluation(fields, fail_on, require, model)
         results: list[RunResult] = []
         with _open_runs(files or [], thread or [], db) as runs:
             for result, report in evaluation.evaluate(runs):

@@ -37,7 +37,6 @@ class RecordedEvaluation:
         fail_on: The least severe status that is not accepted.
         require: What an accepted status has to rest on; None for anything.
         judge: Scores what no program can; None for none.
-        processes: The number of processes.
         unread: What could not be read, and what was ignored, one sentence each.
         problems: How many runs could not be read.
     """
@@ -46,14 +45,13 @@ class RecordedEvaluation:
     fail_on: FailOn = "failed"
     require: Requirement | None = None
     judge: RubricJudge | None = None
-    processes: int = 1
     unread: list[str] = field(default_factory=list)
     problems: int = 0
 
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[tuple[RunResult, EvaluationReport]]:
         """Yields the result and the report of each run, in their order."""
         cases: deque[JsonObject] = deque()
-        reports = evaluate_many(self._list_cases(runs, cases), judge=self.judge, processes=self.processes)
+        reports = evaluate_many(self._list_cases(runs, cases), judge=self.judge)
         for report in reports:
             yield self._judge_report(report, cases.popleft()), report
 

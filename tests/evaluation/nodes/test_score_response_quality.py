@@ -18,11 +18,6 @@ PARAPHRASE = "Your parcel 12345 is on its way to you."
 GROUP = {"status", "passed", "counts", "unscored", "checks"}
 
 
-class Vectors:
-    def embed_documents(self, texts):
-        return [[1.0, 0.0], [0.6, 0.8]]
-
-
 def metrics(case, plugins=None):
     state = prepare_evaluation(case, Plugins())
     assert state["evaluation_status"] != "invalid", state["errors"]
@@ -145,7 +140,7 @@ def test_a_fact_that_differs_from_the_reference_is_named_and_never_passes(output
     assert found["passed"] is False
 
 
-@pytest.mark.parametrize("metric", ["token_f1", "rouge_1_recall", "keyword_coverage", "semantic_similarity"])
+@pytest.mark.parametrize("metric", ["token_f1", "rouge_1_recall", "keyword_coverage"])
 def test_a_threshold_on_the_quality_takes_the_place_of_the_default(metric):
     found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
 
@@ -264,21 +259,6 @@ def test_the_length_is_checked_against_its_bounds(bounds, expected):
     assert [(check["metric"], check["passed"]) for check in found["checks"]] == expected
 
 
-# Meaning
-
-
-def test_meaning_is_not_compared_by_default():
-    found = said("a", reference_output="b")
-
-    assert found["unscored"]["semantic_similarity"]["reason"] == "no embedder is given"
-
-
-def test_meaning_is_compared_by_an_injected_embedder():
-    case = {"agent_run": {"final_output": "a"}, "reference_output": "b"}
-
-    assert metrics(case, Plugins(embedder=Vectors()))["semantic_similarity"] == pytest.approx(0.6)
-
-
 # Missing output
 
 
@@ -338,15 +318,6 @@ def test_without_an_output_and_a_reference_only_the_length_is_missing():
         "characters",
         "words",
     }
-
-
-@pytest.mark.parametrize(("embedder", "status"), [(None, "not_applicable"), (Vectors(), "missing_data")])
-def test_without_an_output_meaning_is_missing_where_it_would_be_compared(embedder, status):
-    case = {"agent_run": {"tool_calls": ["search"]}, "reference_output": REFERENCE}
-
-    found = metrics(case, Plugins(embedder=embedder))
-
-    assert found["unscored"]["semantic_similarity"]["status"] == status
 
 
 def test_an_empty_output_is_an_output():

@@ -93,14 +93,6 @@ def test_json_is_a_line_for_each_run(cli, runs):
     ]
 
 
-def test_two_processes_give_the_results_of_one_in_their_order(cli, runs):
-    file = runs(*(SOURCED if number % 3 else UNSOURCED for number in range(200)))
-    one, two = (cli("evaluate", file, "--json", "--processes", number).stdout for number in ("1", "2"))
-
-    assert one == two
-    assert one.count("\n") == 200
-
-
 def test_a_stored_run_is_evaluated_by_its_name(cli, served, db):
     served(steps=["It costs 12.5 euros."])
     cli("run", "What does it cost?", "--model", "openai:m", "--db", str(db), "--thread", "one")

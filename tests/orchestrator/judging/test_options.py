@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
@@ -26,29 +26,6 @@ def run(executor: object = None, **options: object) -> Mapping[str, object]:
 
 def report_of(state: Mapping[str, object]) -> Mapping[str, object]:
     return state["results"][0]["report"]
-
-
-class SameDirection:
-    """An embedder for which all texts are alike."""
-
-    def embed_documents(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        return [[1.0, 0.0] for _ in texts]
-
-
-def test_an_embedder_computes_the_semantic_similarity():
-    contract = EvaluationContract(reference_output="other words", thresholds={"semantic_similarity": 0.9})
-    state = run(contract=contract, evaluation=EvaluationOptions(embedder=SameDirection()))
-
-    assert (state["status"], report_of(state)["status"]) == ("success", "passed")
-
-
-def test_without_an_embedder_the_failure_says_that_none_is_given():
-    contract = EvaluationContract(reference_output="other words", thresholds={"semantic_similarity": 0.9})
-    message = run(contract=contract)["failure"]["message"]
-
-    assert message.startswith("step 1: there is no verdict: ")
-    assert "no embedder is given" in message
-    assert "monitor" not in message
 
 
 def test_prices_compute_the_cost():
