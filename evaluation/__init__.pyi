@@ -1,4 +1,3 @@
-from .case_files import read_cases as read_cases
 from .checks.base import CheckOutcome as CheckOutcome
 from .checks.commands import CommandCheck as CommandCheck
 from .checks.context import CheckContext as CheckContext
@@ -33,6 +32,7 @@ from .plugins import AsyncJudge as AsyncJudge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price
+from .recordings.run_files import read_cases as read_cases
 from .results.alerts import Alert as Alert
 from .results.plain_report import EvaluationReportDict as EvaluationReportDict
 from .results.report import EvaluationReport as EvaluationReport

@@ -1,4 +1,4 @@
-"""Scores how several agents work on one task: hand-offs, the right agent, the plan, agents that are stuck."""
+"""Scores how several agents work on one task: the right agent, the plan, agents that are stuck."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.action_differences import hashable_key
-from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.results.findings import (
     MetricOutcome,
     Score,
@@ -25,7 +24,6 @@ from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
-    "handoff_accuracy": "higher",
     "agent_accuracy": "higher",
     "plan_adherence": "higher",
     "collaboration_confidence": "higher",
@@ -55,7 +53,6 @@ def score_collaboration(  # noqa: PLR0917
 ) -> tuple[dict[str, Score], list[MetricOutcome]]:
     """Score which agent did what, and which agent handed over to which; and check the scores.
 
-    - ``handoff_accuracy``: expected hand-offs (from, to) that were made / expected hand-offs.
     - ``agent_accuracy``: expected actions that the expected agent did / expected actions with an agent.
     - ``plan_adherence``: longest common subsequence of planned and observed names / planned names.
     - ``collaboration_confidence``: actions whose agent is known / actions.
@@ -84,11 +81,10 @@ def _score_agents(
     every_action: list[Mapping[str, object]] = [*actions, *expected]
     if not any(action.get("agent") or action.get("kind") == "handoff" for action in every_action):
         return dict.fromkeys(
-            ("handoff_accuracy", "agent_accuracy", "collaboration_confidence"),
+            ("agent_accuracy", "collaboration_confidence"),
             _ONE_AGENT,
         )
     return {
-        "handoff_accuracy": _handoff_accuracy(made, expected),
         "agent_accuracy": _share_of_expected(
             _count_agent_actions(made),
             _count_agent_actions(expected),
@@ -96,30 +92,6 @@ def _score_agents(
         ),
         "collaboration_confidence": _known_agent_share(actions),
     }
-
-
-_Ends: TypeAlias = tuple[object, object]
-"""The agent and the target of a hand-off."""
-
-
-def _handoff_accuracy(made: Sequence[Action], expected: Sequence[JsonObject]) -> Score:
-    made_ends, expected_ends = _list_handoffs(made), _list_handoffs(expected)
-    if not expected_ends:
-        return not_applicable("no hand-off is expected")
-    # An expectation that names no agent, or no target, is met by any.
-    candidates = [
-        [place for place, ends in enumerate(made_ends) if _has_ends(ends, wanted)] for wanted in expected_ends
-    ]
-    return len(assign_actions(candidates, range(len(candidates)))) / len(candidates)
-
-
-def _has_ends(ends: _Ends, wanted: _Ends) -> bool:
-    return all(want is None or end == want for end, want in zip(ends, wanted, strict=True))
-
-
-def _list_handoffs(actions: Iterable[Mapping[str, object]]) -> list[_Ends]:
-    handoffs = (action for action in actions if action.get("kind") == "handoff")
-    return [(handoff.get("agent"), handoff.get("target")) for handoff in handoffs]
 
 
 def _count_agent_actions(actions: Iterable[Mapping[str, object]]) -> Counter[object]:

@@ -8,7 +8,7 @@ from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ASKED,
-    ONLY_INFORMS,
+    NOTHING_DECIDES,
     has_any_demand,
     has_critical_finding,
     has_ended_early,
@@ -65,5 +65,5 @@ def _find_open_question(state: EvaluationState) -> str | None:
     outcomes = [*metric_outcomes(state)]
     # A baseline may decide: it is compared after the judge.
     if only_informs(state, outcomes) and not state["baseline_metrics"]:
-        return ONLY_INFORMS
+        return NOTHING_DECIDES
     return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)

@@ -13,17 +13,14 @@ from evaluation.results.alerts import Alert, alert, policy_alert
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
-    BASELINE_INFORMS,
-    NOTHING_ANSWERED,
     NOTHING_ASKED,
-    ONLY_INFORMS,
+    NOTHING_DECIDES,
     has_any_demand,
     has_ended_early,
     is_decided,
     judge_outcomes,
     metric_groups,
     metric_outcomes,
-    only_informs,
 )
 from evaluation.values import JsonObject
 
@@ -79,10 +76,4 @@ def _find_unanswered(
     if not has_any_demand(state) and state["judge_result"] is None:
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
     elif not (is_decided(state, outcomes) or signals.get("decisive")):
-        yield build_outcome("inconclusive", "contract", None, "warning", _explain(state, outcomes, signals))
-
-
-def _explain(state: EvaluationState, outcomes: Sequence[MetricOutcome], signals: JsonObject) -> str:
-    if only_informs(state, outcomes):
-        return ONLY_INFORMS
-    return BASELINE_INFORMS if signals.get("compared") else NOTHING_ANSWERED
+        yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_DECIDES)

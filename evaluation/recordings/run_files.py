@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from evaluation.errors import ContractError
 from evaluation.inputs.intake import UnreadableCase
@@ -86,6 +86,14 @@ def read_runs(path: str | Path) -> Iterator[ReadRun]:
     file = Path(path)
     with file.open("rb") as stream:
         yield from _read_stream(stream, file.name)
+
+
+def read_cases(path: str | Path) -> Iterator[Any]:
+    """Yield the cases of a file, for ``evaluate_many``, as ``read_runs`` reads them.
+
+    What cannot be read leads to a report with status ``invalid`` that names the place.
+    """
+    return (run.case if isinstance(run, RecordedRun) else run for run in read_runs(path))
 
 
 def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:

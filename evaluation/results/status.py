@@ -35,14 +35,9 @@ def _outcomes_of(group: JsonObject) -> Iterable[MetricOutcome]:
 
 
 NOTHING_ASKED: Final = "the contract contains no check"
-NOTHING_ANSWERED: Final = "no check of the contract could be answered"
-ONLY_INFORMS: Final = (
-    "every check of the contract has the severity info, and what only informs lets no run pass; "
-    "give one of them the severity warning or critical"
-)
-BASELINE_INFORMS: Final = (
-    "the comparison with the baseline only informs, and the contract contains no other check; "
-    "give a tolerance of severity warning or critical in 'drift', or a baseline of several runs"
+NOTHING_DECIDES: Final = (
+    "no check of the contract has an answer, or each only informs, as severity info and a single earlier run "
+    "do; give a check the severity warning or critical, or give a tolerance in 'drift'"
 )
 _DEMANDS: Final = (
     "checks",

@@ -90,12 +90,12 @@ def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(failed_ca
     failed = [{**handoff("a", "b"), "error": "refused"}]
     scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
 
-    assert (scored["handoff_accuracy"], scored["agent_accuracy"]) == (share, share)
+    assert scored["agent_accuracy"] == share
 
 
 def test_a_threshold_on_collaboration_is_checked():
-    bounds = {"handoff_accuracy": {"min": 1.0}}
-    (check,) = score_actions([handoff("a", "c")], [handoff("a", "b")], bounds=bounds)[1]
+    bounds = {"agent_accuracy": {"min": 1.0}}
+    (check,) = score_actions([action("x", "c")], [action("x", "b")], bounds=bounds)[1]
 
     assert (check["kind"], check["passed"], check["severity"]) == ("collaboration", False, "critical")
 
@@ -106,24 +106,8 @@ def test_a_threshold_on_what_was_not_recorded_is_missing_data():
     assert (check["kind"], check["passed"]) == ("missing_data", None)
 
 
-@pytest.mark.parametrize(
-    ("actions", "expected", "metric", "value"),
-    [
-        ([handoff("a", "b")], [handoff("a", "b")] * 2, "handoff_accuracy", 0.5),
-        # An end that the expectation leaves open is met by any, and each hand-off meets one expectation.
-        ([handoff("a", "b")], [handoff(None, "b")], "handoff_accuracy", 1.0),
-        ([handoff("a", "b")], [handoff("a", None)], "handoff_accuracy", 1.0),
-        ([handoff("a", "b")], [handoff(None, None)], "handoff_accuracy", 1.0),
-        ([handoff("a", "b")], [handoff(None, "c")], "handoff_accuracy", 0.0),
-        ([handoff("a", "b")], [handoff(None, "b"), handoff("a", None)], "handoff_accuracy", 0.5),
-        (
-            [handoff("a", "b"), handoff("a", "c")],
-            [handoff("a", None), handoff(None, "b")],
-            "handoff_accuracy",
-            1.0,
-        ),
-        ([action("x", "a"), action("y", "c")], [action("x", "a"), action("y", "b")], "agent_accuracy", 0.5),
-    ],
-)
-def test_hand_offs_and_agents_are_compared_with_the_expected_ones(actions, expected, metric, value):
-    assert score_actions(actions, expected)[0][metric] == value
+def test_each_action_is_compared_with_the_agent_that_is_expected():
+    actions, expected = [action("x", "a"), action("y", "c")], [action("x", "a"), action("y", "b")]
+
+    assert score_actions(actions, expected)[0]["agent_accuracy"] == 0.5
+    assert score_actions([handoff("a", "b")], [handoff("a", "b")] * 2)[0]["agent_accuracy"] == 0.5

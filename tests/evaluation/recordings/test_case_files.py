@@ -29,7 +29,7 @@ BROKEN = {
         '{"agent_run": {}, "keywords": ["a"], "keywords": []}',
         "an object has the field 'keywords'",
     ),
-    "no object": ("[1]", "a case is an object, not a list"),
+    "no object": ("[1]", "no known format has these fields: a list"),
 }
 
 
@@ -42,7 +42,7 @@ def test_a_line_that_cannot_be_read_is_told_and_the_rest_evaluated(lines, line, 
 
 
 def test_a_case_that_is_wrong_is_named_by_its_line(lines):
-    (report,) = lines("", '{"agent_run": 5}')
+    _, report = lines(GOOD, '{"agent_run": 5}')
 
     assert (report.status, report.case_id) == ("invalid", "runs.jsonl:2")
 
