@@ -17,13 +17,6 @@ def run(planner=None, executor=None, monitor=None, **options):
     return LangGraphOrchestrator(*agents, **options).run("the task")
 
 
-class LateExecutor(AsyncFakeExecutor):
-    """A plain method that returns what has to be awaited."""
-
-    def execute_step(self, step_description, context=""):
-        return super().execute_step(step_description, context)
-
-
 @pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
 def test_an_exception_of_the_planner_comes_back_with_its_cause(planner):
     state = run(planner(ValueError("no idea")))
@@ -54,15 +47,6 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
     }
 
 
-def test_the_record_of_the_execution_that_raised_names_the_error():
-    [record] = run(executor=FakeExecutor(ValueError("bad")))["results"]
-
-    assert (record["error"], record["verdict"]) == (
-        "ValueError: bad",
-        {"success": False, "feedback": "The execution ended in an error: ValueError: bad"},
-    )
-
-
 def test_an_exception_is_no_refusal_and_is_not_executed_again():
     executor, monitor = FakeExecutor(ValueError("bad")), FakeMonitor()
     state = run(executor=executor, monitor=monitor)
@@ -75,10 +59,6 @@ def test_a_long_message_over_many_lines_becomes_one_short_sentence():
 
     assert "\n" not in message
     assert len(message) < 600
-
-
-def test_an_exception_without_a_message_is_named_by_its_type():
-    assert "RuntimeError" in run(executor=FakeExecutor(RuntimeError()))["failure"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +74,7 @@ def test_a_stop_iteration_out_of_an_agent_is_an_error_like_any_other(executor):
     assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor, LateExecutor])
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
 def test_an_agent_that_ends_the_program_ends_the_run_as_data(executor):
     state = run(executor=executor("first", SystemExit(3)))
 
@@ -103,23 +83,8 @@ def test_an_agent_that_ends_the_program_ends_the_run_as_data(executor):
     assert "SystemExit: 3" in state["failure"]["message"]
 
 
-def test_an_exception_group_is_an_error_like_any_other():
-    error = ExceptionGroup("several", [ValueError("a"), ValueError("b")])
-    state = run(executor=FakeExecutor(error))
-
-    assert state["failure"]["error_type"] == "ExceptionGroup"
-
-
 def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():
     """An agent whose own inner task was cancelled has failed; the run was not cancelled."""
     state = run(executor=AsyncFakeExecutor(asyncio.CancelledError()))
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
-
-
-def test_an_error_in_an_agent_does_not_spoil_the_next_run():
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), FakeExecutor(ValueError("bad"), "good"), FakeMonitor()
-    )
-
-    assert [orchestrator.run("x")["status"] for _ in range(2)] == ["failed", "success"]

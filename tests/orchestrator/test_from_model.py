@@ -5,10 +5,8 @@ import sys
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ModelSpecError
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from orchestrator.options import OrchestratorOptions
@@ -74,13 +72,6 @@ def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, ask
     assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
 
 
-@pytest.mark.parametrize("role", ["planner_model", "executor_model", "monitor_model", "supervisor_model"])
-@pytest.mark.parametrize("spec", ["nonsense", ""])
-def test_an_unknown_specification_of_a_role_is_refused(served, role, spec):
-    with pytest.raises(ModelSpecError, match="names no model"):
-        from_model("openai:common", **{role: spec})
-
-
 def test_every_setting_is_a_documented_option():
     assert {*Settings.model_fields} - {"human"} <= {*OrchestratorOptions.__annotations__}
 
@@ -103,27 +94,6 @@ def test_an_unknown_option_is_refused():
         from_model(ScriptedChatModel([]), max_tries=1)
 
 
-def test_a_chat_model_is_taken_as_it_is():
-    model = ScriptedChatModel(['{"plan": ["Do it"]}', "done", APPROVAL])
-
-    assert from_model(model, contract=None).run("the task")["output"] == "done"
-
-
-def price_of(title: str) -> str:
-    """Return the price of a book."""
-    return f"{title} costs 12.50 euros"
-
-
-def test_the_executor_calls_the_tools():
-    call = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Emma"}, "id": "1"}])
-    executor = ScriptedChatModel([call, "12.50 euros"])
-    others = ScriptedChatModel(['{"plan": ["Look it up"]}', APPROVAL])
-
-    state = from_model(others, executor_model=executor, tools=[price_of], contract=None).run("the task")
-
-    assert [call["result"] for call in state["results"][0]["tool_calls"]] == ["Emma costs 12.50 euros"]
-
-
 def test_checks_are_derived_from_the_task_by_default():
     task = "Name a fruit. Use at most 2 words."
     model = ScriptedChatModel([f'{{"plan": ["{task}"]}}', "Apple", APPROVAL])
@@ -138,13 +108,6 @@ def test_two_supervisors_are_refused():
         from_model("nonsense", supervisor_model="local", supervisor=ScriptedChatModel([]))
 
 
-def test_a_subclass_builds_itself():
-    class Own(LangGraphOrchestrator):
-        pass
-
-    assert isinstance(Own.from_model(ScriptedChatModel([])), Own)
-
-
 def imported(environment, code, names):
     """Which of these modules some code imports, in an interpreter of its own."""
     script = (
@@ -152,10 +115,6 @@ def imported(environment, code, names):
         f"{code}; print([name for name in {names!r} if name in set(sys.modules) - before])"
     )
     return subprocess.check_output([sys.executable, "-c", script], env=environment, text=True)
-
-
-def test_importing_the_orchestrator_imports_no_adapter_and_no_command_line(environment):
-    assert imported(environment, "from orchestrator import LangGraphOrchestrator", BY_NEED) == "[]\n"
 
 
 @pytest.mark.parametrize("package", ["orchestrator", "orchestrator.cli"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
@@ -14,13 +13,9 @@ from orchestrator import (
     ConfigurationError,
     LangGraphOrchestrator,
     RetryPolicy,
-    RunFinished,
-    StepStarted,
 )
 from orchestrator.persistence import open_store
-from tests.fakes.compressor import FakeCompressor
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor, PlainExecutor, SynthesizingExecutor
-from tests.fakes.hook import RecordingHook
+from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
@@ -82,21 +77,6 @@ def test_with_synthesis_an_executor_without_the_method_carries_out_an_instructio
     assert state["output"].endswith("the task done")
 
 
-def test_a_subclass_that_replaces_execute_step_alone_writes_no_answer_by_default():
-    class Own(SynthesizingExecutor):
-        def execute_step(self, step_description, context="", task=""):
-            return "own"
-
-    assert orchestrate(Own()).run("the task")["output"] == "own"
-
-
-def test_the_objective_of_the_answer_is_the_task():
-    monitor = FakeMonitor()
-    orchestrate(SynthesizingExecutor(), monitor).run("the task")
-
-    assert monitor.calls[-1] == ("the task", "the task answered")
-
-
 def test_a_refused_answer_is_written_again_and_no_step_is_repeated():
     executor = SynthesizingExecutor(written=("draft", "final"))
     monitor = FakeMonitor(accept(), accept(), refuse("too short"), accept())
@@ -123,20 +103,6 @@ def test_an_answer_that_is_refused_to_the_end_fails_the_run_without_output():
     }
 
 
-def test_a_run_that_fails_at_a_step_has_no_output():
-    state = orchestrate(SynthesizingExecutor(), FakeMonitor(accept(), refuse())).run("the task")
-
-    assert (state["output"], state["synthesis"]) == (None, [])
-
-
-def test_parallel_steps_end_in_one_answer():
-    executor = SynthesizingExecutor()
-    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-    state = orchestrate(executor, plan=plan).run("the task")
-
-    assert (state["output"], executor.requests) == ("the task answered", [("the task", RESULTS)])
-
-
 def test_the_answer_is_not_supervised():
     class Speaking(SpeakingExecutor, SynthesizingExecutor):
         def __init__(self):
@@ -157,55 +123,12 @@ def test_the_answer_is_not_supervised():
     assert state["synthesis"][0]["supervision"] is None
 
 
-def test_the_usage_of_the_answer_is_part_of_the_run():
-    model = ScriptedChatModel(lambda _: "text", usage=(10, 5))
-    state = orchestrate(ExecutionAgent(model)).run("the task")
-
-    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (3, 45)
-    assert state["synthesis"][0]["usage"]["model_calls"] == 1
-
-
 def test_the_budget_bounds_the_answer():
     model = ScriptedChatModel(lambda _: "text")
     state = orchestrate(ExecutionAgent(model), budget=Budget(max_model_calls=2)).run("the task")
 
     assert (state["failure"]["kind"], state["output"]) == ("budget_exceeded", None)
     assert state["failure"]["message"].startswith("final answer: ")
-
-
-def test_a_compressor_shortens_the_results_of_the_answer():
-    executor = SynthesizingExecutor()
-    agents = FakePlanner(["one", "two"]), executor, FakeMonitor()
-    LangGraphOrchestrator(*agents, FakeCompressor("short")).run("the task")
-
-    assert executor.requests == [("the task", "short")]
-
-
-def test_the_events_of_the_answer_come_after_the_steps_and_the_last_one_carries_the_output():
-    hook = RecordingHook()
-    orchestrate(SynthesizingExecutor(), hooks=(hook,)).run("the task")
-
-    started = [event.step_index for event in hook.events if isinstance(event, StepStarted)]
-    assert started == [0, 1, 2]
-    assert isinstance(hook.events[-1], RunFinished)
-    assert hook.events[-1].state["output"] == "the task answered"
-
-
-def test_the_stored_state_equals_the_returned_one():
-    orchestrator = orchestrate(SynthesizingExecutor(), checkpointer=InMemorySaver())
-    state = orchestrator.run("the task", "thread")
-
-    assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
-
-
-def test_a_second_run_on_the_thread_starts_without_the_answer_of_the_first():
-    saver = InMemorySaver()
-    orchestrate(SynthesizingExecutor(), checkpointer=saver).run("the task", "thread")
-    state = orchestrate(FakeExecutor(), FakeMonitor(refuse()), checkpointer=saver).run(
-        "next", "thread", replace=True
-    )
-
-    assert (state["output"], state["synthesis"]) == (None, [])
 
 
 class Killed(BaseException):
@@ -276,17 +199,6 @@ def test_our_executor_writes_the_answer_from_fenced_results_without_tools():
     assert "results of the steps\nStep 1: one\nResult: A result." in model.prompts[-1][-1].text
 
 
-def test_a_correction_method_is_for_steps_alone():
-    class Both(CorrectingExecutor):
-        def synthesize(self, task, results):
-            return "answer"
-
-    executor = Both()
-    orchestrate(executor, FakeMonitor(accept(), accept(), refuse(), accept())).run("the task")
-
-    assert len(executor.calls) == 2
-
-
 def test_a_synthesize_with_other_arguments_is_refused_at_once():
     class Wrong(FakeExecutor):
         def synthesize(self):
@@ -304,12 +216,6 @@ def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(blank, cont
     assert [record["status"] for record in state["results"]] == ["failed", "validated"]
     assert "Use at least 1 word; the text is empty." in state["results"][0]["verdict"]["feedback"]
     assert state["output"] == "done"
-
-
-def test_a_blank_answer_from_several_steps_is_no_success():
-    state = orchestrate(SynthesizingExecutor(written=[" "]), max_retries=0).run("x")
-
-    assert (state["status"], state["output"]) == ("failed", None)
 
 
 def test_a_contract_that_asks_for_calls_accepts_a_blank_output():

@@ -88,19 +88,6 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(te
     assert told in executor.requests[1][1]
 
 
-def test_a_run_whose_output_never_has_the_type_fails():
-    state = orchestrate(SynthesizingExecutor(written=("no",)), output_type=Choice).run("choose")
-
-    assert (state["status"], state["output"]) == ("failed", None)
-    assert "Invalid JSON" in state["failure"]["message"]
-
-
-def test_the_steps_before_the_output_need_no_type():
-    state = orchestrate(SynthesizingExecutor(written=(GOOD,)), output_type=Choice).run("choose")
-
-    assert statuses(state["results"]) == ["validated", "validated"]
-
-
 def test_the_only_step_of_a_plan_has_the_type():
     executor = CorrectingExecutor("no", GOOD)
     state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
@@ -124,26 +111,12 @@ def test_another_executor_finds_the_schema_in_its_step():
     assert state["results"][0]["step"] == "one"
 
 
-def test_a_type_has_the_answer_written_by_an_executor_without_synthesize():
-    executor = FakeExecutor("a", "b", GOOD)
-    state = orchestrate(executor, output_type=Choice).run("choose")
-
-    assert (json.loads(state["output"])["price"], len(executor.calls)) == (1.5, 3)
-
-
 def test_our_executor_constrains_its_model_and_tells_it_the_schema():
     model = ScriptedChatModel(lambda messages: GOOD if "JSON Schema" in messages[-1].text else "text")
     state = orchestrate(ExecutionAgent(model), output_type=Choice).run("choose")
 
     assert json.loads(state["output"]) == json.loads(GOOD)
     assert ["JSON Schema" in prompt[-1].text for prompt in model.prompts] == [False, False, True]
-
-
-def test_the_monitor_still_judges_an_output_of_the_type():
-    monitor = FakeMonitor(accept(), accept(), refuse("too dear"), accept())
-    state = orchestrate(SynthesizingExecutor(written=(GOOD,)), monitor, output_type=Choice).run("choose")
-
-    assert statuses(state["synthesis"]) == ["failed", "validated"]
 
 
 def test_the_only_step_that_a_new_plan_left_does_not_pass_unchecked():
@@ -204,14 +177,6 @@ def test_a_model_without_a_json_schema_is_refused():
         orchestrate(FakeExecutor(), output_type=Function)
 
 
-def test_a_result_reads_the_state():
-    result = Result(orchestrate(FakeExecutor("out"), plan=["one"]).run("choose"))
-
-    assert (result.ok, result.output, result.failure) == (True, "out", None)
-    assert [record["result"] for record in result.steps] == ["out"]
-    result.raise_for_failure()
-
-
 def test_a_result_of_a_type_gives_an_instance():
     state = orchestrate(FakeExecutor(GOOD), plan=["one"], output_type=Choice).run("choose")
     result = Result(state, Choice)
@@ -264,10 +229,6 @@ def test_a_result_of_a_run_that_waits_has_no_output():
 )
 def test_a_result_is_printed_in_one_line(changes, text):
     assert repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes})) == f"Result({text})"
-
-
-def test_a_run_that_ended_has_no_question_left():
-    assert Result({**blank_state("choose", 2), "status": "failed", "question": QUESTION}).question is None
 
 
 def test_an_output_that_a_person_approved_against_its_type_is_no_instance():

@@ -72,12 +72,6 @@ def test_a_task_with_tools_is_planned_first_because_a_failed_attempt_may_have_ac
     assert orchestrator.run("When was the battle?")["plan"] == ["Look it up"]
 
 
-def test_always_asks_the_planner_first():
-    _, orchestrator = build(['{"plan": ["Look it up"]}', "1066", YES], planning="always")
-
-    assert orchestrator.run("When was the battle?")["plan"] == ["Look it up"]
-
-
 @pytest.mark.parametrize("policy", [RetryPolicy(max_retries=0), RetryPolicy(max_retries=0, max_replans=2)])
 def test_never_asks_no_planner_even_if_all_attempts_failed(policy):
     model, orchestrator = build(["Long ago.", NO], planning="never", retry_policy=policy)

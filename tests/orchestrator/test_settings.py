@@ -6,7 +6,6 @@ import math
 import re
 
 import pytest
-from pydantic import ValidationError
 
 from orchestrator import (
     Budget,
@@ -79,13 +78,6 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(model, ar
     assert str(raised.value).startswith(sentence)
 
 
-def test_a_long_value_is_cut_in_the_sentence():
-    with pytest.raises(ConfigurationError) as raised:
-        Budget(max_seconds="x" * 10_000)
-
-    assert len(str(raised.value)) < 200
-
-
 MODELS = [Budget, ModelPrice, RetryPolicy, Settings, SupervisionPolicy]
 
 
@@ -96,14 +88,6 @@ def test_every_setting_says_what_it_accepts(model):
         with pytest.raises(ConfigurationError) as raised:
             model(**{**required, name: object()})
         assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
-
-
-@pytest.mark.parametrize("settings", [Budget(), RetryPolicy(), Settings(), SupervisionPolicy()])
-def test_settings_cannot_be_changed(settings):
-    name = next(iter(type(settings).model_fields))
-
-    with pytest.raises(ValidationError, match="frozen"):
-        setattr(settings, name, None)
 
 
 def build(**arguments):

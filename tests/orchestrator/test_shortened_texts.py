@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,38 +79,3 @@ def test_no_part_of_a_key_is_left_where_a_text_is_cut(name: str) -> None:
         text = "a " * 2000
         planted = f"{text[: max(start, 0)]} {KEY} {text}"
         assert SHOWN not in show(planted), start
-
-
-def list_cuts(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
-            spec = "".join(
-                str(getattr(part, "value", "")) for part in getattr(node.format_spec, "values", [])
-            )
-            if spec.startswith(".") and spec[1:].isdigit():
-                yield node
-        if isinstance(node, ast.Constant) and re.search(r"%\.\d+[rs]", str(node.value)):
-            yield node
-        if isinstance(node, ast.Slice) and re.fullmatch("_?[A-Z_]+|[4-9][0-9]|[0-9]{3,}", _upper(node)):
-            yield node
-
-
-def _upper(node: ast.Slice) -> str:
-    return ast.unparse(node.upper) if node.upper else ""
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_no_module_cuts_a_text_by_itself(path: Path) -> None:
-    cuts = [ast.unparse(node) for node in list_cuts(ast.parse(path.read_text(encoding="utf-8")))]
-    # Bytes of a cipher, numbers of items, and the user's own words on the user's own terminal.
-    allowed = {
-        ":_NONCE_BYTES",
-        ":TRIGGER_LIMIT",
-        ":_NAMED",
-        ":_LISTED",
-        ":_SHOWN_CHARACTERS",
-        ":MOST_REASONS",
-        ":_MOST_SHOWN",
-    }
-
-    assert not {*cuts} - allowed

@@ -54,8 +54,3 @@ def test_the_error_of_a_wrong_input_has_no_other_error_behind_it(name, tmp_path)
     assert error.__cause__ is None
     assert error.__context__ is None or error.__suppress_context__
     assert "\n" not in str(error)
-
-
-def test_a_function_that_cannot_be_a_tool_is_named():
-    with pytest.raises(ValueError, match="tools contains without_docstring, which cannot be a"):
-        ExecutionAgent(ScriptedChatModel([]), [without_docstring])

@@ -7,7 +7,6 @@ import pytest
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
@@ -63,33 +62,11 @@ def test_another_executor_finds_the_task_before_its_context_and_the_state_keeps_
     assert "hospital" not in state["context"]
 
 
-def test_a_refusal_in_the_context_comes_after_the_task():
-    executor = PlainExecutor("draft", "final")
-    run(executor, FakeMonitor(refuse("no rhyme"), accept()))
-
-    context = executor.calls[1].context
-    assert context.index("hospital") < context.index("no rhyme")
-
-
-def test_a_compressor_is_given_the_context_without_the_task():
-    compressor = FakeCompressor()
-    run(PlainExecutor(), compressor=compressor)
-
-    assert compressor.texts[0] == "Step 1: List candidates\nResult: List candidates done"
-
-
 def test_a_monitor_that_takes_the_task_is_given_it():
     monitor = TaskMonitor()
     run(FakeExecutor(), monitor)
 
     assert monitor.tasks[1] == OUTLINE
-
-
-def test_the_objective_of_another_monitor_is_the_step():
-    monitor = FakeMonitor()
-    run(FakeExecutor(), monitor)
-
-    assert [objective for objective, _ in monitor.calls] == PLAN
 
 
 def test_a_step_that_is_the_whole_task_is_asked_without_a_header():
@@ -117,13 +94,6 @@ def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
     assert max(len(call.task) for call in executor.calls) < 1500
 
 
-def test_a_long_task_is_cut():
-    executor = FakeExecutor()
-    LangGraphOrchestrator(FakePlanner(steps(2)), executor, FakeMonitor()).run("word " * 10_000)
-
-    assert len(executor.calls[0].task) < 2000
-
-
 def test_parallel_steps_are_given_the_outline_of_the_whole_plan():
     executor = FakeExecutor()
     run(
@@ -144,18 +114,6 @@ def test_steps_that_a_new_plan_removed_are_not_in_the_outline():
     LangGraphOrchestrator(*agents, retry_policy=policy).run(TASK)
 
     assert executor.calls[2].task == f"{TASK}\nPlan of 3 steps:\n1. a\n3. c <- current step\n4. d"
-
-
-def test_an_argument_of_the_name_task_that_is_the_step_is_left_alone():
-    class Renamed(PlainExecutor):
-        def execute_step(self, task, context=""):
-            return super().execute_step(task, context)
-
-    executor = Renamed()
-    run(executor)
-
-    assert [call.step for call in executor.calls] == PLAN
-    assert "hospital" in executor.calls[0].context
 
 
 class TaskSpeakingExecutor(SpeakingExecutor):
@@ -183,42 +141,6 @@ def test_the_phases_of_supervision_are_given_the_task():
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]
     assert supervisor.requests[1]["task"] == OUTLINE
-
-
-def test_parallel_steps_commit_with_the_outline_of_the_whole_plan():
-    executor = TaskSpeakingExecutor()
-    plan = [{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}]
-    run(executor, plan=plan, supervision="llm", supervisor=FakeSupervisor())
-
-    outline = f"{TASK}\nPlan of 3 steps:\n1. a\n2. b <- current step\n3. c"
-    assert {("commit", outline), ("assess", outline)} <= set(executor.tasks)
-
-
-def test_another_executor_that_commits_finds_the_task_before_its_context():
-    class Committing(SpeakingExecutor):
-        contexts = ()
-
-        def commit_step(self, step, context=""):
-            self.contexts = (*self.contexts, context)
-            return super().commit_step(step, context)
-
-    executor = Committing()
-    run(executor, supervision="llm", supervisor=FakeSupervisor())
-
-    header, _, rest = executor.contexts[1].rpartition("\n\n")
-    assert OUTLINE in header
-    assert rest == "Step 1: List candidates\nResult: List candidates done"
-
-
-def test_a_step_that_is_the_whole_task_is_supervised_without_a_header():
-    executor, supervisor = (
-        TaskSpeakingExecutor(),
-        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
-    )
-    run(executor, plan=[TASK], supervision="llm", supervisor=supervisor)
-
-    assert executor.tasks == [("commit", ""), ("assess", "")]
-    assert supervisor.requests[0]["task"] == ""
 
 
 def test_the_model_of_each_phase_reads_the_fenced_task():

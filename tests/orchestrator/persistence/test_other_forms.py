@@ -133,14 +133,6 @@ def test_a_state_of_another_form_is_refused_with_its_field(files, tmp_path, path
     assert error.match(f"thread 'thread' holds a state that is broken .*{problem}.*restore it, or delete")
 
 
-@pytest.mark.parametrize(("path", "other"), [(("usage", "model_calls"), "many"), (("underway",), None)])
-def test_a_run_of_another_form_is_not_resumed(files, tmp_path, path, other):
-    file = shutil.copy(files["cut off"], tmp_path)
-    replace_latest(file, path, other)
-    with open_store(file) as store, pytest.raises(BrokenRunError, match="holds a state that is broken"):
-        build(store.saver).resume(THREAD)
-
-
 @pytest.mark.parametrize(
     ("path", "other", "problem"),
     [

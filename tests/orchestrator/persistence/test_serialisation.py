@@ -13,7 +13,6 @@ import psycopg
 import pytest
 
 from orchestrator import (
-    BrokenRunError,
     ConfigurationError,
     LangGraphOrchestrator,
     OrchestratorError,
@@ -158,35 +157,15 @@ def beside_a_whole_one(request, path):
         yield store
 
 
-def test_a_run_that_is_broken_is_refused_in_a_sentence(beside_a_whole_one):
+def test_a_broken_run_hides_no_other_and_can_be_deleted(beside_a_whole_one):
+    history = beside_a_whole_one.history
+    listed = {run.thread_id: run.status for run in history.runs()}
     with pytest.raises(BrokenRunError, match=r" holds .*; restore it, or delete the run"):
-        beside_a_whole_one.history.show("thread")
-
-
-def test_a_run_that_is_broken_is_listed_as_such_beside_the_others(beside_a_whole_one):
-    listed = {run.thread_id: run.status for run in beside_a_whole_one.history.runs()}
+        history.show("thread")
+    history.delete("thread")
 
     assert listed == {"thread": "unreadable", "whole": "success"}
-
-
-def test_a_run_that_is_broken_can_be_deleted(beside_a_whole_one):
-    beside_a_whole_one.history.delete("thread")
-
-    assert [run.thread_id for run in beside_a_whole_one.history.runs()] == ["whole"]
-
-
-def test_an_encrypted_run_goes_on_with_its_key(tmp_path):
-    with encrypted(tmp_path / "runs") as store:
-        state = build(store.saver).run(SECRET, "thread")
-    with encrypted(tmp_path / "runs") as store:
-        assert store.history.show("thread").state == state
-
-
-def test_nothing_of_an_encrypted_run_is_in_its_file(tmp_path):
-    with encrypted(tmp_path / "runs") as store:
-        build(store.saver, SECRET).run(SECRET, "thread")
-
-    assert SECRET.encode() not in (tmp_path / "runs").read_bytes()
+    assert [run.thread_id for run in history.runs()] == ["whole"]
 
 
 def test_nothing_of_an_encrypted_run_is_in_its_database(postgres_url):

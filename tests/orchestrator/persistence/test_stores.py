@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -40,15 +38,6 @@ def other_program(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
-
-
-def test_a_store_is_a_checkpointer(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        asking(store).run("task", "t")
-        state = asking(store.saver).resume("t", APPROVE)
-
-    assert state["status"] == "executing"  # the next question waits
-    assert build(store).graph.checkpointer is not None
 
 
 def test_a_store_keeps_the_states_of_an_evaluation(tmp_path):
@@ -114,11 +103,6 @@ def test_a_file_of_another_kind_is_refused_and_stays_as_it_was(tmp_path, fill, s
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 
-def test_a_path_that_cannot_be_written_is_refused(tmp_path):
-    with pytest.raises(StoreError, match="cannot be written"), open_store(tmp_path / "missing/runs.sqlite"):
-        pass
-
-
 def test_reading_leaves_a_store_as_it_was(tmp_path):
     path = tmp_path / "runs.sqlite"
     with open_store(path) as store:
@@ -162,16 +146,9 @@ def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
         "postgresql://ada:s3cret%zz@127.0.0.1/runs",
         "postgresql://ada:s3cret@127.0.0.1:port/runs",
         "postgresql://ada:s3cret@127.0.0.1/runs?nonsense=s3cret",
-        "postgresql://ada:s3cret@[127.0.0.1/runs",
         "postgres://ada:x@s3cret@127.0.0.1:1/runs",
-        "postgres://ada:s3cret@127.0.0.1:1/runs?sslpassword=s3cret",
-        "postgresql://ada:s3cret#x@127.0.0.1:1/runs",
         "postgresql://ada:s3cret?x@127.0.0.1:1/runs",
         "postgresql://ada:x/s3cret@127.0.0.1:1/runs",
-        "postgresql://ada:s3c/ret?x=y@127.0.0.1:1/runs",
-        "PostgreSQL://ada:s3cret@127.0.0.1:1/runs",
-        " postgresql://ada:s3cret@127.0.0.1:1/runs",
-        "postgresql+psycopg://ada:s3cret@127.0.0.1:1/runs",
         "mysql://ada:s3cret@127.0.0.1:1/runs",
         "host=127.0.0.1 dbname=runs user=ada password=s3cret",
     ],
@@ -239,33 +216,6 @@ def test_of_a_write_that_fails_nothing_is_kept(tmp_path):
         assert saver.conn.execute("SELECT count(*) FROM writes").fetchone() == (0,)
 
 
-class Failing:
-    """Makes the store fail from the second step on."""
-
-    def __init__(self, connection):
-        self.connection = connection
-
-    def execute_step(self, step_description, context=""):
-        if step_description == "two":
-            self.connection.execute(
-                "CREATE TRIGGER full BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no room'); END"
-            )
-        return f"{step_description} done"
-
-
-def test_a_run_whose_store_failed_goes_on_once_it_is_back(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        connection = store.saver.conn
-        with pytest.raises(StoreLostError, match=r"failed \(no room\); fix that, then try again"):
-            build(store.saver, Failing(connection)).run("x", "thread")
-        connection.execute("DROP TRIGGER full")
-        executor = FakeExecutor()
-        state = build(store.saver, executor).resume("thread")
-
-    assert (state["status"], [call.step for call in executor.calls]) == ("success", [])
-    assert [record["result"] for record in state["results"]] == ["one done", "two done"]
-
-
 # What LangGraph's own savers began
 
 
@@ -299,13 +249,3 @@ def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgr
 
         assert store.history.show("thread").state == state
     assert (state["status"], state["task"]) == ("success", "x")
-
-
-def test_the_url_of_a_database_says_for_how_long_it_is_waited_for():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql://user@127.0.0.1:{silent.getsockname()[1]}/runs?connect_timeout=2"
-        began = time.monotonic()
-        with pytest.raises(StoreError, match="cannot be reached"), open_store(url):
-            pass
-
-    assert 1 < time.monotonic() - began < 8

@@ -58,15 +58,6 @@ def test_the_run_that_is_forked_stays_as_it_is(opened):
     assert [run.thread_id for run in opened.history.runs()] == ["new", "thread"]
 
 
-def test_a_forks_summary_has_its_plan_and_its_own_times(opened):
-    build(opened, steps(3)).run("x", "thread")
-    other(opened)[0].fork("thread", 1, "new")
-    fork, run = opened.history.runs()
-
-    assert (fork.steps_done, fork.steps_planned) == (3, 3)
-    assert fork.started >= run.updated
-
-
 def test_a_run_that_waits_can_be_forked(opened):
     asking(opened).run("x", "thread")
     asking(opened).resume("thread", APPROVE)

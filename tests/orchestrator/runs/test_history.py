@@ -69,9 +69,7 @@ FILTERS = [
     ({"status": "success"}, ["good"]),
     ({"status": "failed"}, ["bad"]),
     ({"status": "waiting"}, ["asking"]),
-    ({"status": "executing"}, []),
     ({"task": "bread"}, ["asking", "good"]),
-    ({"task": "nothing"}, []),
     ({"limit": 2}, ["asking", "bad"]),
     ({"limit": 0}, []),
     ({"status": "success", "limit": 1}, ["good"]),
@@ -89,9 +87,7 @@ def test_runs_are_filtered(several, subtests):
     [
         ({"status": "done"}, "status is 'done'; give one of planning,"),
         ({"since": datetime(2026, 1, 1)}, "give a time with its zone"),
-        ({"since": "2026-01-01"}, "since is '2026-01-01'; give a time with its zone"),
         ({"limit": -1}, "limit is -1"),
-        ({"limit": "3"}, "limit is '3'"),
     ],
 )
 def test_a_filter_that_is_none_is_refused(opened, filters, sentence):
@@ -130,40 +126,17 @@ async def test_a_second_run_that_was_cut_off_shows_nothing_of_the_first(opened):
     assert (shown.state["results"], shown.state["plan"]) == ([], [])
 
 
-def test_the_question_of_a_step_beside_others_is_its_own(opened):
-    state = asking(opened, plan=SIDE_BY_SIDE).run("x", "thread")
-    (run,) = opened.history.runs()
-
-    assert (run.status, run.question) == ("waiting", state["question"])
-
-
-def test_the_question_of_a_step_that_was_answered_is_asked_no_more(opened):
-    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
-    orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", APPROVE)
-    (run,) = opened.history.runs()
-
-    assert (run.question, run.question["step"]) == (state["question"], "two")
-
-
-def test_what_was_done_side_by_side_is_shown_while_the_run_waits(opened):
-    asking(opened, plan=SIDE_BY_SIDE).run("x", "thread")
-    shown = opened.history.show("thread")
-
-    assert [(one["step"], one["status"]) for one in shown.state["results"]] == [
-        ("one", "pending_validation"),
-        ("two", "pending_validation"),
-    ]
-
-
 def test_what_was_done_side_by_side_is_shown_once_when_all_have_ended(opened):
     orchestrator = asking(opened, plan=SIDE_BY_SIDE)
     orchestrator.run("x", "thread")
+    [waiting] = opened.history.runs()
     orchestrator.resume("thread", APPROVE)
+    [asked] = opened.history.runs()
     answered = opened.history.show("thread").state["results"]
     orchestrator.resume("thread", APPROVE)
     state = orchestrator.resume("thread", APPROVE)
 
+    assert [run.question["step"] for run in (waiting, asked)] == ["one", "two"]
     assert ([one["status"] for one in answered], state["status"]) == (
         ["validated", "pending_validation"],
         "success",
@@ -255,8 +228,6 @@ async def test_what_is_not_kept_is_pruned(opened, subtests):
 RETENTIONS_REFUSED = [
     {},
     {"keep_last": -1},
-    {"keep_last": False},
-    {"keep_last": 0.5},
     {"older_than": timedelta(seconds=-1)},
     {"older_than": 30},
 ]

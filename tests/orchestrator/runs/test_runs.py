@@ -95,16 +95,6 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
     assert (state["status"], before[:-1] + agent.calls) == ("success", ["x", "step 1", "step 2", "step 3"])
 
 
-def test_a_run_that_replaces_another_has_nothing_of_it(backend):
-    with backend.open() as opened:
-        orchestrator = build(opened, monitor=FakeMonitor(refuse(), *[accept()] * 9))
-        orchestrator.run("a", "thread")
-        state = orchestrator.run("b", "thread", replace=True)
-        assert opened.history.show("thread").state == state
-
-    assert (state["task"], [record["attempt"] for record in state["results"]]) == ("b", [1, 1])
-
-
 def test_two_orchestrators_share_a_store(backend):
     with backend.open() as first, backend.open() as second:
         one, two = asking(first), asking(second)

@@ -74,24 +74,18 @@ def test_the_refusal_says_how_to_go_on(prepare, sentence):
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-async def test_every_method_refuses_before_anything_is_stored(method):
-    saver = InMemorySaver()
-    ask(saver)
-    before = build(saver).graph.get_state({"configurable": {"thread_id": "t"}})
+async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_purpose(method):
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "t"}}
+    waiting = build(saver, executor=SpeakingExecutor(), supervision="human")
+    await waiting.arun("x", "t")
+    before = waiting.graph.get_state(config)
 
     with pytest.raises(ConfigurationError, match="replace=True"):
-        await _maybe_await(method(build(saver, executor=SpeakingExecutor(), supervision="human"), "y", "t"))
-    assert build(saver).graph.get_state({"configurable": {"thread_id": "t"}}) == before
+        await _maybe_await(method(waiting, "y", "t"))
+    assert waiting.graph.get_state(config) == before
 
-
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-async def test_every_method_replaces_a_run_on_purpose(method):
-    saver = InMemorySaver()
-    ask_and_leave = build(saver, executor=SpeakingExecutor(), supervision="human")
-    await ask_and_leave.arun("x", "t")
     await _maybe_await(method(build(saver), "y", "t", replace=True))
-
-    state = build(saver).graph.get_state({"configurable": {"thread_id": "t"}}).values
+    state = waiting.graph.get_state(config).values
     assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
@@ -117,36 +111,3 @@ def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend)
 
     assert (len(executor.calls), errors.count(None)) == (1, 1)
     assert {type(error) for error in errors if error is not None} == {ConfigurationError}
-
-
-def test_a_host_that_runs_the_graph_itself_starts_clean():
-    saver = InMemorySaver()
-    ask(saver)
-    state = build(saver).graph.invoke({"task": "y"}, {"configurable": {"thread_id": "t"}})
-
-    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
-
-
-class CountingSaver(InMemorySaver):
-    """Counts the reads and the writes."""
-
-    def __init__(self):
-        super().__init__()
-        self.read = 0
-        self.written = 0
-
-    def get_tuple(self, config):
-        self.read += 1
-        return super().get_tuple(config)
-
-    def put(self, *args):
-        self.written += 1
-        return super().put(*args)
-
-
-def test_a_new_thread_costs_one_read_and_no_write():
-    named, unnamed = CountingSaver(), CountingSaver()
-    build(named).run("x", "t")
-    build(unnamed).run("x")
-
-    assert (named.read - unnamed.read, named.written - unnamed.written) == (1, 0)

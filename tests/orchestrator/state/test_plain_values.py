@@ -40,11 +40,6 @@ class Mute:
     __repr__ = __str__
 
 
-class MuteError(Exception):
-    def __str__(self):
-        raise RuntimeError("no text")
-
-
 def build(planner=None, executor=None, monitor=None, compressor=None):
     agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
     return LangGraphOrchestrator(*agents, compressor, checkpointer=InMemorySaver())
@@ -82,28 +77,6 @@ def test_odd_texts_of_every_agent_are_kept_as_plain_ones(given_text, kept):
     assert {type(text) for text in texts(state)} == {str}
 
 
-@pytest.mark.parametrize(("given_text", "kept"), ODD)
-def test_an_odd_task_is_kept_as_a_plain_one(given_text, kept):
-    state = build().run(given_text)
-
-    assert (type(state["task"]), state["task"]) == (str, kept)
-
-
-@pytest.mark.parametrize("odd", [given_text for given_text, _ in ODD])
-def test_what_is_stored_of_an_odd_text_is_what_is_returned(odd):
-    orchestrator = build(executor=FakeExecutor(lambda *_: odd), monitor=FakeMonitor(accept(odd)))
-    state = orchestrator.run("x", "thread")
-
-    assert orchestrator.graph.get_state(CONFIG).values == state
-    assert json.dumps(state, ensure_ascii=False).encode()
-
-
-def test_lone_surrogates_in_an_error_are_replaced_in_the_failure():
-    assert (
-        run(executor=FakeExecutor(ValueError(LONE)))["failure"]["message"] == f"step 1: ValueError: {MENDED}"
-    )
-
-
 def test_lone_surrogates_in_a_tools_call_and_answer_are_replaced():
     @tool
     def echo(text: str) -> str:
@@ -116,40 +89,9 @@ def test_lone_surrogates_in_a_tools_call_and_answer_are_replaced():
     assert (call["args"], call["result"]) == ({"text": MENDED}, MENDED)
 
 
-@given(st.text())
-def test_plain_text_changes_no_text_that_a_store_can_hold(text):
-    assert plain_text(text) == text
-
-
 @given(st.text(st.characters(categories=["Cs", "Lu"])))
 def test_plain_text_can_always_be_stored(text):
     assert plain_text(text).encode().decode("utf-8") == plain_text(text)
-
-
-def test_an_error_whose_text_cannot_be_made_is_named_by_its_type():
-    state = run(executor=FakeExecutor("first", MuteError()))
-
-    assert (state["status"], state["failure"]["kind"], len(state["results"])) == (
-        "failed",
-        "executor_error",
-        2,
-    )
-    assert "MuteError" in state["failure"]["message"]
-
-
-def test_a_tool_whose_answer_cannot_be_shown_is_recorded_by_its_type():
-    @tool
-    def look(at: str) -> object:
-        """Look."""
-        return Mute()
-
-    def execute(step, context):
-        look.invoke({"at": step})
-        return "out"
-
-    [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
-
-    assert (call["result"], call["error"]) == ("<Mute whose text cannot be made>", None)
 
 
 @pytest.mark.parametrize("levels", [100, 190, 260, 900])
@@ -229,12 +171,6 @@ def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(output):
 
 def test_a_tool_that_answers_by_a_command_can_tell_of_an_error():
     assert answered(Command(update={"messages": [said("no", status="error")]})) == (None, "no")
-
-
-def test_a_command_without_a_message_is_recorded_as_it_is_shown():
-    result, error = answered(Command(goto="other"))
-
-    assert ("goto='other'" in result, error) == (True, None)
 
 
 @pytest.mark.parametrize(

@@ -48,18 +48,6 @@ def test_settling_changes_neither_of_its_inputs(current, new):
     assert (current, new) == before
 
 
-@given(histories)
-def test_settling_nothing_changes_nothing(current):
-    assert merge_records(current, []) == current
-
-
-@given(histories, records)
-def test_a_record_with_a_new_key_is_appended(current, new):
-    current = [item for item in current if key(item) < key(new)]
-
-    assert merge_records(current, [new]) == [*current, new]
-
-
 @given(histories, records, st.data())
 def test_a_record_with_a_known_key_replaces_that_one_and_no_other(current, new, data):
     if not current:
@@ -70,41 +58,10 @@ def test_a_record_with_a_known_key_replaces_that_one_and_no_other(current, new, 
     assert merge_records(current, [new]) == [*current[:at], new, *current[at + 1 :]]
 
 
-@given(histories)
-def test_keys_stay_unique_however_records_arrive(items):
-    settled: list[StepRecord] = []
-    for item in items:
-        settled = merge_records(settled, [{**item, "status": "pending_validation"}])
-        settled = merge_records(settled, [item])
-
-    assert settled == items
-
-
-@given(histories, st.lists(records, unique_by=key).map(lambda items: sorted(items, key=key)))
-def test_settling_many_is_settling_them_one_by_one(current, new):
-    one_by_one = current
-    for item in new:
-        one_by_one = merge_records(one_by_one, [item])
-
-    assert merge_records(current, new) == one_by_one
-
-
 def test_a_blank_state_is_plain_json():
     state = blank_state("task", 2)
 
     assert json.loads(json.dumps(state)) == state
-
-
-def test_a_blank_state_is_planning_with_nothing_done():
-    state = blank_state("task", 3)
-
-    assert (state["status"], state["plan"], state["results"], state["attempts"]) == ("planning", [], [], 0)
-    assert (state["task"], state["max_retries"], state["failure"]) == ("task", 3, None)
-
-
-def test_two_blank_states_share_no_list():
-    assert blank_state("a", 2)["results"] is not blank_state("b", 2)["results"]
-    assert blank_state("a", 2)["plan"] is not blank_state("b", 2)["plan"]
 
 
 @pytest.mark.parametrize(
@@ -115,13 +72,6 @@ def test_results_follow_each_other_after_a_blank_line(context, longer):
     entry = format_entry({**record(0, 1, result="out"), "step": "one"})
 
     assert append_entries(context, [entry]) == longer
-
-
-@given(st.text(), st.lists(st.text()), st.lists(st.text()))
-def test_what_is_added_to_the_context_at_once_or_one_after_another_is_the_same(context, first, second):
-    both = append_entries(context, [*first, *second])
-
-    assert append_entries(append_entries(context, first), second) == both
 
 
 @given(histories, st.lists(st.lists(records)), st.lists(st.lists(records)))

@@ -12,7 +12,6 @@ from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
-from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
@@ -57,27 +56,6 @@ def test_the_stored_state_equals_the_returned_one(kind, options):
     assert orchestrator.graph.get_state(CONFIG).values == state
 
 
-def test_a_run_that_ended_leaves_nothing_to_be_done():
-    orchestrator = build(executor=FakeExecutor(ValueError("no")))
-    orchestrator.run("x", "thread")
-
-    assert orchestrator.graph.get_state(CONFIG).next == ()
-
-
-def test_a_run_with_and_without_a_saver_is_the_same():
-    def outline(state):
-        records = [(item["step"], item["attempt"], item["status"]) for item in state["results"]]
-        return state["status"], state["context"], state["current_step_index"], records
-
-    def monitor():
-        return FakeMonitor(refuse(), accept())
-
-    stored = build(monitor=monitor()).run("x")
-    plain = LangGraphOrchestrator(FakePlanner(["one", "two"]), FakeExecutor(), monitor()).run("x")
-
-    assert outline(stored) == outline(plain)
-
-
 def test_the_state_is_plain_json():
     planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 1)))
     executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(1, 1)))
@@ -118,40 +96,3 @@ def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():
 
     assert outcome(state) == ("b", [], [], "")
     assert orchestrator.graph.get_state(CONFIG).values == state
-
-
-def test_usage_of_a_second_run_is_its_own():
-    orchestrator = build(executor=ModelExecutor(ScriptedChatModel(lambda m: "out", usage=(3, 2))))
-
-    runs = [orchestrator.run("x", "thread", replace=True) for _ in range(3)]
-
-    assert [state["usage"]["model_calls"] for state in runs] == [2, 2, 2]
-
-
-def test_runs_without_a_thread_id_do_not_share_one():
-    hook = RecordingHook()
-    orchestrator = build(hooks=[hook])
-    orchestrator.run("a")
-    orchestrator.run("b")
-
-    assert len({event.thread_id for event in hook.events}) == 2
-
-
-def test_threads_are_kept_apart():
-    orchestrator = build(FakePlanner(lambda task: [task]))
-    states = {thread: orchestrator.run(f"task {thread}", thread) for thread in ("a", "b")}
-
-    for thread, state in states.items():
-        stored = orchestrator.graph.get_state({"configurable": {"thread_id": thread}}).values
-        assert stored == state
-
-
-def test_the_history_shows_a_record_before_and_after_it_was_settled():
-    orchestrator = build(FakePlanner(["one"]))
-    orchestrator.run("x", "thread")
-    history = [snapshot.values["results"] for snapshot in orchestrator.graph.get_state_history(CONFIG)]
-
-    assert [[item["status"] for item in results] for results in reversed(history)][-2:] == [
-        ["pending_validation"],
-        ["validated"],
-    ]
