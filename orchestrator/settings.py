@@ -45,37 +45,21 @@ class Settings(SettingsModel):
     max_plan_steps: PositiveCount = 1000
     call_timeout: Seconds = None
     step_timeout: Seconds = None
-    retry_policy: Annotated[
-        InstanceOf[RetryPolicy],
-        Field(
-            description="a RetryPolicy such as RetryPolicy(max_retries=3) or "
-            "RetryPolicy.from_yaml(Path('policy.yaml')), or None for the default"
-        ),
-    ] = Field(default_factory=RetryPolicy)
-    budget: Annotated[
-        InstanceOf[Budget],
-        Field(description="a Budget such as Budget(max_seconds=60), or None for the default"),
-    ] = Field(default_factory=Budget)
+    retry_policy: InstanceOf[RetryPolicy] = Field(default_factory=RetryPolicy)
+    budget: InstanceOf[Budget] = Field(default_factory=Budget)
     # ``Modes`` checks it, since the accepted modes depend on the agents and the checkpointer.
     supervision: SkipValidation[SupervisionMode | ModeFunction] = "none"
-    supervision_policy: Annotated[
-        InstanceOf[SupervisionPolicy],
-        Field(description="a SupervisionPolicy such as SupervisionPolicy(human=False), or None"),
-    ] = Field(default_factory=SupervisionPolicy)
+    supervision_policy: InstanceOf[SupervisionPolicy] = Field(default_factory=SupervisionPolicy)
     planning: PlanningMode = "always"
     grounding: Grounding = "facts"
     verifier: VerifierName | None = None
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
-    require: Annotated[
-        Requirement | None, Field(description="'checked', 'judged', or None for no requirement")
-    ] = None
+    require: Requirement | None = None
     approve_tools: ToolNamesOrAll = ()
     once_tools: ToolNames = ()
     human: Flag = False
-    clock: Annotated[
-        Callable[[], datetime], Field(description="a function that returns the time, such as datetime.now")
-    ] = utc_now
+    clock: Annotated[Callable[[], datetime], Field(description="a function that returns the time")] = utc_now
 
     def resolve_planning(self, *, has_tools: bool) -> Self:
         """Returns the settings for an executor: with tools, "auto" asks the planner first.

@@ -89,6 +89,8 @@ def _describe_problem(model: type[BaseModel], error: ValidationError) -> str:
     if isinstance(cause, ConfigurationError):  # of a group within the model, or of a value that checks itself
         return f"{place}: {cause}"
     value = "missing" if problem["type"] == "missing" else shorten(repr(problem["input"]), 80)
-    # Pydantic lists the values of a Literal, such as "'a' or 'b'".
-    accepted = model.model_fields[str(name)].description or context.get("expected")
+    # Pydantic lists the values of a Literal, such as "'a' or 'b'", and names the class of an instance.
+    accepted = (
+        model.model_fields[str(name)].description or context.get("expected") or f"a {context.get('class')}"
+    )
     return f"{place} is {value}; give {accepted}{_BELOW if context.get('le') == LARGEST else ''}"

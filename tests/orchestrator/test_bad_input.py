@@ -53,31 +53,10 @@ def build(**changed):
         ("max_plan_steps", 0, "max_plan_steps is 0; give a whole number of at least 1"),
         ("call_timeout", 0, "call_timeout is 0; give seconds above 0, or leave it out for no bound"),
         ("step_timeout", 0, "step_timeout is 0; give seconds above 0, or leave it out for no bound"),
-        (
-            "retry_policy",
-            "policy.yaml",
-            (
-                "retry_policy is 'policy.yaml'; give a RetryPolicy such as RetryPolicy(max_retries=3) or "
-                "RetryPolicy.from_yaml(Path('policy.yaml')), or None for the default"
-            ),
-        ),
+        ("retry_policy", "policy.yaml", "retry_policy is 'policy.yaml'; give a RetryPolicy"),
         ("retry_policy", RetryPolicy, "retry_policy is <class"),
-        (
-            "budget",
-            {"max_seconds": 5},
-            (
-                "budget is {'max_seconds': 5}; give a Budget such as Budget(max_seconds=60), "
-                "or None for the default"
-            ),
-        ),
-        (
-            "supervision_policy",
-            {"human": True},
-            (
-                "supervision_policy is {'human': True}; give a SupervisionPolicy such as "
-                "SupervisionPolicy(human=False), or None"
-            ),
-        ),
+        ("budget", {"max_seconds": 5}, "budget is {'max_seconds': 5}; give a Budget"),
+        ("supervision_policy", {"human": True}, "supervision_policy is {'human': True}; give a Supervision"),
         ("checkpointer", "memory", "checkpointer is 'memory'; give "),
         ("hooks", print, "hooks is <built-in function print>; give "),
         ("hooks", ["print"], "hooks"),

@@ -130,14 +130,6 @@ def test_a_policy_decides_what_a_retry_is_told(arm, told):
     assert ("xactly 3 words" in str(llm.prompts[1]).replace(prompt.text, "")) == told
 
 
-def test_arms_are_chosen_by_name():
-    assert [arm.name for arm in read_arguments(["--arms", "one-shot,from-task"]).arms] == [
-        "one-shot",
-        "from-task",
-    ]
-    assert [arm.name for arm in read_arguments([]).arms] == [*ARMS]
-
-
 def test_an_unknown_arm_is_refused_with_the_names(capsys):
     with pytest.raises(SystemExit):
         read_arguments(["--arms", "two-shot"])

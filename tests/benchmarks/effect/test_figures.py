@@ -9,7 +9,6 @@ import pytest
 from benchmarks.effect.figures import clustered_rate, compute_figures, strict_difference
 from benchmarks.effect.records import open_records
 from benchmarks.effect.report import format_report
-from evaluation.statistics.intervals import proportion
 from tests.benchmarks.effect.scripted import SETTINGS, file_in, record
 from tests.benchmarks.effect.test_measurement import Claiming, NotInstalled
 
@@ -55,33 +54,6 @@ def test_an_arm_that_claims_nothing_has_no_precision():
     assert values(figures.strict) == (1, 2)
 
 
-def test_no_run_has_no_figures():
-    figures = compute_figures([])
-
-    assert (figures.strict.value, figures.calls.value) == (None, None)
-
-
-def test_one_answer_a_prompt_has_the_exact_interval():
-    rate = clustered_rate((prompt, prompt < 7) for prompt in range(20))
-
-    assert rate.interval == proportion(7, 20).interval
-
-
-def test_answers_that_are_the_same_within_a_prompt_count_once():
-    once = clustered_rate((prompt, prompt < 10) for prompt in range(20))
-    repeated = clustered_rate((prompt, prompt < 10) for prompt in range(20) for _ in range(5))
-
-    assert (repeated.successes, repeated.trials) == (50, 100)
-    assert repeated.interval.low <= once.interval.low + 0.01
-    assert repeated.interval.high >= once.interval.high - 0.01
-
-
-def test_answers_that_are_all_right_are_no_proof_beyond_their_prompts():
-    repeated = clustered_rate((prompt, True) for prompt in range(10) for _ in range(5))
-
-    assert repeated.interval == pytest.approx(proportion(10, 10).interval)
-
-
 def test_intervals_of_repeated_prompts_hold_their_confidence():
     # Each prompt is easy or hard, so that its answers are alike: a rate of 0.5 on average.
     draw = random.Random(1)
@@ -122,17 +94,3 @@ def test_the_report_has_a_row_for_each_arm_and_basis_and_no_text_of_an_output():
     assert "with nothing unchecked 3/4 0.75" in "\n".join(report)
     assert "secret" not in "\n".join(report)
     assert len({line.count("|") for line in report if line.startswith("|")}) == 1
-
-
-def test_the_report_tells_right_outputs_that_were_cut_off_from_those_that_were_refused():
-    lines = [
-        record("claiming", 1, right=True, claimed=True, is_whole=True),
-        record("claiming", 2, right=True, claimed=False, is_whole=True),
-        record("claiming", 3, right=True, claimed=False, is_whole=False),
-        record("claiming", 4, claimed=False, is_whole=False),
-    ]
-
-    [note] = [line for line in format_report(lines, [Claiming()], []) if "limit of tokens" in line]
-    assert note.startswith(
-        "claiming: of 3 right outputs 1 reached the limit of tokens; of the others, 1/2 0.50"
-    )

@@ -6,9 +6,8 @@ import logging
 import os
 import sys
 
-from agents.testing import ScriptedChatModel
 from benchmarks.effect.arms.base import Answer
-from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
+from benchmarks.effect.arms.unjudged import OneShot
 from benchmarks.effect.measurement import Plan, find_missing, measure
 from benchmarks.effect.records import open_records
 from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, file_in, is_right, source
@@ -79,34 +78,6 @@ def test_a_record_has_the_claim_and_what_it_cost(tmp_path):
     stored = records["claiming", 1, 0]
     assert (stored.output, stored.right, stored.claimed, stored.basis) == ("word 1", True, True, "checked")
     assert (stored.checks, stored.unchecked, stored.calls, stored.tokens, stored.cut) == (2, 1, 1, 10, 0)
-
-
-def test_calls_of_all_retries_are_counted(tmp_path):
-    records = measure_all(
-        tmp_path, Plan([BlindRetries()], PROMPTS[:1], 1, 3, judge=is_right), source(lambda _: "wrong")
-    )
-
-    assert (records["blind-retries", 1, 0].calls, records["blind-retries", 1, 0].tokens) == (4, 40)
-
-
-def test_an_output_that_is_no_unicode_text_is_stored(tmp_path):
-    records = measure_all(
-        tmp_path, Plan([OneShot()], PROMPTS[:1], 1, 3, judge=is_right), source(lambda _: "word \ud800")
-    )
-
-    assert records["one-shot", 1, 0].error is None
-
-
-def test_two_seeds_of_two_prompts_have_four_models(tmp_path):
-    seeds = []
-
-    def make(seed):
-        seeds.append(seed)
-        return ScriptedChatModel(["word"])
-
-    measure_all(tmp_path, Plan([OneShot()], PROMPTS[:2], 2, 3, judge=is_right), make)
-
-    assert len({*seeds}) == 4
 
 
 def test_an_arm_that_raises_does_not_stop_the_measurement(tmp_path):

@@ -54,13 +54,6 @@ def test_prompts_that_cannot_be_checked_are_left_out_and_counted(tmp_path):
     assert prompts.left_out == 2
 
 
-def test_other_prompts_have_another_digest(tmp_path):
-    first = write_prompts(tmp_path / "first.jsonl", NO_COMMA)
-    second = write_prompts(tmp_path / "second.jsonl", NO_COMMA, NO_COMMA)
-
-    assert read_prompts(first, "tuning", 1).digest != read_prompts(second, "tuning", 1).digest
-
-
 def test_an_output_is_right_if_it_fulfils_every_instruction():
     find_official()
     prompt = Prompt(1, "Two sentences.", (NO_COMMA, ("detectable_format:title", {})))

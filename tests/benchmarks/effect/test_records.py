@@ -67,16 +67,6 @@ def test_a_line_that_was_not_finished_is_measured_again(tmp_path, kept):
         assert len(file.records) == 2
 
 
-def test_a_first_line_that_was_not_finished_begins_a_new_file(tmp_path):
-    path = file_in(tmp_path)
-    path.write_text('{"format"')
-
-    with open_records(path, SETTINGS) as file:
-        file.add(record())
-    with open_records(path, SETTINGS) as file:
-        assert len(file.records) == 1
-
-
 @pytest.mark.parametrize(
     ("field", "value"), [("temperature", 0.0), ("model", "other"), ("prompts", "def"), ("retries", 1)]
 )

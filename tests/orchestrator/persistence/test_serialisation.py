@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from orchestrator import (
+    BrokenRunError,
     ConfigurationError,
     LangGraphOrchestrator,
     OrchestratorError,
