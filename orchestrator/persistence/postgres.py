@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from typing import Final, cast
+from functools import partial
+from typing import Final
 from urllib.parse import quote, urlencode
 
 import psycopg
@@ -163,27 +164,20 @@ def _read_url(url: str) -> tuple[str, int]:
 
 def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
     with pool.connection() as connection:
-        if _stored_version(connection) == len(saver.MIGRATIONS) - 1:
-            return
-        if not make:
+        if make:
+            with _setup_lock(connection, name):
+                saver.setup()
+        elif not _is_true(connection, "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"):
             raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
-        with _setup_lock(connection, name):
-            saver.setup()
-
-
-def _stored_version(connection: Connection[DictRow]) -> int | None:
-    table = connection.execute("SELECT to_regclass('checkpoint_migrations') AS name").fetchone()
-    if table is None or table["name"] is None:
-        return None
-    row = connection.execute("SELECT max(v) AS version FROM checkpoint_migrations").fetchone()
-    return None if row is None else cast("int | None", row["version"])
 
 
 @contextmanager
 def _setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
     """Excludes other processes that create the tables at the same moment."""
     # Polled: a session that waits inside the database blocks the CREATE INDEX CONCURRENTLY of the setup.
-    if not poll(lambda: _try_setup_lock(connection), _SETUP_S):
+    if not poll(
+        partial(_is_true, connection, f"SELECT pg_try_advisory_lock({_SETUP_LOCK}) AS done"), _SETUP_S
+    ):
         raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
     try:
         yield
@@ -191,6 +185,6 @@ def _setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
         connection.execute("SELECT pg_advisory_unlock(%s)", (_SETUP_LOCK,))
 
 
-def _try_setup_lock(connection: Connection[DictRow]) -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS done", (_SETUP_LOCK,)).fetchone()
+def _is_true(connection: Connection[DictRow], statement: str) -> bool:
+    row = connection.execute(statement.encode()).fetchone()
     return row is not None and bool(row["done"])

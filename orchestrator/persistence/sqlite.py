@@ -76,17 +76,18 @@ def open_sqlite(
     Raises:
         StoreError: The file is missing, cannot be opened, or holds something else. It was not changed.
     """
-    # Before anything is opened, because opening a pipe would block.
-    if file.exists() and not file.is_file():
-        raise StoreError(f"{file} is not a file; give the path of a SQLite file")
-    if make:
-        _create_file(file, with_folder=private)
-    elif not file.exists():
+    if not make and not file.exists():
         raise StoreError(f"there is no {file}; give the path of the run's store")
-    with closing(_connect(file)) as connection:
-        _check_tables(connection, file, make=make)
-        saver = SqliteRunSaver(connection, file, serde)
+    with _convert_open_errors(file):
+        if make and private:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # 0600: runs hold private data, such as their tasks and the output of tools.
+        os.close(os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
+        connection = _connect(file)
+    with closing(connection):
         with _convert_open_errors(file):
+            _check_tables(connection, file, make=make)
+            saver = SqliteRunSaver(connection, file, serde)
             connection.execute("PRAGMA synchronous=FULL")
             if make:
                 _create_tables(saver)
@@ -97,16 +98,6 @@ def open_sqlite(
             # A thread that a run left behind may write: SQLite crashes if its connection is closed meanwhile.
             with saver.lock:
                 connection.close()
-
-
-def _create_file(file: Path, *, with_folder: bool) -> None:
-    try:
-        if with_folder:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # 0600: runs hold private data, such as their tasks and the output of tools.
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from None
 
 
 def _create_tables(saver: SqliteRunSaver) -> None:
@@ -125,27 +116,25 @@ def _create_tables(saver: SqliteRunSaver) -> None:
 def _convert_open_errors(file: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"{file} cannot be used as a store ({format_one_line(error)}); give another path"
         ) from None
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    with _convert_open_errors(file):
-        return sqlite3.connect(
-            f"{file.absolute().as_uri()}?mode=rw",
-            uri=True,
-            timeout=_BUSY_S,
-            # BEGIN IMMEDIATE waits for the write lock; upgrading later fails at once with SQLITE_BUSY.
-            isolation_level="IMMEDIATE",
-            check_same_thread=False,
-        )
+    return sqlite3.connect(
+        f"{file.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=_BUSY_S,
+        # BEGIN IMMEDIATE waits for the write lock; upgrading later fails at once with SQLITE_BUSY.
+        isolation_level="IMMEDIATE",
+        check_same_thread=False,
+    )
 
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
-    with _convert_open_errors(file):
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     names = {name for (name,) in tables}
     # With some of the tables only, another process is creating them at this moment.
     if names >= _TABLES or (make and names < _TABLES):

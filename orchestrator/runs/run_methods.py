@@ -237,18 +237,6 @@ class RunMethods:
         """
         return self._wait(self._launcher.launch_fork(thread_id, step, new_thread_id, config))
 
-    async def afork(
-        self,
-        thread_id: str,
-        step: int,
-        new_thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-    ) -> OrchestratorState:
-        """Like ``fork``, without blocking the event loop."""
-        return await self._runner.wait_for_end(
-            self._launcher.launch_fork(thread_id, step, new_thread_id, config)
-        )
-
     def astream_forked(
         self,
         thread_id: str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from orchestrator import Event
@@ -28,11 +27,3 @@ class RecordingHook:
         self.events.append(event)
         if self._then is not None:
             self._then(event)
-
-
-class AsyncRecordingHook(RecordingHook):
-    """A RecordingHook that is a coroutine."""
-
-    async def __call__(self, event):
-        await asyncio.sleep(0)
-        super().__call__(event)

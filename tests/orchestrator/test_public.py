@@ -18,7 +18,6 @@ METHODS = [
     "stream_resumed",
     "astream_resumed",
     "fork",
-    "afork",
     "astream_forked",
     "interrupt",
     "cancel",

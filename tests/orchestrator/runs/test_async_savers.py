@@ -56,6 +56,6 @@ async def test_a_question_is_answered_later(opened):
 async def test_a_run_is_forked(opened):
     async with opened() as store:
         await build(store).arun("x", "thread")
-        other = await build(store).afork("thread", 1, "other")
+        [*_, last] = [event async for event in build(store).astream_forked("thread", 1, "other")]
 
-    assert [record["step"] for record in other["results"]] == ["one", "two"]
+    assert [record["step"] for record in last.state["results"]] == ["one", "two"]

@@ -69,9 +69,9 @@ def test_a_run_that_waits_can_be_forked(opened):
 
 async def test_a_run_that_was_cut_off_can_be_forked(opened):
     await cut_off(opened, "step 2")
-    state = await other(opened)[0].afork("thread", 1, "new")
+    [*_, last] = [event async for event in other(opened)[0].astream_forked("thread", 1, "new")]
 
-    assert results(state) == ["step 1 done", "step 2 done", "step 3 done"]
+    assert results(last.state) == ["step 1 done", "step 2 done", "step 3 done"]
 
 
 def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
