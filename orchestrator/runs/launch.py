@@ -260,9 +260,10 @@ class Launcher:
 
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
-        unasked = find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
-        if (problem := unasked or self.tools.find_stored_problem(resumed.state)) is not None:
-            name = format_repr(thread_id, 80)
-            raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
-        if (problem := find_contract_problem(resumed.state, self.case, self.tools)) is not None:
-            raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on: {problem}")
+        problem = (
+            find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
+            or self.tools.find_stored_problem(resumed.state)
+            or find_contract_problem(resumed.state, self.case, self.tools)
+        )
+        if problem is not None:
+            raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")

@@ -142,17 +142,13 @@ def state_from_values(thread_id: str, values: Mapping[str, object], max_retries:
 
 
 def read_values(snapshot: StateSnapshot) -> Mapping[str, object]:
-    """Returns the values of a snapshot; of a run that has no plan yet, as planning."""
-    values: Mapping[str, object] = snapshot.values
-    is_beginning = isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}
-    return _as_planning(values) if is_beginning else values
-
-
-def _as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
-    """Marks the values of a thread whose next node is the planner as planning, unless it is a re-plan.
+    """Returns the values of a snapshot; if its next node is the planner, as planning, unless it is a re-plan.
 
     Without the mark, the values of an earlier run on the thread would be taken for the new run.
     """
+    values: Mapping[str, object] = snapshot.values
+    if not isinstance(values, Mapping) or not {START, PLANNER} & {*snapshot.next}:
+        return values
     underway = values.get("underway")
     is_replan = isinstance(underway, Mapping) and underway.get("replan") is not None
     return values if is_replan and values.get("status") == "executing" else {**values, "status": "planning"}

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 from langgraph.checkpoint.base import CheckpointTuple
 
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Question, StepRecord
+from orchestrator.state.records import Question
 from orchestrator.state.stored_form import STARTED, parse_time
 from orchestrator.state.usage import Usage
 
@@ -60,15 +60,6 @@ class StoredRun:
 
     summary: RunSummary
     state: OrchestratorState
-
-    @property
-    def time_line(self) -> list[StepRecord]:
-        """The executions in the order in which they began, the answer's last, with verdicts and usage."""
-        # Sequential steps are in order already, whatever the clock did. Times are ISO 8601 in UTC.
-        if self.state["declared"]["needs"] is None:
-            return [*self.state["results"], *self.state["synthesis"]]
-        steps = sorted(self.state["results"], key=lambda record: record["started_at"])
-        return [*steps, *self.state["synthesis"]]
 
 
 def build_summary(

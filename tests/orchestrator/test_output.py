@@ -164,7 +164,7 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
             SynthesizingExecutor(), monitor, retry_policy=policy, checkpointer=store.saver
         )
         asked = orchestrator.run("the task", "t")
-        listed, [attempt] = store.history.find("t"), store.history.show("t").time_line[2:]
+        listed, [attempt] = store.history.find("t"), store.history.show("t").state["synthesis"]
         state = orchestrator.resume("t", {"answer": "approve"})
 
     assert (asked["question"]["step"], asked["question"]["output"]) == ("the task", "the task answered")

@@ -47,7 +47,9 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     for index, step in enumerate(state["plan"]):
         replaced = " (given up)" if index in state["replaced"] else ""
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
-    yield from (_draw_execution(record, len(state["plan"])) for record in run.time_line)
+    yield from (
+        _draw_execution(record, len(state["plan"])) for record in [*state["results"], *state["synthesis"]]
+    )
     if summary.question is not None:
         yield draw_question(summary.question)
     elif summary.status in ("success", "failed"):

@@ -86,7 +86,7 @@ OTHERS = (None, 5, -1, 10**9, 1.5, True, "x", "", "2026-01-01", [], [None], ["x"
 READS = (
     lambda history: history.runs(),
     lambda history: history.find(THREAD),
-    lambda history: history.show(THREAD).time_line,
+    lambda history: history.show(THREAD),
     lambda history: history.command(THREAD),
     lambda history: history.prune(keep_last=0),
     lambda history: history.delete(THREAD),
@@ -131,23 +131,3 @@ def test_a_state_of_another_form_is_refused_with_its_field(files, tmp_path, path
         store.history.show(THREAD)
 
     assert error.match(f"thread 'thread' holds a state that is broken .*{problem}.*restore it, or delete")
-
-
-@pytest.mark.parametrize(
-    ("path", "other", "problem"),
-    [
-        ((0, "usage"), {}, r"results\.\d\.usage\.model_calls: Field required"),
-        ((0,), 5, "TypeError: "),
-        ((0, "step_index"), ..., "KeyError: 'step_index'"),
-    ],
-)
-def test_a_record_of_another_form_is_refused(files, tmp_path, path, other, problem):
-    file = shutil.copy(files["ended"], tmp_path)
-    with closing(sqlite3.connect(file)) as connection:
-        [(last,)] = connection.execute("SELECT max(rowid) FROM writes WHERE channel = 'results'")
-    place = ("writes", "value", last)
-    replace_stored(file, place, replace_part(dict(stored_values(file))[place], path, other))
-    with open_store(file) as store, pytest.raises(BrokenRunError) as error:
-        store.history.show(THREAD)
-
-    assert error.match(f"thread 'thread' holds a state that is broken \\({problem}")

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from langgraph.checkpoint.sqlite import SqliteSaver
 
-from evaluation import build_evaluation_graph
 from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
@@ -38,15 +36,6 @@ def other_program(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
-
-
-def test_a_store_keeps_the_states_of_an_evaluation(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        graph = build_evaluation_graph(checkpointer=store)
-        config = {"configurable": {"thread_id": "t"}}
-        graph.invoke({"agent_run": {"final_output": "a"}}, config)
-
-        assert graph.get_state(config).values["agent_run"]["final_output"] == "a"
 
 
 def corrupt(path):
@@ -217,24 +206,6 @@ def test_of_a_write_that_fails_nothing_is_kept(tmp_path):
 
 
 # What LangGraph's own savers began
-
-
-@pytest.fixture
-def plain(tmp_path):
-    """A file that LangGraph's own saver writes."""
-    connection = sqlite3.connect(tmp_path / "runs.sqlite", check_same_thread=False)
-    yield SqliteSaver(connection)
-    connection.close()
-
-
-def test_a_run_that_langgraphs_saver_began_goes_on_in_a_store(tmp_path, plain):
-    asking(plain).run("x", "thread")
-    with open_store(tmp_path / "runs.sqlite") as store:
-        asking(store.saver).resume("thread", APPROVE)
-        state = asking(store.saver).resume("thread", APPROVE)
-
-        assert store.history.show("thread").state == state
-    assert state["status"] == "success"
 
 
 def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgres_url):

@@ -9,7 +9,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
-from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, build, cut_off
 
 
 @pytest.fixture
@@ -56,15 +56,6 @@ def test_the_run_that_is_forked_stays_as_it_is(opened):
 
     assert opened.history.show("thread") == before
     assert [run.thread_id for run in opened.history.runs()] == ["new", "thread"]
-
-
-def test_a_run_that_waits_can_be_forked(opened):
-    asking(opened).run("x", "thread")
-    asking(opened).resume("thread", APPROVE)
-    state = other(opened, supervision="none")[0].fork("thread", 1, "new")
-
-    assert state["status"] == "success"
-    assert asking(opened).resume("thread", APPROVE)["status"] == "success"
 
 
 async def test_a_run_that_was_cut_off_can_be_forked(opened):

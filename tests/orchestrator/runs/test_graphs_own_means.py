@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import steps
 from tests.orchestrator.runs.test_runs import CutOff, build
@@ -54,17 +53,3 @@ async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_end
 
     assert (listed.status, listed.task, listed.steps_done, kept) == ("interrupted", "second", 0, [])
     assert (ended["status"], ended["task"], ended["plan"]) == ("success", "second", steps(2))
-
-
-async def test_a_run_of_a_host_takes_no_lock_but_loses_no_result_if_its_thread_is_resumed(opened):
-    agent, other = CutOff("step 3"), FakeExecutor()
-    running = asyncio.ensure_future(planned_by(agent, opened).graph.ainvoke({"task": "x"}, CONFIG))
-    await asyncio.wait_for(agent.reached.wait(), 20)
-    listed = opened.history.find("thread")
-    ended = await build(opened, steps(3), other).aresume("thread")
-    running.cancel()
-    await asyncio.wait([running])
-
-    assert (listed.status, opened.saver.locks.is_locked("thread")) == ("interrupted", False)
-    assert (ended["status"], opened.history.show("thread").state) == ("success", ended)
-    assert {"step 3"} <= {call.step for call in other.calls} <= {"step 2", "step 3"}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor, WaitingExecutor
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.supervision import SpeakingExecutor
@@ -95,18 +94,6 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
     assert (state["status"], before[:-1] + agent.calls) == ("success", ["x", "step 1", "step 2", "step 3"])
 
 
-def test_two_orchestrators_share_a_store(backend):
-    with backend.open() as first, backend.open() as second:
-        one, two = asking(first), asking(second)
-        one.run("x", "a")
-        two.run("y", "b")
-        one.resume("b", APPROVE)
-        two.resume("a", APPROVE)
-
-        assert [two.resume("b", APPROVE)["task"], one.resume("a", APPROVE)["task"]] == ["y", "x"]
-        assert {run.thread_id: run.status for run in first.history.runs()} == dict.fromkeys("ab", "success")
-
-
 @pytest.mark.parametrize(
     "text",
     ["line\n" * 200_000, "\x00 nul", "🌊 ñ \u202e \ufffe", "'; DROP TABLE checkpoints; --", "%s {} \\u0000"],
@@ -118,16 +105,3 @@ def test_any_text_is_stored(backend, text):
         assert opened.history.show("thread").state == state
 
     assert (state["status"], state["task"], state["results"][0]["result"]) == ("success", f"do {text}", text)
-
-
-def test_a_run_that_is_cancelled_leaves_what_it_did(backend):
-    with backend.open() as opened, ThreadPoolExecutor() as pool:
-        executor = WaitingExecutor()
-        orchestrator = build(opened, executor=executor)
-        running = pool.submit(orchestrator.run, "x", "thread")
-        assert executor.started.wait(20)
-        orchestrator.cancel("thread")
-        state = running.result(20)
-
-        assert opened.history.show("thread").state == state
-    assert state["failure"]["kind"] == "cancelled"

@@ -185,7 +185,7 @@ def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_c
     with pytest.raises(ResumeError) as caught:
         second.resume("t", {"answer": "approve"})
     assert str(caught.value) == (
-        "thread 't' cannot go on with this executor: step 2: contract.must_call names \"search\"; "
+        "thread 't' cannot go on here: step 2: contract.must_call names \"search\"; "
         "the tools of the executor are pay"
     )
     assert first.resume("t")["question"] is not None
