@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, wraps
 from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pytest
 
@@ -116,32 +114,6 @@ def test_an_agent_that_cannot_be_called_as_its_role_is_refused(argument, given, 
 
     assert str(raised.value).startswith(f"{argument} is a {type(given).__name__} whose {sentence}")
     assert str(raised.value).endswith("; give it these parameters")
-
-
-def with_database(method):
-    """Adds an argument, which the caller does not give."""
-
-    @wraps(method)
-    def wrapper(*args, **kwargs):
-        return method("database", *args, **kwargs)
-
-    return wrapper
-
-
-@pytest.mark.parametrize(
-    "execute_step",
-    [
-        with_database(lambda database, step, context="": step),
-        partial(lambda database, step, context="": step, "database"),
-        lambda *args, **kwargs: args[0],
-        Mock(return_value="out"),
-    ],
-    ids=["decorated", "partial", "anything", "mock"],
-)
-def test_a_method_that_takes_the_call_whichever_way_is_accepted(execute_step):
-    executor = SimpleNamespace(execute_step=execute_step)
-
-    assert build(executor=executor).run("x")["status"] == "success"
 
 
 @pytest.mark.parametrize("task", ["", " \n\t", None, 3, b"task", ["task"]], ids=repr)

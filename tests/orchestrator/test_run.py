@@ -196,13 +196,6 @@ def test_hundreds_of_steps_with_retries_stay_within_the_recursion_limit(number):
     assert (state["status"], len(state["results"])) == ("success", number + (number - 1) // 9)
 
 
-def test_a_plan_of_exactly_max_plan_steps_and_all_retries_is_run():
-    monitor = FakeMonitor(*[refuse(), accept()] * 4)
-    state = orchestrate(steps(4), monitor=monitor, max_plan_steps=4, max_retries=1).run("x")
-
-    assert (state["status"], len(state["results"])) == ("success", 8)
-
-
 def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
     executor = FakeExecutor()
     state = orchestrate(steps(5), executor, max_plan_steps=4).run("x")
