@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeVar
+from collections.abc import Mapping
+from typing import Final, Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -29,7 +30,8 @@ class Usage(TypedDict):
     """Model calls with their tokens, costs and time, as LangChain's callbacks reported them.
 
     If a model call reported no tokens, the tokens are None and ``token_source`` is "missing", because a sum
-    would be too small. ``cost_usd`` is None unless there is a price for every model called.
+    would be too small. ``cost_usd`` is None unless there is a price for every model called. ``rates`` has the
+    speed and the context by model, of the models whose server reports them.
     """
 
     model_calls: int
@@ -60,7 +62,7 @@ def add_usage(first: Usage, second: Usage) -> Usage:
     # A usage without any reply has no tokens to report, so that its None says nothing about the sum.
     known = [usage for usage in (first, second) if usage["model_calls"] > usage["failed_model_calls"]]
     total = _sum_known([usage["total_tokens"] for usage in known])
-    return Usage(
+    added = Usage(
         model_calls=first["model_calls"] + second["model_calls"],
         failed_model_calls=first["failed_model_calls"] + second["failed_model_calls"],
         input_tokens=_sum_known([usage["input_tokens"] for usage in known]),
@@ -70,6 +72,8 @@ def add_usage(first: Usage, second: Usage) -> Usage:
         cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
         latency_ms=first["latency_ms"] + second["latency_ms"],
     )
+    rates = _add_rates(first.get("rates", {}), second.get("rates", {}))
+    return {**added, "rates": rates} if rates else added
 
 
 def _add_rates(first: Mapping[str, ModelRates], second: Mapping[str, ModelRates]) -> dict[str, ModelRates]:

@@ -36,7 +36,7 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (Budget, {"max_total_tokens": 1.5}, f"max_total_tokens is 1.5; {COUNT_BOUND}"),
         (Budget, {"max_model_calls": True}, f"max_model_calls is True; {COUNT_BOUND}"),
         (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Mod"),
-        (Budget, {"prices": {"m": 3}}, f"prices.m is 3; {PRICES}"),
+        (Budget, {"prices": {"m": 3}}, f"prices is 3; {PRICES}"),
         (Budget, {"prices": [("m", None)]}, f"prices is [('m', None)]; {PRICES}"),
         (Budget, {"max_tokens": 3}, "max_tokens is not an argument of Budget; give any of max_seconds, max_"),
         (ModelPrice, {"input_usd": -1, "output_usd": 1}, "input_usd is -1; give US dollars of at least 0"),
