@@ -43,7 +43,6 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (ModelPrice, {"input_usd": 1}, "output_usd is missing; give US dollars of at least 0"),
         (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
         (RetryPolicy, {"judge_attempts": 0}, f"judge_attempts is 0; {POSITIVE}"),
-        (RetryPolicy, {"needs_review": "pass"}, "needs_review is 'pass'; give 'fail', 'retry' or 'human'"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"max_assumptions": -1}, f"max_assumptions is -1; {COUNT}, or None for no bound"),
