@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from evaluation.checks.base import Text
 from evaluation.checks.registry import ContractChecks
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
@@ -23,7 +24,7 @@ class EvaluationContract(InputModel):
     checks: ContractChecks = Field(default_factory=list)
     """Requirements that code decides, on the final output and on the tools that were called."""
     reference_output: str | None = None
-    keywords: list[str] = Field(default_factory=list)
+    keywords: list[Text] = Field(default_factory=list)
     required_content: list[ContentRule] = Field(default_factory=list)
     forbidden_content: list[ContentRule] = Field(default_factory=list)
     output_length: LengthBounds | None = None

@@ -26,7 +26,6 @@ from evaluation.metrics.response.scores import (
     REFERENCE_METRICS,
     RESPONSE_METRICS,
     score_against_reference,
-    score_keywords,
 )
 from evaluation.metrics.response.text import find_missing_keywords
 from evaluation.plugins import Plugins
@@ -82,12 +81,12 @@ def _score_case(state: EvaluationState, case: _Case, results: list[CheckResult])
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group(unscored, [])}
     outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
+    missing = _missing_keywords(case)
     scores: dict[str, Score] = {
-        **_score_text(case),
+        **_score_text(case, missing),
         "required_content": _score_content(outcomes, "required_content"),
         "forbidden_content": _score_content(outcomes, "forbidden_content"),
     }
-    missing = _missing_keywords(case, scores)
     checks = [
         *threshold_checks(case.thresholds, scores, missing or (), case.output),
         *_check_reference(case, scores),
@@ -149,20 +148,20 @@ def _read_probe(value: object) -> ToolUse:
     return ToolUse(call.name, args, call.result, None if call.error in {None, False} else str(call.error))
 
 
-def _score_text(case: _Case) -> dict[str, Score]:
+def _score_text(case: _Case, missing: list[str] | None) -> dict[str, Score]:
     scores: dict[str, Score] = {
         **dict.fromkeys(REFERENCE_METRICS, not_applicable(_NO_REFERENCE)),
         "keyword_coverage": not_applicable(_NO_KEYWORDS),
     }
     if case.output is None:
-        missing = missing_data("the run has no final output")
-        return {**scores, **dict.fromkeys(_metrics_of_output(case), missing)}
+        lacking = missing_data("the run has no final output")
+        return {**scores, **dict.fromkeys(_metrics_of_output(case), lacking)}
     words = split_words(case.output)
     if case.reference is not None:
         scores |= score_against_reference(case.output, case.reference, words)
     # After the reference, whose words are only the default keywords.
-    if case.keywords:
-        scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
+    if missing is not None:
+        scores["keyword_coverage"] = (len(case.keywords) - len(missing)) / len(case.keywords)
     return {**scores, "characters": len(case.output), "words": len(words)}
 
 
@@ -181,8 +180,8 @@ def _check_reference(case: _Case, scores: dict[str, Score]) -> Iterable[MetricOu
     return reference_checks(case.thresholds, scores, case.output, case.reference)
 
 
-def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None:
-    """List the keywords of the contract that the output lacks; None if they could not be searched."""
-    if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
+def _missing_keywords(case: _Case) -> list[str] | None:
+    """List the keywords of the contract that the output lacks; None without keywords or an output."""
+    if not case.keywords or case.output is None:
         return None
     return find_missing_keywords(case.output, split_words(case.output), case.keywords)

@@ -25,7 +25,7 @@ from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
 from evaluation.sensitive.detector import MAX_CANDIDATES
-from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places, find_in_json
+from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places
 from evaluation.sensitive.known_values import Literals
 from evaluation.sensitive.quoting import redact, shorten
 from evaluation.sensitive.scanner import Search, build_search, find_sensitive
@@ -144,15 +144,8 @@ class Redactor:
         """
         if not self.needed:
             return report
-        # A recogniser has no quick test, so the report of a run with one is always searched.
-        contains_any = (
-            self.withholds
-            or self.search is not find_sensitive
-            or self.literals.may_occur_in(encode_json(report))
-            or next(find_in_json(report), None) is not None
-        )
         # Cached, because a report repeats its names and reasons.
-        return cast("T", self._clean_value(report, cache(self.clean_text))) if contains_any else report
+        return cast("T", self._clean_value(report, cache(self.clean_text)))
 
     def clean_text(self, text: str) -> str:
         """Return a text without sensitive data, for a log or an exception."""

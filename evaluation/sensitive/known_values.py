@@ -53,13 +53,6 @@ class Literals:
             by_head.setdefault(literal[:_HEAD], []).append(literal)
         return cls(kinds, by_head)
 
-    def may_occur_in(self, json_text: bytes) -> bool:
-        """Return whether a value may begin in a string of a JSON text. False is certain."""
-        data = json_text.lower()
-        # JSON doubles the backslashes of a value, so look for its beginning in both spellings.
-        texts = {data, data.replace(b"\\\\", b"\\")}
-        return any(True for text in texts for _ in self._find_heads(text))
-
     def redact(self, text: str) -> str:
         """Replace every value by ``[kind]``."""
         data = text.encode("utf-8", "surrogatepass")

@@ -7,12 +7,10 @@ from typing import Final, Literal
 
 from evaluation.metrics.response.rouge import rouge_1, rouge_l, token_f1
 from evaluation.metrics.response.text import (
-    find_missing_keywords,
     levenshtein_similarity,
     normalized_exact_match,
 )
 from evaluation.results.findings import Score, not_applicable, unscored_error
-from evaluation.texts.normal import normalize_text
 from evaluation.texts.words import split_words
 
 TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
@@ -76,11 +74,3 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
         "rouge_l": unscored_error(_TOO_LONG) if in_order is None else in_order,
         "keyword_coverage": shared / len(expected),
     }
-
-
-def score_keywords(output: str, words: Sequence[str], keywords: Sequence[str]) -> Score:
-    """Return the share of a contract's keywords (at least one) that occur in an output with these words."""
-    blank = next((index for index, keyword in enumerate(keywords) if not normalize_text(keyword)), None)
-    if blank is not None:
-        return unscored_error(f"keywords[{blank}] is blank")
-    return (len(keywords) - len(find_missing_keywords(output, words, keywords))) / len(keywords)

@@ -6,7 +6,6 @@ import json
 import pytest
 from hypothesis import given
 
-from evaluation.inputs.contract import EvaluationCase
 from evaluation.metrics.response.scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
@@ -36,14 +35,6 @@ def answers(found):
     return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in found["checks"]]
 
 
-def test_every_metric_ends_scored_or_unscored_and_nothing_else_is_there():
-    found = said(REFERENCE, reference_output=REFERENCE)
-
-    scored = set(found) - GROUP
-    assert scored | set(found["unscored"]) == set(RESPONSE_METRICS)
-    assert not scored & set(found["unscored"])
-
-
 def test_an_output_against_a_reference_has_every_reference_metric():
     found = said("Order 12345 is currently in transit.", reference_output=REFERENCE)
 
@@ -61,16 +52,6 @@ def test_an_output_against_a_reference_has_every_reference_metric():
     }
 
 
-def test_the_lengths_are_given_in_characters_and_words():
-    found = said("two words", reference_output="x")
-
-    assert (found["characters"], found["words"]) == (9, 2)
-
-
-def test_japanese_texts_overlap_by_character():
-    assert said("東京は日本の首都です", reference_output="日本の首都は東京です")["rouge_1"] == 1.0
-
-
 def test_nothing_asked_is_not_applicable():
     found = said("an answer")
 
@@ -81,10 +62,6 @@ def test_nothing_asked_is_not_applicable():
         "missing_data": 0,
         "error": 0,
     }
-
-
-def test_a_threshold_of_another_group_asks_nothing_of_the_response():
-    assert said("an answer", thresholds={"latency_ms": 5})["status"] == "not_applicable"
 
 
 # Default criterion
@@ -106,12 +83,6 @@ def test_a_threshold_of_another_group_asks_nothing_of_the_response():
 )
 def test_without_a_threshold_a_reference_is_judged_by_the_default(output, reference, expected):
     assert answers(said(output, reference_output=reference)) == [expected]
-
-
-def test_a_text_that_is_not_the_reference_is_told_what_can_settle_it():
-    (check,) = said(PARAPHRASE, reference_output=REFERENCE)["checks"]
-
-    assert "give a judge, or a threshold on a similarity metric" in check["reason"]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +125,6 @@ def test_a_threshold_on_anything_else_does_not(metric):
     assert [check["metric"] for check in found["checks"]] == [metric, "rouge_1"]
 
 
-def test_without_a_reference_there_is_no_default():
-    assert said("an answer", thresholds={"words": 5})["checks"][1:] == []
-
-
 # Thresholds
 
 
@@ -194,26 +161,7 @@ def test_a_threshold_on_a_metric_without_a_value_is_missing_data():
     assert "no reference output is given" in found["checks"][0]["reason"]
 
 
-def test_a_text_mismatch_passes_where_the_keywords_reach_their_threshold():
-    found = said(
-        PARAPHRASE, reference_output=REFERENCE, keywords=["parcel", "way"], thresholds={"keyword_coverage": 1}
-    )
-
-    assert (found["exact_match"], found["keyword_coverage"], found["passed"]) == (False, 1.0, True)
-
-
 # Keywords, content, lengths
-
-
-def test_keywords_of_the_contract_go_before_the_words_of_the_reference():
-    assert said("a b", reference_output="c d", keywords=["a", "b", "c", "d"])["keyword_coverage"] == 0.5
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\u200b"])
-def test_a_blank_keyword_is_an_error(blank):
-    found = said("a b", keywords=["a", blank])
-
-    assert found["unscored"]["keyword_coverage"] == {"status": "error", "reason": "keywords[1] is blank"}
 
 
 def test_required_and_forbidden_content_are_scored_and_checked():
@@ -229,16 +177,6 @@ def test_required_and_forbidden_content_are_scored_and_checked():
         ("response", "required_content", False, "critical"),
         ("response", "forbidden_content", False, "critical"),
     ]
-
-
-def test_content_in_the_conversation_is_found():
-    run = {
-        "final_output": "Bye",
-        "messages": [{"role": "assistant", "content": "It is 327."}, {"role": "user", "content": "ok"}],
-    }
-    rule = {"number": 327, "where": "assistant_messages"}
-
-    assert metrics({"agent_run": run, "required_content": [rule]})["required_content"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -285,13 +223,6 @@ def test_the_keywords_that_are_missing_are_named():
     assert said(REFERENCE, keywords=["transit", "refund", "12345"])["missing_keywords"] == ["refund"]
 
 
-@pytest.mark.parametrize(
-    "found", [silent(keywords=["a"]), said("a", keywords=[" "]), said("a", reference_output="b")]
-)
-def test_of_keywords_that_were_not_looked_for_none_is_missing(found):
-    assert "missing_keywords" not in found
-
-
 def test_without_an_output_what_is_asked_is_missing():
     found = silent(
         reference_output=REFERENCE, output_length={"max_words": 3}, forbidden_content=[{"text": "a"}]
@@ -302,26 +233,6 @@ def test_without_an_output_what_is_asked_is_missing():
     assert found["unscored"]["required_content"]["status"] == "not_applicable"
     assert {check["kind"] for check in found["checks"]} == {"missing_data", "undecided"}
     assert [check["metric"] for check in found["checks"]] == ["rouge_1", "forbidden_content", "words"]
-
-
-def test_without_an_output_keywords_are_missing_and_a_reference_not_applicable():
-    found = silent(keywords=["a"])
-
-    assert found["unscored"]["keyword_coverage"]["status"] == "missing_data"
-    assert found["unscored"]["rouge_1"]["status"] == "not_applicable"
-
-
-def test_without_an_output_and_a_reference_only_the_length_is_missing():
-    found = silent(output_length={"max_words": 3})
-
-    assert {name for name, why in found["unscored"].items() if why["status"] == "missing_data"} == {
-        "characters",
-        "words",
-    }
-
-
-def test_an_empty_output_is_an_output():
-    assert said("", reference_output=REFERENCE)["rouge_1"] == 0.0
 
 
 # What has no answer
@@ -362,11 +273,3 @@ def test_any_case_gives_a_group_of_plain_json_and_leaves_the_state_as_it_was(cas
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert sum(found["counts"].values()) == len(RESPONSE_METRICS)
     assert state == before
-
-
-def test_a_model_is_taken_as_well_as_a_plain_object():
-    case = EvaluationCase.model_validate(
-        {"agent_run": {"final_output": "a b"}, "required_content": [{"text": "a"}]}
-    )
-
-    assert metrics(case)["required_content"] == 1.0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, redact
+from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
 from evaluation.runner import evaluate
 from evaluation.sensitive import json_values, scanner
 from evaluation.sensitive.spans import Span
@@ -114,10 +114,6 @@ def quoted(value, report):
     return [text for text in told(report) if value.casefold() in text.casefold()]
 
 
-def test_the_planted_set_is_large_enough():
-    assert len(PLANTED) >= 150
-
-
 @pytest.mark.parametrize("sample", sample_rows(PLANTED, every=4), ids=lambda one: one.kind)
 def test_what_is_planted_in_every_field_stands_nowhere_in_report_or_log(sample, caplog):
     caplog.set_level(logging.DEBUG)
@@ -194,25 +190,6 @@ def test_names_that_become_the_same_are_told_apart():
     assert redactor.clean({"a@example.com": 1, "b@example.com": 2}) == {"[email]": 1, "[email] 2": 2}
 
 
-def test_the_report_of_a_clean_run_is_given_back_as_it_is():
-    report = {"reason": "a@example.com"}
-
-    assert Redactor.of([{"output": "Order 12345 is in transit."}]).clean(report) is report
-
-
-def test_a_report_that_quotes_nothing_sensitive_is_given_back_as_it_is():
-    report = {"reason": "too slow"}
-
-    assert Redactor.of(["password=hunter2"]).clean(report) is report
-
-
-def test_thousands_of_values_are_removed_as_well_as_one():
-    addresses = [f"{chr(97 + place % 26)}{place:05d}@example.com" for place in range(3000)]
-    redactor = Redactor.of([addresses])
-
-    assert redactor.clean([f"to {one}" for one in addresses]) == ["to [email]"] * 3000
-
-
 @pytest.mark.parametrize("word", ["passed", "critical", "alerts", "in_order", "run_rubric_judge"])
 def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(word):
     report = evaluate(
@@ -241,24 +218,6 @@ def test_what_a_recogniser_finds_is_removed_too():
     }
 
 
-def test_a_recogniser_that_fails_leaves_the_built_in_search():
-    redactor = Redactor.of([{"output": "a@example.com"}], [Broken()])
-
-    assert redactor.clean("a@example.com") == "[email]"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("mail joe@example.com or call +49 170 1234567", "mail [email] or call [phone]"),
-        ("nothing here", "nothing here"),
-        ("", ""),
-    ],
-)
-def test_every_finding_gives_way_to_its_kind(text, expected):
-    assert redact(text) == expected
-
-
 @pytest.mark.parametrize(
     ("value", "kind", "length", "shown"),
     [
@@ -285,10 +244,6 @@ def test_an_excerpt_is_known_again_by_its_hash():
     assert build_excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
 
 
-def test_an_excerpt_of_half_a_surrogate_pair_is_given():
-    assert build_excerpt("a\ud800")["length"] == 4
-
-
 BOUND = 500
 """Of the values that are searched for, so that these tests take less time than with the real one."""
 MANY = "".join(f"u{place}@example.org " for place in range(BOUND + 1))
@@ -313,10 +268,6 @@ def test_nothing_is_quoted_of_a_run_that_was_not_searched_to_its_end(withheld):
     assert quoted(FOREIGN, withheld.model_dump(mode="json")) == []
 
 
-def test_a_report_that_withholds_something_says_so(withheld):
-    assert UNSEARCHED in withheld.errors
-
-
 def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld):
     report = withheld.model_dump(mode="json")
     measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
@@ -337,25 +288,12 @@ def test_a_run_that_was_not_searched_to_its_end_never_passes():
 
 
 @pytest.mark.usefixtures("few_values")
-def test_a_credential_found_before_the_bound_fails_the_run():
-    text = "".join(f"password=s{place}x " for place in range(BOUND + 1))
-    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * BOUND}})
-
-    assert report.status == "failed"
-
-
-@pytest.mark.usefixtures("few_values")
 def test_a_contract_that_holds_too_much_is_withheld_as_well():
     case = {"agent_run": {"final_output": FOREIGN}, "required_content": [{"text": f"{FOREIGN} {MANY}"}]}
     report = evaluate(case)
 
     assert quoted(FOREIGN, report.model_dump(mode="json")) == []
     assert UNSEARCHED in report.errors
-
-
-@pytest.mark.usefixtures("few_values")
-def test_a_text_of_a_run_that_was_not_searched_to_its_end_is_not_told():
-    assert Redactor.of([MANY]).clean_text("anything") == "[withheld]"
 
 
 @pytest.mark.parametrize("secret", ["hunter2secret", "sk-" + "A1b2C3d4" * 20])
