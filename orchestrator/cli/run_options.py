@@ -18,8 +18,8 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Ver
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
-OF_A_NEW_RUN: Final = ("checks",)
-"""The option that only a new run has: whether its contract is derived."""
+OF_A_NEW_RUN: Final = ("checks", "without_checks")
+"""The options that only a new run has: they derive its contract."""
 OF_A_PLAN: Final = (
     *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "approve_tools", "once_tools"),
     *("max_retries", "retry_policy", "synthesis"),
@@ -122,6 +122,10 @@ class RunOptions(BaseModel):
     max_calls: Annotated[int | None, _Count(help="Maximum number of model calls of the whole run.")] = None
     synthesis: Annotated[bool, typer.Option(help="Write one answer from the results of the steps.")] = True
     checks: Annotated[bool, typer.Option(help="Derive checks, or leave all to the judge.")] = True
+    without_checks: Annotated[
+        list[str],
+        typer.Option("--without-check", help="Do not derive this check (repeatable).", metavar="NAME"),
+    ] = []
     require: Annotated[Requirement | None, typer.Option(help="What a success has to rest on at least.")] = (
         None
     )

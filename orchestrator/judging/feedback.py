@@ -65,7 +65,7 @@ def explain_derived(report: Report) -> list[str]:
     return [
         _cut_line(
             f"the check {check['check']} rests on “{check['quote']}”; "
-            "change it in the file of `orchestrator checks --save FILE`",
+            f"--without-check {check['check']} leaves it out",
             _MAX_LINE,
         )
         for check in failed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from dataclasses import replace
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from evaluation import task_checks
 from evaluation.checks import Check
+from evaluation.checks.vocabulary import CHECKS
+from orchestrator.errors import ConfigurationError
 from orchestrator.judging.tools.names import ToolNames
 
 
@@ -19,14 +21,37 @@ class ContractWriter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class RuleWriter:
-    """Derives checks by the rules of ``evaluation.task_checks``, without a model."""
+    """Derives checks by the rules of ``evaluation.task_checks``, without a model.
+
+    Attributes:
+        without: The names of the checks to leave out, such as "word_count"; their words are unchecked.
+
+    Raises:
+        ConfigurationError: A name is no check.
+    """
+
+    without: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.without:
+            if name not in CHECKS:
+                raise ConfigurationError(
+                    f"--without-check {name!r} names no check; `orchestrator checks TASK` prints their names"
+                )
 
     # No coroutine: a run calls it in a thread, because a long text takes a second.
     def write_checks(self, text: str) -> task_checks.DerivedChecks:
         """Returns the checks that the text states."""
         # The first call imports the rules, which takes half a second.
-        return task_checks.derive_checks(text)
+        derived = task_checks.derive_checks(text)
+        dropped = [check for check in derived.checks if check.check in self.without]
+        return replace(
+            derived,
+            checks=tuple(check for check in derived.checks if check not in dropped),
+            unchecked=(*derived.unchecked, *(check.quote for check in dropped if check.quote)),
+        )
 
 
 def select_usable(

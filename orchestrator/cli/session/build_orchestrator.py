@@ -17,6 +17,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
+from orchestrator.task_contracts.writers import RuleWriter
 
 
 def build_orchestrator(
@@ -43,6 +44,7 @@ def build_orchestrator(
         supervisor_model=options.supervisor_model,
         tools=tools,
         contract=(case or "from_task") if options.checks else None,
+        contract_writer=RuleWriter(options.without_checks) if options.without_checks else None,
         checkpointer=store,
         retry_policy=read_policy(options),
         call_timeout=options.call_timeout,

@@ -11,7 +11,7 @@ from orchestrator.cli.view.record_lines import (
     list_requirements,
     name_attempt,
 )
-from orchestrator.cli.view.terminal_text import count_noun, format_usage, one_line
+from orchestrator.cli.view.terminal_text import count_noun, format_rates, format_usage, one_line
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState
@@ -108,4 +108,4 @@ def describe_end(state: OrchestratorState) -> Text:
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
     style = {"success": "green", "failed": "bold red"}.get(status, "yellow")
     head = f"Done. {reason}" if status == "success" and reason else ": ".join(filter(None, [status, reason]))
-    return Text(f"{head} ({', '.join(totals)})", style=style)
+    return Text(f"{head} ({', '.join(totals)}{format_rates(state['usage'])})", style=style)

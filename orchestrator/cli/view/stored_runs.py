@@ -12,7 +12,7 @@ from rich.text import Text
 from orchestrator.cli.view.questions import draw_question
 from orchestrator.cli.view.record_lines import describe_verdict, format_tool_call, list_details
 from orchestrator.cli.view.run_progress import describe_end
-from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
+from orchestrator.cli.view.terminal_text import clean, format_rates, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
@@ -43,7 +43,7 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     started = "" if summary.started is None else f", started {_format_time(summary.started)}"
     yield Text(f"Task: {one_line(summary.task)}", style="bold")
     yield Text(f"Status: {summary.status}{started}, stored {_format_time(summary.updated)}")
-    yield Text(f"Used: {format_usage(state['usage'])}")
+    yield Text(f"Used: {format_usage(state['usage'])}{format_rates(state['usage'])}")
     for index, step in enumerate(state["plan"]):
         replaced = " (given up)" if index in state["replaced"] else ""
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")

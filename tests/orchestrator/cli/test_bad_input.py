@@ -21,6 +21,7 @@ TABLE = {
     f"{RUN} --max-tokens 0": "Invalid value for '--max-tokens'",
     f"{RUN} --supervise god": "'god' is not one of 'none', 'llm', 'human'",
     f"{RUN} --require maybe": "'maybe' is not one of 'checked', 'judged'",
+    f"{RUN} --without-check nonsense": "--without-check 'nonsense' names no check; `orchestrator checks",
     f"{RUN} --approve-tools sned": 'approve_tools names "sned"; the executor has no tools',
     f"{RUN} --no-db --approve-tools a": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --no-db --supervise human": "--no-db contradicts --db, and cannot store a question",
