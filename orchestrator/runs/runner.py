@@ -29,6 +29,7 @@ from orchestrator.runtime.events import (
     RunPaused,
     TextStreamed,
     notify_hooks,
+    with_log,
 )
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState, RunInput
@@ -55,7 +56,7 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        modes: Modes = ("custom", "values") if self.hooks else ("values",)
+        modes: Modes = ("custom", "values") if with_log(self.hooks) else ("values",)
         async with aclosing(self._run_launch(launch, modes)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):
@@ -122,7 +123,7 @@ class Runner:
                 run.began = start.began or self.launcher.settings.now().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
-                        await notify_hooks(self.hooks, event)
+                        await notify_hooks(with_log(self.hooks), event)
                         yield event
         finally:
             self._running.pop(run.thread_id, None)
@@ -150,7 +151,7 @@ class Runner:
             state = {**state, **build_failure("recursion_limit", limit, error=error)}
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
-            await notify_hooks(self.hooks, RunInterrupted(thread_id=run.thread_id, state=state))
+            await notify_hooks(with_log(self.hooks), RunInterrupted(thread_id=run.thread_id, state=state))
             raise
         except NodeCancelledError:
             if not run.interrupted:

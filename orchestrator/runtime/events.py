@@ -215,3 +215,17 @@ async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
                 await result
         except (Exception, SystemExit):  # noqa: BLE001 - a hook is user code, and its errors must not end a run
             _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+
+
+def with_log(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+    """Returns the hooks, and one that logs every event if the level of the log is DEBUG."""
+    return (_log_event, *hooks) if _log.isEnabledFor(logging.DEBUG) else hooks
+
+
+def _log_event(event: Event) -> None:
+    """Logs the name of an event with its step, without any text of the user or of a model."""
+    record = getattr(event, "record", None) or {}
+    fields = ("step_index", "attempt", "status")
+    values = {name: record.get(name, getattr(event, name, None)) for name in fields}
+    step = " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+    _log.debug("thread %s: %s %s", event.thread_id, type(event).__name__, step)
