@@ -2,7 +2,6 @@ import pytest
 
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.pipeline import run_pipeline
 from evaluation.plugins import Plugins
 from evaluation.sensitive.spans import Span
 
@@ -53,30 +52,6 @@ def test_credentials_are_critical_and_personal_data_is_information_unless_the_co
     assert audited({"agent_run": run, "audit": {"credentials": "off", "personal_data": "off"}}) == []
 
 
-def test_the_last_answer_in_the_messages_is_the_output_that_rules_look_at():
-    case = {
-        "agent_run": {"messages": [{"role": "assistant", "content": "You will be refunded."}]},
-        "audit": {"rules": [{"id": "promise", "forbidden": {"text": "refunded"}}]},
-    }
-
-    assert [one["kind"] for one in audited(case)] == ["policy"]
-
-
-def test_an_output_that_is_empty_is_an_output():
-    case = {
-        "agent_run": {"final_output": ""},
-        "audit": {"rules": [{"id": "disclaimer", "required": {"text": "no liability"}}]},
-    }
-
-    assert [one["kind"] for one in audited(case)] == ["policy"]
-
-
-def test_a_recogniser_is_asked_too():
-    found = audited({"agent_run": {"final_output": "Ada said so"}}, recognizers=(Names(),))
-
-    assert [(one["id"], one["where"]) for one in found] == [("personal_data.name", "agent_run.final_output")]
-
-
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
@@ -93,12 +68,3 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause)
     assert (one["kind"], one["severity"]) == ("metric_error", "warning")
     assert cause in one["reason"]
     assert "hunter2" not in str(one)
-
-
-def test_what_a_recogniser_finds_stands_nowhere_in_the_report():
-    plugins = Plugins(recognizers=(Recogniser([Span(0, 6, "name", "personal")]),))
-    case = {"agent_run": {"final_output": "Lovelace said so"}, "input": "Lovelace"}
-
-    report = run_pipeline(case, plugins)["evaluation_report"]
-
-    assert "Lovela" not in str(report)

@@ -54,18 +54,3 @@ def test_arguments_that_cannot_be_read_are_told_and_not_raised(text):
 
     assert action["args"] is None
     assert action["args_error"] == "the arguments are not a JSON object"
-
-
-@pytest.mark.parametrize(
-    ("content", "output"),
-    [
-        ("done", "done"),
-        ([{"type": "text", "text": "all "}, {"type": "text", "text": "done"}], "all done"),
-        (None, ""),
-        ([{"type": "refusal"}], ""),
-    ],
-)
-def test_without_a_final_output_it_is_the_text_of_the_assistants_last_message(content, output):
-    messages = [{"role": "assistant", "content": "first"}, {"role": "assistant", "content": content}]
-
-    assert prepare_evaluation({"agent_run": {"messages": messages}}, Plugins())["actual_output"] == output

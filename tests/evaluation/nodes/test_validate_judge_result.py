@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.judges.panel import JudgePanel
 from evaluation.nodes.run_rubric_judge import run_rubric_judge
 from evaluation.nodes.validate_judge_result import validate_judge_result
 from evaluation.plugins import Plugins, Price
-from evaluation.testing import DeterministicJudge, ScriptedJudge
+from evaluation.testing import ScriptedJudge
 from tests.evaluation.judges.asking import state
 
 RUBRIC = {"name": "tone", "criteria": [{"name": "clarity"}]}
@@ -67,26 +66,6 @@ def test_the_decision_says_what_the_call_cost():
         "cost_usd": pytest.approx(0.003),
         "cost_source": "estimated",
     }
-
-
-def test_an_answer_that_cannot_be_used_still_cost_something():
-    assert answered({**GOOD, "score": 9})["judge_decision"]["usage"] == GOOD["usage"]
-
-
-def test_earlier_errors_stay():
-    before = {
-        **state(rubric=RUBRIC),
-        "judge_decision": {},
-        "judge_result": {"answer": "?"},
-        "errors": ["first"],
-    }
-    assert validate_judge_result(before, Plugins())["errors"][0] == "first"
-    assert before["errors"] == ["first"]
-
-
-def test_a_panel_that_abstains_tells_how_it_voted():
-    found = judged(JudgePanel([DeterministicJudge(5), DeterministicJudge(1)]))
-    assert found["judge_result"]["details"]["panel"]["votes"] == {"approve": 1, "refuse": 1}
 
 
 @pytest.mark.parametrize(

@@ -161,14 +161,6 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
 # Rules
 
 
-def test_rules_that_hold_are_checks_that_pass():
-    result = scores(["a"], ["a"], forbidden_tools=["drop"], failed_calls="fail")
-
-    assert [check["metric"] for check in result.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
-    assert all(check["passed"] for check in result.checks)
-    assert result.checks[1]["reason"] == "forbidden_actions: none"
-
-
 def test_what_is_not_allowed_is_counted_against_none():
     checks = scores(
         ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
@@ -185,24 +177,6 @@ def test_what_is_not_allowed_is_counted_against_none():
 
 
 # Errors
-
-
-def test_an_unsupported_mode_is_an_error():
-    result = scores(["a"], ["a"], "fuzzy", bounds={"trajectory_recall": {"min": 1.0}}, forbidden_tools=["a"])
-
-    (error,) = result.errors
-    assert error.startswith("trajectory: the match mode 'fuzzy' is not supported; use one of exact, ")
-    assert error.endswith(", precision_recall, single_tool, subset, superset")
-    assert {check["status"] for check in unscored(result).values()} == {"error"}
-    assert set(unscored(result)) == METRICS
-    assert brief(result)[0] == ("metric_error", "trajectory", None, "warning")
-    assert result.facts["forbidden_actions"] == ["a"]
-    assert [check["metric"] for check in result.checks] == [
-        "trajectory",
-        "forbidden_actions",
-        "trajectory_recall",
-    ]
-    assert scores(["a"], None, "fuzzy").errors == result.errors
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
