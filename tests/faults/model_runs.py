@@ -30,7 +30,7 @@ _RARE = frozenset({Fault.HUGE, Fault.HANGING})
 _CAUSES: Mapping[Fault, str] = {
     Fault.REFUSED: "no Ollama server answers at",
     Fault.RESET: "ReadError|WriteError",
-    Fault.HANGING: "ReadTimeout",
+    Fault.HANGING: "gave no answer in time: raise call_timeout",
     Fault.BUSY: "too many requests .*429",
     Fault.FAILING: "the model crashed .*500",
     Fault.BROKEN_OFF: "RemoteProtocolError.*peer closed connection",
