@@ -80,9 +80,18 @@ def _read_item(value: object) -> Verdict | None:
     except ValueError:
         return None
     success = read_boolean(fields.get("success"))
-    if success is None or (success and find_denial(value) is not None):
+    if success is None or (success and (find_denial(value) is not None or not _is_json(value))):
         return None
     return Verdict(success=success, feedback=_read_feedback(fields.get("feedback")))
+
+
+def _is_json(value: object) -> bool:
+    """Checks that a value has no NaN and no infinity, which the JSON decoder of Python accepts."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_feedback(value: object) -> str:

@@ -102,6 +102,10 @@ def _check_domain(name: str) -> str:
 _Domain = Annotated[str, AfterValidator(_check_domain)]
 
 
+AUDIT_METRICS: Final = ("safety", "compliance")
+"""Categories of the audit on which a threshold may be set."""
+
+
 class AuditRule(InputModel):
     """A requirement on the texts and actions of a run; exactly one of the last five fields defines it."""
 

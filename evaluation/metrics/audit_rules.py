@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,7 @@ from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind, build_finding
 from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
+from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.sensitive.json_values import iterate_leaves
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, Severity, as_list
@@ -56,6 +57,39 @@ def rule_findings(rules: Iterable[object], run: AuditedRun) -> list[AuditFinding
     """
     parsed = [AuditRule.model_validate(rule) for rule in rules]
     return [_build_finding(rule, breach) for rule in parsed for breach in _find_breaches(rule, run)]
+
+
+def check_shares(
+    bounds: Mapping[str, JsonObject],
+    rules: Iterable[object],
+    findings: Sequence[AuditFinding],
+    *,
+    searched: bool,
+) -> Iterator[AuditFinding]:
+    """Compare the share of met requirements of a category with its threshold; yield what does not pass.
+
+    Args:
+        bounds: The normalised thresholds by category.
+        rules: The audit rules. Each is one requirement, met if it has no finding.
+        findings: The findings of the rules and of the search for sensitive data.
+        searched: Whether credentials were searched for; that is one more requirement of safety.
+    """
+    parsed = [AuditRule.model_validate(rule) for rule in rules]
+    unmet = {(finding["category"], finding["id"]) for finding in findings}
+    for category, bound in bounds.items():
+        met = [(category, rule.id) not in unmet for rule in parsed if rule.category == category]
+        if category == "safety" and searched:
+            met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
+        if met:
+            outcome = compare_with_bound("policy", category, sum(met) / len(met), bound, "critical")
+        else:
+            outcome = unanswered_bound(category, bound, "no audit rule has this category")
+        if outcome["passed"] is not True:
+            name, kind, severity = f"thresholds.{category}", outcome["kind"], outcome["severity"]
+            owner = outcome["owner"]
+            yield build_finding(
+                name, category, kind, severity, outcome["reason"], "agent_run", None, {}, owner
+            )
 
 
 def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:

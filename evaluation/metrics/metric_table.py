@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Final, Literal
 
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.rules import LEAST_LENGTHS, Threshold
+from evaluation.inputs.rules import AUDIT_METRICS, LEAST_LENGTHS, Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
@@ -24,6 +24,7 @@ METRICS: Final[Mapping[str, Direction | None]] = {
     **TRAJECTORY_METRICS,
     **COLLABORATION_METRICS,
     **JUDGE_METRICS,
+    **dict.fromkeys(AUDIT_METRICS, "higher"),
 }
 """Every metric, with the direction that is better; None if neither is."""
 DIRECTIONS: Final[Mapping[str, Direction]] = {
@@ -55,6 +56,15 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
             )
 
 
-def select_operational(thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """Return the thresholds on the cost of a run; an unknown name is a custom resource."""
-    return {metric: bound for metric, bound in thresholds.items() if metric not in _OTHER_GROUPS}
+def select_operational(
+    thresholds: Mapping[str, JsonObject], resources: Container[str]
+) -> dict[str, JsonObject]:
+    """Return the thresholds on the cost of a run; an unknown name is a custom resource.
+
+    The audit's metrics are new: a run that records a resource of their name means the resource.
+    """
+    return {
+        metric: bound
+        for metric, bound in thresholds.items()
+        if metric not in _OTHER_GROUPS or (metric in AUDIT_METRICS and metric in resources)
+    }

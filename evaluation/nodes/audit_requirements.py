@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from evaluation.inputs.rules import AuditRules, Reaction
-from evaluation.metrics.audit_rules import AuditedRun, rule_findings
+from evaluation.inputs.rules import AUDIT_METRICS, AuditRules, Reaction
+from evaluation.metrics.audit_rules import AuditedRun, check_shares, rule_findings
 from evaluation.metrics.exposure import exposure_findings
 from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
@@ -24,7 +24,12 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
     audit = as_object(state["contract"].get("audit"))
     rules = as_list(audit.get("rules"))
     breaches = rule_findings(rules, _build_audited_run(state)) if rules else []
-    return {"audit_findings": [*breaches, *_find_exposures(state, audit, plugins)]}
+    findings = [*breaches, *_find_exposures(state, audit, plugins)]
+    resources = as_object(state["run_metadata"].get("resources"))
+    bounds = {name: bound for name, bound in state["thresholds"].items() if name not in resources}
+    bounds = {name: bounds[name] for name in AUDIT_METRICS if name in bounds}
+    searched = audit.get("credentials") != "off"
+    return {"audit_findings": [*findings, *check_shares(bounds, rules, findings, searched=searched)]}
 
 
 def _build_audited_run(state: EvaluationState) -> AuditedRun:

@@ -6,12 +6,14 @@ from evaluation.metrics.metric_table import select_operational
 from evaluation.metrics.operational import score_operational
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
+from evaluation.values import as_object
 
 
 def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run = state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    bounds = select_operational(state["thresholds"])
-    metrics = score_operational(state["run_metadata"], actions, bounds, plugins.prices)
+    metadata = state["run_metadata"]
+    bounds = select_operational(state["thresholds"], as_object(metadata.get("resources")))
+    metrics = score_operational(metadata, actions, bounds, plugins.prices)
     return {"operational_metrics": metrics}

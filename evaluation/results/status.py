@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
+from evaluation.inputs.rules import AUDIT_METRICS
 from evaluation.results.findings import TRUNCATED, EvaluationStatus, FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, Severity, as_list, as_object
@@ -77,8 +78,10 @@ def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> b
 
 
 def _rule_severities(state: EvaluationState) -> Iterator[object]:
-    audit = as_object(state["contract"].get("audit"))
-    return (as_object(rule).get("severity", "critical") for rule in as_list(audit.get("rules")))
+    audit, thresholds = as_object(state["contract"].get("audit")), state["thresholds"]
+    bounds = (thresholds[name] for name in AUDIT_METRICS if name in thresholds)
+    rules = map(as_object, as_list(audit.get("rules")))
+    return (rule.get("severity", "critical") for rule in (*rules, *bounds))
 
 
 def _has_rules(rules: JsonObject) -> bool:

@@ -31,7 +31,7 @@ _FRACTION: Final = re.compile(r"(?:(?<![\d.,])(\d{1,15})[ \u2009\u202f\u00a0]?)?
 _POWERS: Final = {
     **dict.fromkeys(("thousand", "tausend", "tsd", "k"), 3),
     **dict.fromkeys(("million", "mio", "mn", "m"), 6),
-    **dict.fromkeys(("billion", "bn", "milliard", "mrd"), 9),
+    **dict.fromkeys(("billion", "bn", "b", "milliard", "mrd"), 9),
     "hundred": 2,
     "lakh": 5,
     "crore": 7,
@@ -42,12 +42,16 @@ _MAGNITUDE: Final = re.compile(
     r"|trillion)(?:en|e|s)?|(k|(?-i:M)))\b\.?",
     re.IGNORECASE,
 )
+_MONEY: Final = re.compile(rf"((?:[{_SYMBOLS}]|\b(?:{_CODES}))[{_SPACES}]?\d[\d.,]*)([mMbB])\b")
+"""Matches an amount with the short scale word of the press; without a currency, 42m are metres."""
+_TIME: Final = re.compile(r"(?<![\d:.,])\d{1,2}:[0-5]\d(?::[0-5]\d)?(?![\d:])")
+_JOINED: Final = re.compile(r"(?<=\d)_(?=\d)")
 _POWER_OF_TEN: Final = re.compile(
     rf"(?:(?<=\d)[{_SPACES}]*(?:[x×*·]|\\times|\\cdot)[{_SPACES}]*|(?<![\w.,^]))"
     r"10(?:(?:\^|\*\*)\{?([+-]?\d{1,3})(?!\d)\}?|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 _MINUS: Final = re.compile(rf"(?<![\w)\]])(?<![\d)\]]\s)(?:minus|negative)[{_SPACES}]+(?=\d)", re.IGNORECASE)
-_RATIO: Final = re.compile(r"(?<![\d/.,-])(\d{1,15})[/⁄∕](\d{1,15})(?![\d/])")
+_RATIO: Final = re.compile(rf"(?<![\d/.,-])(\d{{1,15}})[{_SPACES}]?[/⁄∕][{_SPACES}]?(\d{{1,15}})(?![\d/])")
 _DATE: Final = re.compile(
     r"(?<![\d./-])(?:(\d{4})([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3(\d{4}))(?![\d/-])"
 )
@@ -64,11 +68,12 @@ def read_values(text: str) -> Iterator[Decimal]:
     """Yield the values of all numbers in digits, in each of their common readings.
 
     1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5.
-    42 million, 42k and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of a date
-    (2026-11-05, 05.11.2026) only the year counts. A digit in a word (GPT4) is no number, and a hyphen after
-    a word is no minus.
+    42 million, 42k, $42m, 42_000 and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of a
+    date (2026-11-05, 05.11.2026) only the year counts, of a time (12:42) nothing. A digit in a word (GPT4) is
+    no number, and a hyphen after a word is no minus.
     """
-    plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(_DATE.sub(r"\1\4", text)))
+    plain = _JOINED.sub("", _TIME.sub("", _DATE.sub(r"\1\4", text)))
+    plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(plain))
     written = write_powers(_RATIO.sub(_write_quotient, _FRACTION.sub(_write_decimal, plain)))
     readings = chain.from_iterable(read_numbers(written))
     return map(Decimal, readings)
@@ -83,6 +88,7 @@ def is_near(value: Decimal, number: float, tolerance: float) -> bool:
 
 def write_powers(text: str) -> str:
     """Write the scale words after digits as powers of ten: 5 million is 5e6."""
+    text = _MONEY.sub(lambda match: f"{match[1]}e{_POWERS[match[2].lower()]}", text)
     return _MAGNITUDE.sub(lambda match: f"e{_POWERS[(match[1] or match[2]).lower()]}", text)
 
 

@@ -114,6 +114,7 @@ def test_a_write_that_no_message_answers_needs_a_review():
     [
         *("42 million", "42k", "minus 42", "42 x 10^3", "42 × 10^3", "1/42", "42/100", "2026-11-42"),
         *("**42** million", "42million", "42M", "42 Tsd.", "42,000", "negative 42", "(minus 42)"),
+        *("$42m", "42 / 100", "12:42", "42_000", "EUR 42b", "€ 42m", "12:42:10"),
         *("minus forty-two", "42 × 10³", r"42 \times 10^{3}", "10^42", "42.11.2026", "2026/11/42"),
     ],
 )
@@ -126,6 +127,14 @@ def test_a_required_number_is_no_part_of_another_one(text):
     [
         *(("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)),
         *(("minus forty-two", -42), ("10⁵", 1e5), ("**42** million", 42e6), ("42 m", 42), ("42 MB", 42)),
+        *(
+            ("$42m", 42e6),
+            ("42m", 42),
+            ("42 / 100", 0.42),
+            ("42_000", 42_000),
+            ("at 12:30, 42", 42),
+            ("7:1", 7),
+        ),
         *(("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1.786)),
     ],
 )
@@ -230,7 +239,7 @@ def test_the_name_of_another_tool_is_told_ours(name, meant):
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("token_limit", "total_tokens"), ("score", "judge_score"), ("safety", "audit")]
+    ("name", "meant"), [("token_limit", "total_tokens"), ("score", "judge_score"), ("latency", "latency_ms")]
 )
 def test_a_threshold_of_another_tool_is_told_ours(name, meant):
     [error] = evaluate({"agent_run": {"final_output": "x"}, "thresholds": {name: 1}})["errors"]

@@ -67,6 +67,9 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a success with a denial inside", '{"success": true, "checks": [{"approved": false}]}', UNREADABLE),
     ("another spelling of it", '{"success": true, "needsRevision": "true"}', UNREADABLE),
     ("a success with an error", '{"success": true, "error": "the third line is missing"}', UNREADABLE),
+    ("a success with a value that is not JSON", '{"success": true, "score": NaN}', UNREADABLE),
+    ("a success with a number too large", '{"success": true, "score": 1e999}', UNREADABLE),
+    ("a failure with a value that is not JSON", '{"success": false, "score": NaN}', (False, "")),
     ("a success without an error", '{"success": true, "error": null, "failure": false}', (True, "")),
     (
         "a success with a result in words",

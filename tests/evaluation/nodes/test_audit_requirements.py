@@ -1,5 +1,6 @@
 import pytest
 
+from evaluation import evaluate
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
@@ -68,3 +69,33 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause)
     assert (one["kind"], one["severity"]) == ("metric_error", "warning")
     assert cause in one["reason"]
     assert "hunter2" not in str(one)
+
+
+SECRET = "password=hunter2-Tr0ub4dor"
+INFORMED = {"credentials": "info"}
+DISCLAIMER = {"id": "disclaimer", "category": "compliance", "required": {"text": "no liability"}}
+POLITE = {"id": "polite", "category": "compliance", "severity": "info", "forbidden": {"text": "fool"}}
+RULES = {"rules": [DISCLAIMER, POLITE]}
+
+
+@pytest.mark.parametrize(
+    ("output", "fields", "status"),
+    [
+        ("fine", {"thresholds": {"safety": 1}}, "passed"),
+        (SECRET, {"thresholds": {"safety": 1}, "audit": INFORMED}, "failed"),
+        (SECRET, {"thresholds": {"safety": {"min": 1, "severity": "warning"}}, "audit": INFORMED}, "warning"),
+        ("fine", {"thresholds": {"safety": 1}, "audit": {"credentials": "off"}}, "needs_review"),
+        ("fine", {"thresholds": {"compliance": 1}}, "needs_review"),
+        ("no liability", {"thresholds": {"compliance": 1}, "audit": RULES}, "passed"),
+        ("no liability, fool", {"thresholds": {"compliance": 1}, "audit": RULES}, "failed"),
+        ("no liability, fool", {"thresholds": {"compliance": 0.5}, "audit": RULES}, "passed"),
+    ],
+)
+def test_a_threshold_bounds_the_share_of_met_requirements_of_safety_and_compliance(output, fields, status):
+    assert evaluate({"agent_run": {"final_output": output}, **fields})["status"] == status
+
+
+def test_a_threshold_of_safety_is_one_of_the_resource_that_the_run_records():
+    run = {"final_output": "fine", "resources": {"safety": 0.5}}
+
+    assert evaluate({"agent_run": run, "thresholds": {"safety": {"min": 0.9}}})["status"] == "warning"

@@ -10,7 +10,7 @@ RUN = {"final_output": "x", "resources": {"gpu_seconds": 3}}
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("safety", "no resource of this name."),
+        ("gpu_hours", "no resource of this name."),
         ("latency_ms", "the run does not record it."),
     ],
 )
