@@ -19,7 +19,6 @@ from agents.calls.conversation import (
     Model,
     ModelCall,
     arun_conversation,
-    ask_model,
     reply_text,
     run_conversation,
 )
@@ -113,8 +112,8 @@ class BaseAgent:
         sampling: Sampling | None = None,
     ) -> Conversation[BaseMessage]:
         model = self.llm if sampling is None else sampling.model or self.llm
-        call = ModelCall(model, messages, self.transport_retry, schema, sampling)
-        return (yield from ask_model(call))
+        [reply] = yield ModelCall(model, messages, self.transport_retry, schema, sampling)
+        return reply
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]

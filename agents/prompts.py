@@ -99,7 +99,8 @@ def step_request(step: str, context: str, task: str = "") -> str:
     """Asks for a step. The task and earlier results are fenced off as data."""
     mark = find_boundary(context, step, task)
     results = f"{fence_text('results so far', context, mark)}\n\n" if context else ""
-    before = f"{_format_task(task, mark)}{results}"
+    whole = f"{fence_text('the whole task', task, mark)}\n\n" if task else ""
+    before = f"{whole}{results}"
     return f"{before}Your step now: {step}" if before else step
 
 
@@ -127,10 +128,6 @@ def add_schema(request: str, schema: Mapping[str, object] | None) -> str:
         return request
     wanted = json.dumps(schema, ensure_ascii=False)
     return f"{request}\n\nReply with JSON alone that fits this JSON Schema:\n{wanted}"
-
-
-def _format_task(task: str, mark: str) -> str:
-    return f"{fence_text('the whole task', task, mark)}\n\n" if task else ""
 
 
 def summary_request(text: str, task: str, max_length: int) -> str:

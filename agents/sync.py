@@ -135,7 +135,11 @@ def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
     outcome: Future[T] = Future()
     try:
-        return _wait_for(start_call(outcome, partial(run_loop, main)))
+        start_call(outcome, partial(run_loop, main))
+        # A wait without a timeout may miss Ctrl-C: on Windows, or if it comes as the wait begins.
+        while not wait((outcome,), _POLL_S).done:
+            pass
+        return outcome.result()
     finally:
         if not (outcome.done() or outcome.cancel()):
             started.add_done_callback(lambda cancel: cancel.result()())
@@ -172,13 +176,6 @@ def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callabl
             stop()
             wait((outcome,))
     outcome.result()
-
-
-def _wait_for(outcome: Future[T]) -> T:
-    # A wait without a timeout may miss Ctrl-C: on Windows, or if it comes as the wait begins.
-    while not wait((outcome,), _POLL_S).done:
-        pass
-    return outcome.result()
 
 
 def _cancel_of_current_task() -> Callable[[], None]:

@@ -79,6 +79,8 @@ def _advance(conversation: Conversation[T], replies: list[BaseMessage] | None = 
 class ModelCall:
     """A call of a chat model, with retries after transient errors.
 
+    If the server does not accept the schema, it is asked without one.
+
     Attributes:
         model: The model, with its tools bound.
         messages: The prompt.
@@ -153,12 +155,6 @@ class ModelCall:
         if self.schema is not None and other.schema is None:
             remember_schema_refusal(self.model)
         return reply
-
-
-def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
-    """Makes a call. If the server does not accept the schema, it is asked without one."""
-    [reply] = yield call
-    return reply
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:

@@ -34,7 +34,8 @@ class ToolArguments:
     def describe(self, args: object) -> str:
         """Describes arguments as text, which is the same for equal arguments."""
         read = self._read(args)
-        return _to_text(args if read is None else read)
+        value = _unify_numbers(args if read is None else read)
+        return json.dumps(value, sort_keys=True, default=str, skipkeys=True)
 
     def accept(self, args: object) -> bool:
         """Returns whether the tool accepts the arguments, so that a call with them runs it."""
@@ -181,20 +182,13 @@ def add_call_ids(reply: AIMessage, place: int) -> AIMessage:
     """
     calls = [*reply.tool_calls, *reply.invalid_tool_calls]
     ids = [call["id"] for call in calls]
+    own_ids = [uuid5(NAMESPACE_OID, f"{place}.{at}").hex for at in range(len(calls))]
     with_ids = [
-        {**call, "id": call["id"] if call["id"] and call["id"] not in ids[:at] else _build_id(place, at)}
+        {**call, "id": call["id"] if call["id"] and call["id"] not in ids[:at] else own_ids[at]}
         for at, call in enumerate(calls)
     ]
     valid = len(reply.tool_calls)
     return reply.model_copy(update={"tool_calls": with_ids[:valid], "invalid_tool_calls": with_ids[valid:]})
-
-
-def _build_id(place: int, at: int) -> str:
-    return uuid5(NAMESPACE_OID, f"{place}.{at}").hex
-
-
-def _to_text(value: object) -> str:
-    return json.dumps(_unify_numbers(value), sort_keys=True, default=str, skipkeys=True)
 
 
 def _unify_numbers(value: object) -> object:

@@ -15,7 +15,7 @@ from langchain_core.exceptions import ContextOverflowError, ModelError
 from langchain_core.language_models import BaseChatModel
 
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
-from agents.models.address import find_address, hide_credentials, mask_keys, read_secrets
+from agents.models.identity import find_address, hide_credentials, mask_keys, read_secrets
 from agents.models.ollama import explain_error
 from agents.models.transport_retry import (
     find_status,

@@ -31,13 +31,11 @@ def _format_lists(answer: ToolMessage) -> ToolMessage:
     LangChain takes a list of texts for content blocks, whose text is one word after another.
     """
     content = answer.content
-    if isinstance(content, str) or (content and all(_is_block(item) for item in content)):
+    if isinstance(content, str):
+        return answer
+    if content and all(isinstance(item, dict) and "type" in item for item in content):
         return answer
     return answer.model_copy(update={"content": json.dumps(content, ensure_ascii=False, default=str)})
-
-
-def _is_block(item: object) -> bool:
-    return isinstance(item, dict) and "type" in item
 
 
 def build_error(call: ToolCall, reason: str) -> ToolMessage:

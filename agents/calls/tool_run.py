@@ -1,29 +1,36 @@
-"""Requests that answer one tool call: a run of its tool, or an answer in its place."""
+"""One round of tool calls: each runs its tool, or has an answer in its place.
+
+A person is asked first about the calls that need an approval.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from langchain_core.messages import BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from agents.calls.conversation import Conversation, arun_conversation, run_conversation
-from agents.calls.journal import hash_call, read_values
+from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
+from agents.calls.journal import JournaledRequests, hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
 from agents.calls.tool_answers import answer_call, build_error, read_answer
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,
+    Ask,
     Run,
     StandIn,
     StartLog,
     ToolGate,
+    find_gate,
     read_decision,
     refuse_doubtful,
 )
+from agents.contracts import HumanAnswer
 
 Tools = Mapping[str, BaseTool]
 
@@ -150,3 +157,61 @@ class _Invocation:
             raise error
         reason = f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
         return build_error(self.call, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Asks a person whether a tool may run."""
+
+    gate: ToolGate
+    planned: PlannedCall
+    doubt: str
+
+    @property
+    def key(self) -> str:
+        """Describes the call for a journal: an approval is for this tool and these arguments only."""
+        return hash_call(self.planned.name, self.planned.args, "approve")
+
+    def run(self) -> list[BaseMessage]:
+        """Returns a message with the answer of the person."""
+        if self.gate.ask is None:
+            raise LookupError("nobody can be asked")
+        answer = self.gate.ask(self.planned.name, self.planned.args, self.doubt)
+        return [AIMessage("", additional_kwargs={TOOL_ANSWER: dict(answer)})]
+
+    async def arun(self) -> list[BaseMessage]:
+        """Does the same; LangGraph stops the run at a question, so that nothing waits."""
+        return self.run()
+
+
+def answer_calls(tools: Tools, calls: Sequence[PlannedCall]) -> Conversation[list[BaseMessage]]:
+    """Answers all calls of a reply.
+
+    Raises:
+        CallHaltedError: A person who was asked about a call ends the run.
+    """
+    gate, answers = find_gate(), list[BaseMessage]()
+    while calls:
+        batch, calls = _split_calls(calls, gate)
+        requests = list[Request]()
+        for planned in batch:
+            decision = gate.decide(planned)
+            if isinstance(decision, Ask):
+                # Before the first tool runs: a resumed round begins with its first question.
+                [reply] = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
+                decision = read_decision(cast("HumanAnswer", reply.additional_kwargs[TOOL_ANSWER]))
+            requests.append(ToolRun(tools, gate, planned, decision))
+        answers += yield JournaledRequests(requests)
+    return answers
+
+
+def _split_calls(calls: Sequence[PlannedCall], gate: ToolGate) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    """Returns the calls that can run at once, and those that have to see the answers of others."""
+    seen, first, later = set[tuple[str, str]](), list[PlannedCall](), list[PlannedCall]()
+    for call in calls:
+        described = call.name, call.describe(call.args)
+        is_repeated = call.name in gate.once and described in seen
+        waits = is_repeated or (call.name in gate.counted and bool(seen))
+        (later if waits else first).append(call)
+        seen.add(described)
+    return first, later

@@ -54,7 +54,9 @@ def build_chat_model(
                 f"option {name!r} is not a setting of {model_class.__name__}, or is decided by the model "
                 "specification; leave it out"
             )
-        settings[names[name]] = _merge(settings.get(names[name]), value)
+        default = settings.get(names[name])
+        is_merged = isinstance(default, Mapping) and isinstance(value, Mapping)
+        settings[names[name]] = {**default, **value} if is_merged else value  # type: ignore[dict-item]
     try:
         return model_class(**{**settings, **decided})
     except ValidationError as error:
@@ -67,11 +69,6 @@ def read_field_names(model_class: type[BaseModel]) -> dict[str, str]:
     for name, field in model_class.model_fields.items():
         names[name] = names[field.alias or name] = field.alias or name
     return names
-
-
-def _merge(default: object, value: object) -> object:
-    is_merged = isinstance(default, Mapping) and isinstance(value, Mapping)
-    return {**default, **value} if is_merged else value  # type: ignore[dict-item]
 
 
 def explain_settings(error: ValidationError, kind: str) -> AgentError:

@@ -16,7 +16,6 @@ from agents.calls.conversation import (
     Conversation,
     ModelCall,
     arun_conversation,
-    ask_model,
     reply_text,
     run_conversation,
 )
@@ -115,11 +114,11 @@ class RubricJudge:
         schema = answer_schema(request.rubric)
         messages, shown = self._fit_prompt(request, schema)
         call = ModelCall(self.llm, messages, self.transport_retry, schema)
-        first = yield from ask_model(call)
+        [first] = yield call
         result = self._read_answer(first, messages, request.rubric)
         if isinstance(result, JudgeFailure) and result.kind != "blocked":
             again = [*messages, *ask_again(reply_text(first), result.reason)]
-            second = yield from ask_model(replace(call, messages=again))
+            [second] = yield replace(call, messages=again)
             result = _add_usage(self._read_answer(second, messages, request.rubric), result.usage)
         if isinstance(result, JudgeFailure):
             raise JudgeError(result.reason, result.kind, usage=result.usage)

@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage
 
 from agents.calls.conversation import reply_text
 from agents.calls.server_errors import is_content_filtered
-from agents.models.address import mask_keys, read_secrets
+from agents.models.identity import mask_keys, read_secrets
 from agents.models.transport_retry import iter_causes
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from evaluation.errors import JudgeError

@@ -105,16 +105,14 @@ class BoundMethod:
 
     async def __call__(self, *args: object, **named: object) -> object:
         """Calls the method; leaves out optional arguments that are empty or that it does not take."""
-        passed = {name: value for name, value in named.items() if self._is_passed(name, value)}
+        left_out = {name for name in OPTIONAL if name not in self.takes or not named.get(name)}
+        passed = {name: value for name, value in named.items() if name not in left_out}
         call = partial(self.method, *args, **passed)
         try:
             value = call() if inspect.iscoroutinefunction(self.method) else await run_in_thread(call)
             return await value if inspect.isawaitable(value) else value
         except SystemExit as error:
             raise RuntimeError(f"the agent raised SystemExit: {format_text(error)}") from error
-
-    def _is_passed(self, name: str, value: object) -> bool:
-        return name not in OPTIONAL or (name in self.takes and bool(value))
 
 
 def bind_method(agent: object, name: str) -> BoundMethod:

@@ -13,7 +13,7 @@ from langgraph.errors import GraphInterrupt
 
 from agents.calls.journal import read_config
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
-from agents.models.address import mask_keys
+from agents.models.identity import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
@@ -21,6 +21,7 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
 from orchestrator.runtime.recording.call_observer import CallObserver
+from orchestrator.runtime.recording.model_usage import find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.recording.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text
@@ -122,9 +123,10 @@ async def call_agent(
     usage = run.end_recorder(recorder)
     # An agent that retries by itself shows its retries as failed model calls only.
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
-    calls, models = recorder.list_tool_calls(), recorder.list_models()
+    calls, asked = recorder.list_tool_calls(), recorder.list_model_calls()
+    models = ", ".join(dict.fromkeys(call["model"] for call in asked)) or None
     output = read_text(task.result()) if in_time and error is None else None
-    spent = Spent(usage, calls, models, repeats, recorder.find_cut_off(output or ""))
+    spent = Spent(usage, calls, models, repeats, find_cut_off_reply(asked, output or ""))
     halted = error if isinstance(error, CallHaltedError) else recorder.halted
     has_value = in_time and error is None and recorder.refused is None and halted is None
     if run.interrupted and not has_value:
@@ -140,7 +142,7 @@ async def call_agent(
     for ended, kind in ends:
         if ended is not None:
             return Raised(ended, spent, kind, transient=False)
-    if error is None and (cut := recorder.find_cut_prompt()) is not None:
+    if error is None and (cut := find_cut_prompt(asked)) is not None:
         error = PromptTooLongError(cut)
     if error is None:
         return Returned(task.result(), spent)
@@ -196,7 +198,7 @@ async def _call_with_retries(
     method: AgentMethod[T], args: tuple[str, ...], transport: TransportRetry, recorder: UsageRecorder
 ) -> T:
     def can_retry(error: BaseException) -> bool:
-        return is_transient(error) and not isinstance(error, AgentError) and not recorder.called_tools
+        return is_transient(error) and not isinstance(error, AgentError) and not recorder.list_tool_calls()
 
     async def call_once() -> T:
         recorder.starts += 1

@@ -17,7 +17,6 @@ from agents.calls.conversation import (
     Model,
     ModelCall,
     arun_conversation,
-    ask_model,
     reply_text,
     run_conversation,
 )
@@ -96,7 +95,8 @@ class ModelWriter(BaseAgent):
 
     def _read_reply(self, messages: Sequence[BaseMessage], text: str) -> Conversation[_Reply]:
         call = ModelCall(self.llm, messages, self.transport_retry, build_schema())
-        raw = reply_text((yield from ask_model(call)))
+        [reply] = yield call
+        raw = reply_text(reply)
         value = load_json(find_document(raw, [text]), any_case=True)
         fields = value if isinstance(value, dict) else {}
         items, phrases = fields.get("checks"), fields.get("unchecked")

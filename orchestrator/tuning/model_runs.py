@@ -7,8 +7,7 @@ from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
-from agents.models.address import find_address
-from agents.models.identity import describe_origin
+from agents.models.identity import describe_origin, find_address
 from evaluation.evalset.task_case import TaskCase
 from evaluation.sensitive.quoting import shorten
 from orchestrator.engine import LangGraphOrchestrator

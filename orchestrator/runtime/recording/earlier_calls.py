@@ -54,7 +54,8 @@ class EarlierCalls:
 
     def __call__(self, call: PlannedCall) -> StandIn | Ask | None:
         """Returns the decision of the same call before; None if the call is new."""
-        same = _select_same(call, [*self._list_records(), *self._list_current()])
+        current = (_MadeCall(made, self.current) for made in read_recorder().list_tool_calls())
+        same = _select_same(call, [*self._list_records(), *current])
         for earlier in same:
             answer = earlier.record.get("answer") if earlier.record.get("gate") == "denied" else None
             if answer is not None and earlier.origin["step_index"] == self.current["step_index"]:
@@ -70,9 +71,6 @@ class EarlierCalls:
             origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
             is_refused = record["status"] not in ACCEPTED
             yield from (_MadeCall(call, origin, is_refused) for call in record["tool_calls"])
-
-    def _list_current(self) -> list[_MadeCall]:
-        return [_MadeCall(call, self.current) for call in read_recorder().list_tool_calls()]
 
 
 def _select_same(call: PlannedCall, earlier: Sequence[_MadeCall]) -> list[_MadeCall]:

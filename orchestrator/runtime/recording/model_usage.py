@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final, NotRequired
@@ -79,16 +80,14 @@ def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
     for call in calls:
         counted = call["tokens"]["input_tokens"] if call["tokens"] else 0
         estimate = call.get("prompt_bytes", 0) / _BYTES_PER_TOKEN
-        if "num_ctx" in call and not call["failed"] and _is_cut(counted, estimate, call["num_ctx"]):
+        size = call.get("num_ctx", math.inf)
+        is_cut = counted >= size or (estimate > size and counted < _LEAST_SHARE * estimate)
+        if is_cut and not call["failed"]:
             return (
                 f"the prompt (about {estimate:.0f} tokens by length, {counted} by the server's count) does "
-                f"not fit the context of {call['model']} ({call['num_ctx']} tokens) and was cut; {ADVICE}"
+                f"not fit the context of {call['model']} ({size} tokens) and was cut; {ADVICE}"
             )
     return None
-
-
-def _is_cut(counted: int, estimate: float, num_ctx: int) -> bool:
-    return counted >= num_ctx or (estimate > num_ctx and counted < _LEAST_SHARE * estimate)
 
 
 def end_call(call: ModelCall, response: LLMResult) -> ModelCall:

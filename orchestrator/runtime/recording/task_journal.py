@@ -197,14 +197,10 @@ def open_journal(now: Callable[[], datetime], *, is_kept: bool) -> AbstractConte
 
 async def _run_on_loop(request: Request, context: contextvars.Context) -> Messages:
     try:
-        return await asyncio.create_task(_await_request(request), context=context)
+        return await asyncio.create_task(request.arun(), context=context)
     except (KeyboardInterrupt, SystemExit):
         # The task has stopped the event loop with it; once more would break the end of the loop.
         raise asyncio.CancelledError from None
-
-
-async def _await_request(request: Request) -> Messages:
-    return await request.arun()
 
 
 async def _run_in_thread(request: Request, context: contextvars.Context) -> Messages:

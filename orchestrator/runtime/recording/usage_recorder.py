@@ -21,15 +21,7 @@ from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
 from orchestrator.runtime.recording.call_observer import CallObserver, build_tool_record, read_tool_output
-from orchestrator.runtime.recording.model_usage import (
-    ModelCall,
-    add_sizes,
-    end_call,
-    fail_call,
-    find_cut_off_reply,
-    find_cut_prompt,
-    sum_calls,
-)
+from orchestrator.runtime.recording.model_usage import ModelCall, add_sizes, end_call, fail_call, sum_calls
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
@@ -87,31 +79,19 @@ class UsageRecorder(BaseCallbackHandler):
         self._lock = lock
         self._started = time.monotonic()
 
-    @property
-    def called_tools(self) -> bool:
-        """Checks whether a tool was started, so that another call of the agent could repeat its effect."""
-        return bool(self._tools)
-
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""
-        return sum_calls(self._list_model_calls(), self._prices, _milliseconds_since(self._started))
+        return sum_calls(self.list_model_calls(), self._prices, _milliseconds_since(self._started))
 
     def sum_ended_calls(self) -> tuple[Usage, int]:
         """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
         ended = [call for run_id, call in self._models.items() if run_id not in self._running]
         return sum_calls(ended, self._prices, 0.0), len(self._running)
 
-    def list_models(self) -> str | None:
-        """Lists the models that were called, separated by commas; None if no model was called."""
-        return ", ".join(dict.fromkeys(call["model"] for call in self._list_model_calls())) or None
-
-    def find_cut_off(self, output: str) -> str | None:
-        """Finds out why the reply that became the output was cut off; None if it was not."""
-        return find_cut_off_reply(self._list_model_calls(), output)
-
-    def find_cut_prompt(self) -> str | None:
-        """Finds a prompt that the server may have cut without an error."""
-        return find_cut_prompt(self._list_model_calls())
+    def list_model_calls(self) -> list[ModelCall]:
+        """Lists the model calls so far, in the order of their starts."""
+        with self._lock:
+            return [*self._models.values()]
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
@@ -206,10 +186,6 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the error."""
         effect = {"effect": "none"} if isinstance(error, NoEffectError) else {}
         self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}", **effect})
-
-    def _list_model_calls(self) -> list[ModelCall]:
-        with self._lock:
-            return [*self._models.values()]
 
     def _end_model(self, run_id: UUID, end: Callable[[ModelCall], ModelCall]) -> None:
         with self._lock:

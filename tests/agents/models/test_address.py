@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from agents import BaseAgent, ModelRefusedError
-from agents.models.address import mask_keys
+from agents.models.identity import mask_keys
 
 
 @pytest.mark.parametrize(
