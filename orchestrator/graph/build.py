@@ -36,16 +36,13 @@ from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.base import Node, without_unchanged
-from orchestrator.nodes.commit import commit_node
+from orchestrator.nodes.commit import commit_node, post_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.human import answer_node, approval_node
 from orchestrator.nodes.monitor import monitor_node
-from orchestrator.nodes.parallel import branch_node, join_node
 from orchestrator.nodes.planner import planner_node
-from orchestrator.nodes.reconcile import reconcile_node
-from orchestrator.nodes.self_assess import post_node
-from orchestrator.nodes.supervise import supervise_node
-from orchestrator.nodes.synthesis import synthesis_node, with_conclusion
+from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
+from orchestrator.nodes.supervise import reconcile_node, supervise_node
 from orchestrator.runtime.agent_methods import (
     Compressor,
     Executor,

@@ -24,7 +24,7 @@ from orchestrator.graph.routing import (
     route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
-from orchestrator.nodes.parallel import StepGraph, stop_with_siblings
+from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings

@@ -13,20 +13,22 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.journal import read_config
+from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import require_clean_approvals
+from agents.parsing.denials import find_denial
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.judge_prompts import describe_evidence
 from evaluation.plugins import AnyJudge
-from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
+from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import build_outer_config
 from orchestrator.state.evaluation_report import Report
-from orchestrator.state.plain_values import format_repr, plain_text
+from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -199,3 +201,43 @@ async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
     if isinstance(answer, ToolMessage) and answer.status == "error":
         raise ToolException(text)
     return text
+
+
+def read_verdict(answer: object) -> VerdictRecord | None:
+    """Read a verdict from an answer of the monitor; None if it contains none or contradicts itself."""
+    if not isinstance(answer, Mapping):
+        return None
+    # Checked by identity below, because 1 equals True and is no verdict.
+    success, feedback = answer.get("success"), read_text(answer.get("feedback"))
+    if feedback is None or (success is not True and success is not False):
+        return None
+    if success and find_denial(answer) is not None:
+        return None
+    if not success and feedback.startswith(UNREADABLE_PREFIX):
+        return None
+    return VerdictRecord(success=success is True, feedback=feedback)
+
+
+def objective_of(step: str, request: JudgeRequest) -> str:
+    """Return the text of the step with the further criteria of the contract."""
+    criteria = [each for each in request.rubric.criteria if not is_plain(each.name, each.description)]
+    lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
+    parts = (
+        step,
+        request.rubric.instructions,
+        "\n".join(["The result also has to meet each of these criteria:", *lines]) if lines else "",
+        f"A good answer would be:\n{request.reference}" if request.reference is not None else "",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
+    """Convert success or failure to the highest or lowest score of the scale."""
+    scale, names = request.rubric.scale, [each.name for each in request.rubric.criteria]
+    score = scale.max if verdict["success"] else scale.min
+    rationale = verdict["feedback"]
+    if not any(character.isalnum() for character in rationale):
+        rationale = f"{'approved' if verdict['success'] else 'refused'} without a reason"
+    # The objective names each criterion, so an approval holds for all of them.
+    criteria = {"criteria": dict.fromkeys(names, score)} if verdict["success"] else {}
+    return {"score": score, "rationale": rationale, **criteria}

@@ -1,1 +1,1 @@
-"""One file per node: read the state, call the agent, return the update."""
+"""The nodes of a run: read the state, call the agent, return the update."""

@@ -8,15 +8,13 @@ from typing import Final, Protocol, TypeVar, cast
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
-from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
-from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.step_request import build_instruction
 from orchestrator.retry.verdict_updates import (
     apply_decision,
     ask_person,
+    build_failure,
     decide_next,
     fail,
     with_decision,
@@ -26,10 +24,10 @@ from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_step, read_correction
+from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import PlainContract, StepRecord
+from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")
@@ -164,30 +162,24 @@ def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> N
         write(StepJudged(thread_id=thread_id, record=record, verdict=verdict))
     # Without a status the run goes on with this step; "underway" then announces a replan.
     if judged and update.get("status") is None and "underway" not in update:
-        write(_build_retry_event(thread_id, judged[-1]))
-
-
-def _build_retry_event(thread_id: str, record: StepRecord) -> StepRetried:
-    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
-    return StepRetried(
-        thread_id=thread_id,
-        step_index=record["step_index"],
-        attempt=record["attempt"] + 1,
-        feedback=read_correction(record) or feedback,
-        decision=record.get("decision"),
-    )
-
-
-def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:
-    """Returns the failure if the current step's contract cannot be built; None if it can."""
-    # Checked before the executor runs: a step that cannot be judged must cost nothing.
-    try:
-        contracts.list_demands(state)
-    except ContractFunctionError as error:
-        return build_failure("contract_error", str(error), current_step(state)[0], error)
-    return None
+        record = judged[-1]
+        feedback = record["verdict"]["feedback"] if record["verdict"] else ""
+        write(
+            StepRetried(
+                thread_id=thread_id,
+                step_index=record["step_index"],
+                attempt=record["attempt"] + 1,
+                feedback=read_correction(record) or feedback,
+                decision=record.get("decision"),
+            )
+        )
 
 
 def find_hidden_answer(state: OrchestratorState, contract: PlainContract) -> Expectations:
     """Returns the expected answer that no agent of the run is told."""
     return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")
+
+
+def no_verdict(reason: str) -> VerdictRecord:
+    """Build the verdict of a monitor that gave none: never a success."""
+    return VerdictRecord(success=False, feedback=f"The monitor gave no verdict: {reason}")

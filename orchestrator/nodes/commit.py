@@ -1,29 +1,39 @@
-"""commit_node (COMMIT): the executor says what it will do, before it does it."""
+"""commit_node (COMMIT) and post_node (POST): the executor says what it will do, and whether it did it."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from langgraph.runtime import Runtime
 
 from agents.contracts import Unreadable
+from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import (
     Node,
-    find_contract_failure,
+    call_supervision,
     get_context,
     stop_if_over_budget,
     with_totals,
 )
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.step_request import build_request, join_refusal
+from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_index, last_refused_record, read_correction
+from orchestrator.state.current_step import (
+    current_index,
+    last_refused_record,
+    latest_record,
+    read_correction,
+)
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
+from orchestrator.state.records import StepRecord
 from orchestrator.state.supervision_records import CommitKind
-from orchestrator.supervision.phases import Commit
-from orchestrator.supervision.statements import build_commitment
+from orchestrator.supervision.phases import Assess, Commit
+from orchestrator.supervision.replies import AssessmentReply
+from orchestrator.supervision.statements import build_assessment, build_commitment
 
 
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
@@ -32,9 +42,12 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         if commit is None:
             return {}
-        if (failure := find_contract_failure(contracts, state)) is not None:
-            return failure
         run, index = get_context(runtime, settings, state), current_index(state)
+        # Checked before the executor runs: a step that cannot be judged must cost nothing.
+        try:
+            contracts.list_demands(state)
+        except ContractFunctionError as error:
+            return build_failure("contract_error", str(error), index, error)
         run.start_step(index)
         # With the reason if the step was refused.
         request = join_refusal(build_request(state, settings.retry_policy))
@@ -45,7 +58,11 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         # A bound of the run ends it; an error of the executor escalates the step after its execution.
         if isinstance(called, Raised) and called.kind is not None:
             return {**totals, **build_failure(called.kind, called.message, index, called.error)}
-        reply = called.value if isinstance(called, Returned) else _explain_error(called)
+        reply = (
+            called.value
+            if isinstance(called, Returned)
+            else Unreadable(f"the commitment could not be made: {called.message}", called.message)
+        )
         kind = _find_kind(state)
         commitment = build_commitment(reply, index, request.instruction, run.now(), kind)
         underway: Underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
@@ -54,13 +71,42 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
     return node
 
 
-def _explain_error(called: Raised) -> Unreadable:
-    return Unreadable(f"the commitment could not be made: {called.message}", called.message)
-
-
 def _find_kind(state: OrchestratorState) -> CommitKind:
     """Returns which execution the commitment is for."""
     refused = last_refused_record(state)
     if refused is None:
         return "first"
     return "reorient" if read_correction(refused) else "retry"
+
+
+def post_node(assess: Assess | None, settings: Settings) -> Node:
+    """Returns the node that asks for the self-assessment; it does nothing if there was no commitment.
+
+    After an error of the executor, the commitment counts as not met.
+    """
+
+    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        record = latest_record(state)
+        supervision = record["supervision"]
+        if assess is None or supervision is None or (commitment := supervision["commitment"]) is None:
+            return {}
+        run = get_context(runtime, settings, state)
+
+        index, output = record["step_index"], record["result"]
+        tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
+
+        def apply(assessed: StepRecord, reply: AssessmentReply | Unreadable) -> StateUpdate:
+            assessment = build_assessment(reply, index, output, tools, run.now())
+            return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
+
+        return await call_supervision(
+            partial(assess, record["step"], commitment, output, tools, describe_task(state)),
+            record,
+            state,
+            run,
+            runtime.stream_writer,
+            apply,
+            lambda called: Unreadable("", called.message),
+        )
+
+    return node

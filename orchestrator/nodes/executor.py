@@ -18,13 +18,12 @@ from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts, Demand
 from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.tools.effects import complete_calls
-from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
-from orchestrator.retry.verdict_updates import add_decision, warn_of_refused_calls
+from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext

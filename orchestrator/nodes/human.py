@@ -97,7 +97,9 @@ def answer_node(settings: Settings) -> Node:
 def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
     person = answer["answered_by"]
     if answer["answer"] == "approve":
-        return accept(state, add_decision(_add_approval(record, answer), "accept", f"approved by {person}"))
+        # A deadline that approves is nobody's approval.
+        approved = record if person == DEADLINE else add_basis(record, Evidence(person=person))
+        return accept(state, add_decision(approved, "accept", f"approved by {person}"))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":
         asked = record.get("decision")
@@ -105,10 +107,3 @@ def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAns
         return retry(state, add_decision(refused, "correct", f"corrected by {person}", rule), semantic=False)
     reason = f"denied by {person}: {answer['text']}"
     return fail(state, add_decision(refused, "stop", reason), "denied", reason)
-
-
-def _add_approval(record: StepRecord, answer: HumanAnswer) -> StepRecord:
-    # A deadline that approves is nobody's approval.
-    if answer["answered_by"] == DEADLINE:
-        return record
-    return add_basis(record, Evidence(person=answer["answered_by"]))

@@ -18,7 +18,6 @@ from orchestrator.judging.evidence import Evidence, read_evidence
 from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
-from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.judging.verification import Verifier
 from orchestrator.nodes.base import (
     Node,
@@ -26,10 +25,11 @@ from orchestrator.nodes.base import (
     find_hidden_answer,
     get_context,
     next_state,
+    no_verdict,
     stop_if_over_budget,
     with_judge_usage,
 )
-from orchestrator.retry.verdict_updates import fail, read_outcome
+from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode

@@ -13,10 +13,10 @@ from langgraph.types import Overwrite
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
+from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.context import RunContext

@@ -8,13 +8,12 @@ from typing import Final, Literal
 
 from agents.contracts import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
-from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.attempts import Outcome, find_best_record, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
-from orchestrator.state.graph_state import FailureKind, OrchestratorState, StateUpdate
+from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
@@ -156,6 +155,22 @@ def fail(
         "warnings": warn_of_refused_calls(state, record),
         "question": None,
         **build_failure(kind, reason, record["step_index"], error),
+    }
+
+
+def build_failure(
+    kind: FailureKind, message: str, step_index: int | None = None, error: BaseException | None = None
+) -> StateUpdate:
+    """Build the update that ends a run as failed."""
+    where = "" if step_index is None else f"step {step_index + 1}: "
+    return {
+        "status": "failed",
+        "failure": Failure(
+            kind=kind,
+            message=plain_text(f"{where}{message}"),
+            step_index=step_index,
+            error_type=plain_text(type(error).__name__) if error is not None else None,
+        ),
     }
 
 

@@ -11,7 +11,7 @@ from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
-from orchestrator.judging.verdict import build_failure
+from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.index import describe_unknown_thread
 from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import (

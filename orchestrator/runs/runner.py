@@ -16,7 +16,7 @@ from langgraph.types import Command, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.verdict import build_failure
+from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.locks import lock_thread
 from orchestrator.runs.resume import find_open_question

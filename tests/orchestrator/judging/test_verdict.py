@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
-from orchestrator.judging.verdict import read_verdict
+from orchestrator.judging.judging_calls import read_verdict
 from orchestrator.retry.verdict_updates import apply_decision, decide_next, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
