@@ -24,7 +24,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
-from orchestrator.supervision.protocols import Supervisor
+from orchestrator.supervision.reconcile import Supervisor
 from orchestrator.task_contracts.contract_options import PlainFields, StepContract
 from orchestrator.task_contracts.writers import ContractWriter
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 from agents.prompts import find_marks
 from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
-from orchestrator.judging.plain_contracts import add_rules
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import CallOrigin, Json, PlainContract, StepRecord, ToolCallRecord
 from orchestrator.state.reducers import merge_records
@@ -90,7 +90,9 @@ def _cut_context(context: str) -> str:
 def add_own_checks(contract: PlainContract, state: OrchestratorState, record: StepRecord) -> PlainContract:
     """Returns the contract with a rule for each of our checks that the execution does not pass."""
     rules = [_forbid_mark(mark) for mark in find_repeated_marks(state, record)]
-    return add_rules(contract, rules) if rules else contract
+    audit = mapping(contract.get("audit"))
+    own = cast("list[Json]", audit.get("rules", []))
+    return {**contract, "audit": {**audit, "rules": [*own, *rules]}} if rules else contract
 
 
 def find_repeated_marks(state: OrchestratorState, record: StepRecord) -> list[str]:

@@ -131,7 +131,8 @@ class Contracts:
         unknown = None if contract is None else find_unknown_check(contract, self.checks)
         planned = read_planned_contract(state) if contract is None else None
         if planned is not None:
-            contract = _drop_stated(_limit_planned(planned), self.output.contract or {})
+            stated = (self.output.contract or {}).keys() - JOINED_FIELDS
+            contract = {name: value for name, value in _limit_planned(planned).items() if name not in stated}
         if (problem := unknown or self.tools.find_problem(contract)) is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
         return contract, source is not None and planned is None
@@ -203,21 +204,19 @@ class Contracts:
 
 
 def _join(contract: PlainContract | None, added: Sequence[PlainContract]) -> PlainContract:
-    """Return one contract; the objective is a criterion if nobody wrote a contract."""
+    """Return one contract; the objective is a criterion if nobody states one."""
     merged = _merge_all(added)
     if contract is not None:
         return merge_contracts(contract, merged)
-    return _add_objective(merged) if merged else OBJECTIVE_ONLY
+    if merged.get("rubric") or merged.get("subjective_criteria"):
+        return merged
+    # The judge is asked about what the checks leave open, and not about an output that they refuse.
+    return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **merged} if merged else OBJECTIVE_ONLY
 
 
 def _merge_all(contracts: Sequence[PlainContract]) -> PlainContract:
     nothing: PlainContract = {}
     return reduce(merge_contracts, contracts, nothing)
-
-
-def _drop_stated(planned: PlainContract, stated: PlainContract) -> PlainContract:
-    """Return the contract of a plan without the fields that the caller states."""
-    return {name: value for name, value in planned.items() if name not in stated or name in JOINED_FIELDS}
 
 
 def _limit_planned(contract: PlainContract) -> PlainContract:
@@ -233,11 +232,3 @@ def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
     """Return the contract that was derived from the task, without the contracts of its steps."""
     output = find_derived_output(state)
     return [] if output is None else [output["contract"]]
-
-
-def _add_objective(contract: PlainContract) -> PlainContract:
-    """Return the contract with the objective as a criterion, unless it has criteria of its own."""
-    if contract.get("rubric") or contract.get("subjective_criteria"):
-        return contract
-    # The judge is asked about what the checks leave open, and not about an output that they refuse.
-    return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **contract}

@@ -154,13 +154,8 @@ def _judge_points(report: Report) -> list[float]:
     result = judge_result(report)
     if result.get("status") != "scored":
         return []
-    scale = mapping(result["scale"])
-    low, high = _read_number(scale["min"]), _read_number(scale["max"])
-    return [(_read_number(result["score"]) - low) / (high - low)]
-
-
-def _read_number(value: Json) -> float:
-    return value if isinstance(value, int | float) else 0.0
+    scale, score = cast("Mapping[str, float]", result["scale"]), cast("float", result["score"])
+    return [(score - scale["min"]) / (scale["max"] - scale["min"])]
 
 
 def _select_alerts(statuses: Collection[EvaluationStatus], report: Report) -> list[Alert]:

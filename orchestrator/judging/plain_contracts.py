@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
@@ -116,10 +116,3 @@ def _read_demand(criterion: Json) -> str:
 def is_plain(name: str, details: object) -> bool:
     """Return whether a criterion adds nothing to the objective; ``details`` say more than its name."""
     return name in _PLAIN_CRITERIA and not details
-
-
-def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:
-    """Return the contract with further audit rules."""
-    audit = mapping(contract.get("audit"))
-    own = cast("list[Json]", audit.get("rules", []))
-    return {**contract, "audit": {**audit, "rules": [*own, *rules]}}

@@ -93,11 +93,6 @@ class Verifier:
     executor: object
     monitor: object
 
-    @property
-    def identity(self) -> str | None:
-        """The name under which its figures are kept; None if a model cannot be identified."""
-        return identify_verifier(self.name, self.executor, self.monitor)
-
     async def verify(
         self, record: StepRecord, task: str, accepted: bool, run: RunContext
     ) -> tuple[Verification, Evaluated]:
@@ -107,16 +102,12 @@ class Verifier:
             The verification, and the model calls for it.
         """
         # In a thread: both the identity of a model and its figures are read from files.
-        figures = await asyncio.to_thread(self._find_figures)
+        figures = await asyncio.to_thread(_find_verifier_figures, self.name, self.executor, self.monitor)
         if self.name == "judge":
             return Verification("judge", int(accepted), 1, figures), Evaluated()
         answers, calls = await self._sample(record, task, run)
         agreeing = count_agreeing(task, record["result"], answers)
         return Verification("agreement", agreeing, SAMPLES, figures), calls
-
-    def _find_figures(self) -> VerifierFigures | None:
-        name = self.identity
-        return None if name is None else find_figures(name)
 
     async def _sample(self, record: StepRecord, task: str, run: RunContext) -> tuple[list[str], Evaluated]:
         answers: list[str] = []
@@ -170,3 +161,8 @@ def identify_verifier(name: VerifierName, executor: object, monitor: object) -> 
     writer = identify_judge(executor, getattr(executor, "llm", None), json.dumps(form))
     judge = getattr(monitor, "identity", None)
     return f"{name}: {writer}; {judge}" if writer and isinstance(judge, str) else None
+
+
+def _find_verifier_figures(name: VerifierName, executor: object, monitor: object) -> VerifierFigures | None:
+    identity = identify_verifier(name, executor, monitor)
+    return None if identity is None else find_figures(identity)

@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
 from orchestrator.judging.disclosure import Expectations, read_expectations
+from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.step_request import build_instruction
 from orchestrator.retry.verdict_updates import (
@@ -75,8 +76,8 @@ def _is_change(state: OrchestratorState, name: str, value: object) -> bool:
     return name not in state or cast("dict[str, object]", state)[name] != value
 
 
-def with_totals(state: OrchestratorState, spent: Spent) -> StateUpdate:
-    """Returns the run's totals after a call."""
+def with_totals(state: OrchestratorState, spent: Spent | Evaluated) -> StateUpdate:
+    """Returns the run's totals after a call, or after an evaluation."""
     return {
         "usage": add_usage(state["usage"], spent.usage),
         "retries": {**state["retries"], "transport": state["retries"]["transport"] + spent.transport_retries},

@@ -28,6 +28,7 @@ from orchestrator.nodes.base import (
     no_verdict,
     stop_if_over_budget,
     with_judge_usage,
+    with_totals,
 )
 from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
 from orchestrator.runtime.context import RunContext
@@ -36,7 +37,6 @@ from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone
 from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json, StepRecord, VerdictRecord
-from orchestrator.state.usage import add_usage
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
@@ -85,12 +85,8 @@ def _build_update(  # noqa: PLR0917
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
-    retries = state["retries"]
-    totals: StateUpdate = {
-        "usage": add_usage(state["usage"], evaluated.usage),
-        "judge_calls": _count_judge_calls(state["judge_calls"], evaluated),
-        "retries": {**retries, "transport": retries["transport"] + evaluated.transport_retries},
-    }
+    calls = _count_judge_calls(state["judge_calls"], evaluated)
+    totals: StateUpdate = {**with_totals(state, evaluated), "judge_calls": calls}
     before: OrchestratorState = {**state, **totals}
     if state["status"] == "failed":
         # The execution raised: the report says what could be measured, and the failure stays.

@@ -124,8 +124,9 @@ class _Plan:
             return {**totals, **build_failure(kind, raised.message, error=raised.error)}
         if _is_replan(state):
             return {**totals, "declared": extend_derived(declared, derivation.steps)}
-        warnings = [f"task: {warning}" for warning in derivation.warnings]
-        derived = DerivedContracts(output=derivation.output, steps=list(derivation.steps))
+        output = derivation.output
+        warnings = [f"task: {warning}" for warning in output["warnings"]] if output else []
+        derived = DerivedContracts(output=output, steps=list(derivation.steps))
         return {**totals, "declared": {**declared, "derived": derived}, "warnings": warnings}
 
 

@@ -26,8 +26,7 @@ from orchestrator.state.records import StepRecord
 from orchestrator.state.supervision_records import Reconciliation, SupervisorVerdict
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile, Supervise
-from orchestrator.supervision.protocols import SuperviseRequest
-from orchestrator.supervision.reconcile import list_facts
+from orchestrator.supervision.reconcile import SuperviseRequest, list_facts
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:

@@ -123,20 +123,30 @@ def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateU
     # Branches end in any order; sorted, two equal runs have equal results.
     ordered = sorted(ends, key=lambda end: end["step_index"])
     records = [record for end in ordered for record in end["results"]]
+    retries, calls = state["retries"], state["judge_calls"]
     merged: OrchestratorState = {**state, "results": merge_records(state["results"], records)}
     return {
         "results": records,
         "context": _build_context(records),
         "warnings": [warning for end in ordered for warning in end["warnings"]],
         "usage": reduce(add_usage, (end["usage"] for end in ordered), state["usage"]),
-        "retries": _add_retries(state["retries"], ordered),
-        "judge_calls": _add_judge_calls(state["judge_calls"], ordered),
+        "retries": {
+            **retries,
+            "transport": retries["transport"] + sum(end["retries"]["transport"] for end in ends),
+            "semantic": retries["semantic"] + sum(end["retries"]["semantic"] for end in ends),
+        },
+        "judge_calls": JudgeCalls(
+            made=calls["made"] + sum(end["judge_calls"]["made"] for end in ends),
+            saved=calls["saved"] + sum(end["judge_calls"]["saved"] for end in ends),
+        ),
         **_decide_next(merged, ordered),
     }
 
 
 def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
-    failure = next((end for end in ends if _is_own_failure(end)), None)
+    # A branch that stopped because a sibling was halted or denied carries the sibling's failure.
+    own = (end for end in ends if end["failure"] and end["failure"]["step_index"] == end["step_index"])
+    failure = next(own, None)
     if failure is not None:
         return {
             "status": "failed",
@@ -158,23 +168,3 @@ def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUp
         "current_step_index": index,
         "attempts": 0,
     }
-
-
-def _is_own_failure(end: BranchEnd) -> bool:
-    # A branch that stopped because a sibling was halted or denied carries the sibling's failure.
-    return end["failure"] is not None and end["failure"]["step_index"] == end["step_index"]
-
-
-def _add_retries(before: Retries, ends: Sequence[BranchEnd]) -> Retries:
-    return Retries(
-        transport=before["transport"] + sum(end["retries"]["transport"] for end in ends),
-        semantic=before["semantic"] + sum(end["retries"]["semantic"] for end in ends),
-        replans=before["replans"],
-    )
-
-
-def _add_judge_calls(before: JudgeCalls, ends: Sequence[BranchEnd]) -> JudgeCalls:
-    return JudgeCalls(
-        made=before["made"] + sum(end["judge_calls"]["made"] for end in ends),
-        saved=before["saved"] + sum(end["judge_calls"]["saved"] for end in ends),
-    )

@@ -17,8 +17,7 @@ from orchestrator.state.supervision_records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision import prompts
-from orchestrator.supervision.protocols import SuperviseRequest
-from orchestrator.supervision.reconcile import reconcile
+from orchestrator.supervision.reconcile import SuperviseRequest, reconcile
 from orchestrator.supervision.replies import BROKEN, NOT_ALONE, R, VerdictReply, read_reply
 from orchestrator.supervision.statements import build_verdict
 

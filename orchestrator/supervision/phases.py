@@ -25,8 +25,7 @@ from orchestrator.state.supervision_records import (
 from orchestrator.supervision import prompts
 from orchestrator.supervision.agents import ModelSupervisor, PhaseAgent
 from orchestrator.supervision.modes import SupervisionPolicy
-from orchestrator.supervision.protocols import SuperviseRequest, Supervisor
-from orchestrator.supervision.reconcile import reconcile
+from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,

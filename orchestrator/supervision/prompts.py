@@ -12,8 +12,7 @@ from typing import Final
 
 from agents.prompts import fence_text, find_boundary
 from orchestrator.state.supervision_records import Commitment, SelfAssessment
-from orchestrator.supervision.protocols import SuperviseRequest
-from orchestrator.supervision.reconcile import describe_trigger
+from orchestrator.supervision.reconcile import SuperviseRequest, describe_trigger
 
 COMMIT_INSTRUCTIONS: Final = (
     "You are about to carry out one step. First say what you will do, in your own words. "

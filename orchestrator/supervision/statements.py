@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -53,20 +53,15 @@ def build_commitment(
         # Not validated: an excerpt may be empty.
         excerpt = format_value(_excerpt(fields.raw))
         fields = _BLANK_COMMITMENT.model_copy(update={"interpretation": excerpt})
-    return Commitment(
-        step_index=step_index,
-        kind=kind,
-        instruction=instruction,
-        interpretation=fields.interpretation,
-        scope_in=fields.scope_in,
-        scope_out=fields.scope_out,
-        approach=fields.approach,
-        predicted_output=fields.predicted_output,
-        confidence=fields.confidence,
-        assumptions=fields.assumptions,
-        readable=fields is reply,
-        time=now.isoformat(),
-    )
+    stated = {
+        "step_index": step_index,
+        "kind": kind,
+        "instruction": instruction,
+        **fields.model_dump(),
+        "readable": fields is reply,
+        "time": now.isoformat(),
+    }
+    return cast("Commitment", stated)
 
 
 def build_assessment(

@@ -42,11 +42,6 @@ class Derivation:
     spent: Sequence[Spent] = ()
     error: Raised | None = None
 
-    @property
-    def warnings(self) -> list[str]:
-        """What is left out of the contract of the final output, and why."""
-        return [] if self.output is None else self.output["warnings"]
-
 
 @dataclass(frozen=True, slots=True)
 class TaskContracts:

@@ -11,7 +11,7 @@ from orchestrator.state.supervision_records import (
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.protocols import SuperviseRequest
+from orchestrator.supervision.reconcile import SuperviseRequest
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
