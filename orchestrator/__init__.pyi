@@ -58,7 +58,7 @@ from .state.supervision_records import SupervisionRecord as SupervisionRecord
 from .state.usage import Usage as Usage
 from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.modes import SupervisionPolicy as SupervisionPolicy
-from .supervision.protocols import Supervisor as Supervisor
+from .supervision.reconcile import Supervisor as Supervisor
 from .task_contracts.model_writer import ModelWriter as ModelWriter
 from .task_contracts.writers import ContractWriter as ContractWriter
 from .tuning.replay import NamedPolicy as NamedPolicy
