@@ -1,15 +1,15 @@
-"""Compares the ``tool_calls`` of a run with the calls that its messages hold."""
+"""Compares the ``tool_calls`` of a run with the calls that its messages hold, and adds their answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Final, TypeAlias
 
 from evaluation.importers.imported_conversation import Conversation, RecordedCall
 from evaluation.importers.imported_message import Answer, parse_arguments
 from evaluation.importers.tool_answers import describes_error
-from evaluation.inputs.run import ToolCall
+from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.sensitive.quoting import shorten
 
 Matches: TypeAlias = Mapping[int, RecordedCall]
@@ -23,7 +23,70 @@ def name_tool(name: str) -> str:
     return f"a call of {shorten(name)}" if name else "a tool call"
 
 
-def match_calls(conversation: Conversation, calls: Sequence[ToolCall]) -> tuple[Matches, RecordedCall | None]:
+def add_results(run: AgentRun, conversation: Conversation) -> AgentRun:
+    """Add the answers that only the messages hold: one of them may say that the call failed."""
+    calls = run.tool_calls
+    matches, _ = _match_calls(conversation, calls)
+    results = {place: _find_unrecorded_result(calls[place], other) for place, other in matches.items()}
+    if all(result is None for result in results.values()):
+        return run
+    complete = [
+        call if results.get(place) is None else call.model_copy(update={"result": results[place]})
+        for place, call in enumerate(calls)
+    ]
+    return run.model_copy(update={"tool_calls": complete})
+
+
+def check_calls(conversation: Conversation, run: AgentRun, writing: Collection[str]) -> Iterator[str]:
+    """Describe what keeps the calls of a run from being trusted; ``writing`` are the tools that write."""
+    if "tool_calls" in run.model_fields_set:
+        return _find_disagreements(conversation, run.tool_calls, writing)
+    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation, writing))
+
+
+def _find_orphans(conversation: Conversation) -> Iterator[str]:
+    if conversation.orphans:
+        index = conversation.orphans[0]
+        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
+
+
+def _find_unanswered(
+    calls: Sequence[RecordedCall], conversation: Conversation, writing: Collection[str]
+) -> Iterator[str]:
+    """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
+    last = [] if conversation.has_reply else conversation.last_calls
+    has_answers = any(each.answer is not None for each in conversation.calls)
+    asked = [each for each in calls if has_answers or each.call.name in writing]
+    if lost := [each for each in asked if each.answer is None and each not in last]:
+        name = name_tool(lost[0].call.name)
+        yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
+
+
+def _find_disagreements(
+    conversation: Conversation, calls: Sequence[ToolCall], writing: Collection[str]
+) -> Iterator[str]:
+    """Compare ``tool_calls`` with the messages, which may lack calls: messages are often cut.
+
+    Only a conversation that begins with the request, ends with the reply and holds calls of its own shows
+    that a call was not made.
+    """
+    matches, missing = _match_calls(conversation, calls)
+    if missing is not None:
+        name = name_tool(missing.call.name)
+        yield f"messages[{missing.message}] holds {name} that tool_calls lacks or holds otherwise{_CORRECT}"
+        return
+    yield from _find_contradictions(calls, matches)
+    if matches and conversation.is_whole:
+        yield from _find_invented(calls, matches)
+    if len(conversation.orphans) > len(calls) - len(matches):
+        yield from _find_orphans(conversation)
+    unknown = [matches[place] for place in matches if calls[place].result is None and not calls[place].error]
+    yield from _find_unanswered(unknown, conversation, writing)
+
+
+def _match_calls(
+    conversation: Conversation, calls: Sequence[ToolCall]
+) -> tuple[Matches, RecordedCall | None]:
     """Find the calls of the messages in ``tool_calls``; those of one message may be there in any order.
 
     Returns:
@@ -50,13 +113,13 @@ def _is_same_call(name: str, args: object, recorded: ToolCall, recorded_args: ob
     return name == recorded.name and (recorded.args is None or args == recorded_args)
 
 
-def find_unrecorded_result(recorded: ToolCall, other: RecordedCall) -> object:
+def _find_unrecorded_result(recorded: ToolCall, other: RecordedCall) -> object:
     """Return the answer that only the message holds; None if ``tool_calls`` says how the call ended."""
     is_open = (recorded.result is None or recorded.result == "") and not recorded.error
     return other.answer.value if is_open and other.answer is not None else None
 
 
-def find_contradictions(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
+def _find_contradictions(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
     """Describe how a call and the same call in the messages contradict each other."""
     for place, recorded in matches.items():
         where = f"tool_calls[{place}] and messages[{recorded.message}] disagree"
@@ -90,13 +153,7 @@ def _differ(result: object, answer: Answer) -> bool:
     return not long.startswith(short.rstrip(".… "))
 
 
-def describe_missing(recorded: RecordedCall) -> str:
-    """Describe a call of the messages that ``tool_calls`` lacks."""
-    name = name_tool(recorded.call.name)
-    return f"messages[{recorded.message}] holds {name} that tool_calls lacks or holds otherwise{_CORRECT}"
-
-
-def find_invented(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
+def _find_invented(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
     """Describe the first tool call that the messages lack; calls of other agents may be elsewhere."""
     if len({call.agent for call in calls if call.agent is not None}) > 1:
         return

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
@@ -13,14 +12,7 @@ from evaluation.importers.imported_message import is_visible
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.messages import convert_calls
-from evaluation.inputs.record_agreement import (
-    describe_missing,
-    find_contradictions,
-    find_invented,
-    find_unrecorded_result,
-    match_calls,
-    name_tool,
-)
+from evaluation.inputs.record_agreement import add_results, check_calls, name_tool
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import Severity
@@ -69,7 +61,7 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
         is_unfinished = run.error is not None or any(map(_leaves_output_open, ends))
         output = "" if is_unfinished else conversation.output
     writing = {*(case.trajectory.writing_tools or ()), *run.writing_tools}
-    doubts = (*map(Doubt, _check_calls(conversation, run, writing)), *ends)
+    doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
 
 
@@ -78,27 +70,13 @@ def _add_calls(
 ) -> tuple[dict[str, object], AgentRun]:
     plain = {**plain, "messages": [each.plain for each in conversation.messages]}
     if "tool_calls" in run.model_fields_set:
-        return plain, _add_results(run, conversation)
+        return plain, add_results(run, conversation)
     # Without any call, it stays open whether the messages record calls at all.
     if not conversation.calls:
         return plain, run
     calls = convert_calls(conversation)
     models = [ToolCall.model_validate(call) for call in calls]
     return {**plain, "tool_calls": calls}, run.model_copy(update={"tool_calls": models})
-
-
-def _add_results(run: AgentRun, conversation: Conversation) -> AgentRun:
-    """Add the answers that only the messages hold: one of them may say that the call failed."""
-    calls = run.tool_calls
-    matches, _ = match_calls(conversation, calls)
-    results = {place: find_unrecorded_result(calls[place], other) for place, other in matches.items()}
-    if all(result is None for result in results.values()):
-        return run
-    complete = [
-        call if results.get(place) is None else call.model_copy(update={"result": results[place]})
-        for place, call in enumerate(calls)
-    ]
-    return run.model_copy(update={"tool_calls": complete})
 
 
 def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Doubt]:
@@ -159,48 +137,3 @@ def _asks_only_for_effects(case: EvaluationCase) -> bool:
     expected = {name for action in case.expected_trajectory or () for name in action.names}
     writing = set(case.trajectory.writing_tools or ())
     return case.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))
-
-
-def _check_calls(conversation: Conversation, run: AgentRun, writing: Collection[str]) -> Iterator[str]:
-    if "tool_calls" in run.model_fields_set:
-        return _find_disagreements(conversation, run.tool_calls, writing)
-    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation, writing))
-
-
-def _find_orphans(conversation: Conversation) -> Iterator[str]:
-    if conversation.orphans:
-        index = conversation.orphans[0]
-        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
-
-
-def _find_unanswered(
-    calls: Sequence[RecordedCall], conversation: Conversation, writing: Collection[str]
-) -> Iterator[str]:
-    """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
-    last = [] if conversation.has_reply else conversation.last_calls
-    has_answers = any(each.answer is not None for each in conversation.calls)
-    asked = [each for each in calls if has_answers or each.call.name in writing]
-    if lost := [each for each in asked if each.answer is None and each not in last]:
-        name = name_tool(lost[0].call.name)
-        yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
-
-
-def _find_disagreements(
-    conversation: Conversation, calls: Sequence[ToolCall], writing: Collection[str]
-) -> Iterator[str]:
-    """Compare ``tool_calls`` with the messages, which may lack calls: messages are often cut.
-
-    Only a conversation that begins with the request, ends with the reply and holds calls of its own shows
-    that a call was not made.
-    """
-    matches, missing = match_calls(conversation, calls)
-    if missing is not None:
-        yield describe_missing(missing)
-        return
-    yield from find_contradictions(calls, matches)
-    if matches and conversation.is_whole:
-        yield from find_invented(calls, matches)
-    if len(conversation.orphans) > len(calls) - len(matches):
-        yield from _find_orphans(conversation)
-    unknown = [matches[place] for place in matches if calls[place].result is None and not calls[place].error]
-    yield from _find_unanswered(unknown, conversation, writing)

@@ -37,11 +37,6 @@ class ArgumentRule(InputModel):
             raise ValueError("match 'named' needs 'names', the arguments to compare")
         return self
 
-    @property
-    def unordered_groups(self) -> list[list[str]]:
-        """The groups of lists; a list that stands alone is a group of one."""
-        return [[group] if isinstance(group, str) else group for group in self.unordered]
-
 
 class ExpectedAction(InputModel):
     """An expected action; if ``args`` is absent, any arguments match."""

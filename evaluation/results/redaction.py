@@ -129,7 +129,7 @@ class Redactor:
         """Collect the sensitive data in JSON values.
 
         A recogniser that fails is left out here; the audit reports it. If the search stops at a limit (see
-        ``find_in_json``), the report keeps only the package's own words and the ``known`` ones.
+        ``find_at_places``), the report keeps only the package's own words and the ``known`` ones.
         """
         search = build_search(recognizers, {})
         matches = [match for _, match in find_at_places((("", value) for value in values), search)]

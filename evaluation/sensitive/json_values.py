@@ -63,19 +63,14 @@ def encode_json(value: object) -> bytes:
         return "\n".join(leaves).encode("utf-8", "replace")
 
 
-def find_in_json(value: object, search: Search = find_sensitive) -> Iterator[SensitiveValue]:
-    """Yield each sensitive value in a JSON value, as often as it occurs.
+def find_at_places(
+    values: Iterable[tuple[str, object]], search: Search = find_sensitive
+) -> Iterator[tuple[str, SensitiveValue]]:
+    """Yield each sensitive value in several JSON values, as often as it occurs, with the place of its value.
 
     All names and scalars are searched as one text, each on a line of its own. If there are more than
     ``MAX_VALUES`` values, the last one is ``unsearched`` and represents the rest.
     """
-    yield from (match for _, match in find_at_places([("", value)], search))
-
-
-def find_at_places(
-    values: Iterable[tuple[str, object]], search: Search = find_sensitive
-) -> Iterator[tuple[str, SensitiveValue]]:
-    """Yield each sensitive value in several JSON values, with the place that belongs to its JSON value."""
     matches = _search_values(values, search)
     yield from islice(matches, MAX_VALUES)
     if next(matches, None) is not None:

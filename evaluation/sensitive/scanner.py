@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Final
+from urllib.parse import unquote
 
 from evaluation.sensitive import contact, personal_numbers
 from evaluation.sensitive.credentials import assignments, secret_places, tokens
 from evaluation.sensitive.detector import Detector, EncodedText, Pattern, TooManyCandidatesError
-from evaluation.sensitive.disguised_text import is_disguised, read_plainly
 from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span, merge_spans
+from evaluation.texts.normal import INVISIBLE
+
+_SIGNS: Final = INVISIBLE[1:-1] + "\u0300-\u036f\u24b6-\u24ea\uff01-\uff5e\U0001d400-\U0001d7ff"
+"""What no reader sees, loose marks, and wide, circled and mathematical letters."""
+_DISGUISED: Final = re.compile(rf"[{_SIGNS}]|%[2-7][0-9A-Fa-f]")
+_ANY: Final = re.compile(rf"[%{_SIGNS}]")
+
+
+def _is_disguised(text: str) -> bool:
+    """Return whether a text may have a disguised character. False is certain."""
+    return _ANY.search(text) is not None
+
+
+def _read_plainly(text: str) -> tuple[str, list[int]]:
+    """Return a text without disguises, and where each of its characters, and its end, is in ``text``."""
+    parts, places, done = [], [], 0
+    for match in _DISGUISED.finditer(text):
+        plain = unquote(unicodedata.normalize("NFKC", match[0]))
+        shown = plain if plain.isascii() and plain.isprintable() else ""
+        parts += [text[done : match.start()], shown]
+        places += [*range(done, match.start()), *[match.start()] * len(shown)]
+        done = match.end()
+    return "".join([*parts, text[done:]]), [*places, *range(done, len(text) + 1)]
+
 
 Search = Callable[[str], tuple[Span, ...]]
 _UNREADABLE: Final = Pattern(r"\\u|\\\\\\\"")
@@ -51,8 +77,8 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     is ``unsearched``.
     """
     spans = _search(text)
-    if is_disguised(text):
-        plain, places = read_plainly(text)
+    if _is_disguised(text):
+        plain, places = _read_plainly(text)
         found = (replace(span, start=places[span.start], end=places[span.end]) for span in _search(plain))
         spans = [*spans, *found]
     return merge_spans(spans)
@@ -72,7 +98,7 @@ def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
     data = EncodedText(json_text).data
     return (
-        is_disguised(json_text)
+        _is_disguised(json_text)
         or _UNREADABLE.occurs_in(data)
         or any(family.any.occurs_in(data) for family in _FAMILIES)
     )

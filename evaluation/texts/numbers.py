@@ -75,8 +75,7 @@ def read_values(text: str) -> Iterator[Decimal]:
     plain = _JOINED.sub("", _TIME.sub("", _DATE.sub(r"\1\4", text)))
     plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(plain))
     written = write_powers(_RATIO.sub(_write_quotient, _FRACTION.sub(_write_decimal, plain)))
-    readings = chain.from_iterable(read_numbers(written))
-    return map(Decimal, readings)
+    return map(Decimal, chain.from_iterable(map(_read_number, _NUMBER.finditer(written))))
 
 
 def is_near(value: Decimal, number: float, tolerance: float) -> bool:
@@ -111,15 +110,10 @@ def _write_decimal(match: re.Match[str]) -> str:
     return f"{int(match[1] or 0) + unicodedata.numeric(match[2]):.12g}"
 
 
-def read_numbers(text: str) -> Iterator[list[str]]:
-    """Yield all common readings of each number in ``text``, in order; none if it is part of a word."""
-    return (list(_read_number(match)) for match in _NUMBER.finditer(text))
-
-
 def read_amounts(text: str) -> Iterator[tuple[tuple[int, int], list[list[Decimal]]]]:
     """Yield the span and the numbers at each place with digits; each number with its likely readings.
 
-    Stricter than ``read_numbers``: 1,786 is 1786, 12 345 is 12345, and 1.2.3 is three numbers. Only 1.786 has
+    Stricter than ``read_values``: 1,786 is 1786, 12 345 is 12345, and 1.2.3 is three numbers. Only 1.786 has
     two readings.
     """
     for match in _NUMBER.finditer(text):
@@ -149,6 +143,7 @@ def _find_sign(match: re.Match[str]) -> re.Match[str] | None:
 
 
 def _read_number(match: re.Match[str]) -> Iterator[str]:
+    """Yield all common readings of a number; none if it is a part of a word."""
     before = _find_sign(match)
     if before is None:
         return

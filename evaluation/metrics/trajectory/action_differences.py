@@ -100,8 +100,9 @@ def compare_arguments(expected: JsonObject, observed: JsonObject, rule: Argument
             {name: _read_numbers(value) for name, value in side.items()} for side in (expected, observed)
         )
     equal: set[str] = set()
-    for group in rule.unordered_groups:
-        names = [name for name in group if name in expected and name in observed]
+    for group in rule.unordered:
+        members = [group] if isinstance(group, str) else group
+        names = [name for name in members if name in expected and name in observed]
         items = _count_items(names, expected)
         if items is not None and items == _count_items(names, observed):
             equal.update(names)

@@ -5,8 +5,7 @@ import pytest
 from evaluation import evaluate
 from evaluation.checks import read_checks
 from evaluation.checks.context import CheckContext, ToolUse
-from evaluation.facts.claimed_actions import find_claimed_actions
-from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_unsourced
+from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_claimed_actions, find_unsourced
 
 ORDER = '{"id": "ORD-7781", "price": 12.5, "placed": "2026-03-05", "at": "15:00", "mail": "ada@example.org"}'
 STOCK = '[{"item": "lamp", "count": 12}, {"item": "desk", "count": 30}, {"item": "chair", "count": 48}]'

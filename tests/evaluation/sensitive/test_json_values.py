@@ -3,10 +3,14 @@ import json
 import pytest
 
 from evaluation.sensitive.detector import MAX_CANDIDATES
-from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_in_json
+from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places
 from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
+
+
+def find_in_json(value, *search):
+    return [match for _, match in find_at_places([("", value)], *search)]
 
 
 def literals(value):

@@ -1,12 +1,12 @@
 """The numbers that a text states."""
 
-from itertools import chain
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.texts.numbers import is_near, read_numbers, read_values
+from evaluation.texts.numbers import is_near, read_values
 
 READINGS = [
     ("1786", ["1786"]),
@@ -28,7 +28,7 @@ READINGS = [
     ("$-5", ["-5"]),
     ("10-20", ["10", "20"]),
     ("(7)-5", ["7", "5"]),
-    ("2024-01-05", ["2024", "01", "05"]),
+    ("2024-01-05", ["2024"]),
     ("1.2.3", ["1", "2", "3"]),
     ("1,2,3", ["1", "2", "3"]),
     ("12 345 6", ["12345", "12", "345", "6"]),
@@ -43,7 +43,7 @@ READINGS = [
     ("١٬٧٨٦٫٥", ["1786.5"]),
     ("USD1786, 5km", ["1786", "5"]),
     ("GPT4 v1.5 x_1 T1000", []),
-    ("½ of 10²", ["10"]),
+    ("½ of 10²", ["0.5", "1e2"]),
     ("no number", []),
     (f"{'word ' * 100}5", ["5"]),
     ("9" * 330, ["9" * 330]),
@@ -53,7 +53,7 @@ READINGS = [
 
 @pytest.mark.parametrize(("text", "readings"), READINGS)
 def test_a_number_is_read_in_every_common_way(text, readings):
-    assert list(chain.from_iterable(read_numbers(text))) == readings
+    assert list(read_values(text)) == [*map(Decimal, readings)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.matching import assign_actions
 
 OBSERVED = 4
 candidates = st.lists(st.lists(st.integers(0, OBSERVED - 1), unique=True), max_size=5)
