@@ -30,16 +30,10 @@ def build(**changed):
     ("argument", "given", "sentence"),
     [
         ("planner", Nothing(), "planner (Nothing) has no method generate_plan(); give an object that has it"),
-        ("planner", None, "planner (NoneType) has no method generate_plan(); give an object that has it"),
         (
             "planner",
             NotCallable(),
             "planner (NotCallable) has no method generate_plan(); give an object that has it",
-        ),
-        (
-            "executor",
-            Nothing(),
-            "executor (Nothing) has no method execute_step(); give an object that has it",
         ),
         ("monitor", Nothing(), "monitor (Nothing) has no method evaluate(); give an object that has it"),
         (

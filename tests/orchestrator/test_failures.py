@@ -47,31 +47,11 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
     }
 
 
-def test_an_exception_is_no_refusal_and_is_not_executed_again():
-    executor, monitor = FakeExecutor(ValueError("bad")), FakeMonitor()
-    state = run(executor=executor, monitor=monitor)
-
-    assert (len(executor.calls), monitor.calls, state["attempts"]) == (1, [], 1)
-
-
 def test_a_long_message_over_many_lines_becomes_one_short_sentence():
     message = run(executor=FakeExecutor(ValueError("line\n" * 1000)))["failure"]["message"]
 
     assert "\n" not in message
     assert len(message) < 600
-
-
-@pytest.mark.parametrize(
-    "executor",
-    [
-        FakeExecutor,
-        AsyncFakeExecutor,
-    ],
-)
-def test_a_stop_iteration_out_of_an_agent_is_an_error_like_any_other(executor):
-    state = run(executor=executor(StopIteration("empty")), call_timeout=5)
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
 
 
 @pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents import ExecutionAgent, MonitoringAgent
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, PlainExecutor, TwinExecutor
@@ -162,16 +162,3 @@ def test_the_model_of_each_phase_reads_the_fenced_task():
         asked = next(prompt for prompt in prompts if question in prompt)
         assert asked.splitlines()[0].endswith(" the whole task")
         assert "1. List candidates <- current step" in asked
-
-
-def test_our_agents_put_the_fenced_task_into_their_prompts():
-    writer, judge = (
-        ScriptedChatModel(lambda _: "PostgreSQL"),
-        ScriptedChatModel(lambda _: '{"success": true, "feedback": "good"}'),
-    )
-    run(ExecutionAgent(writer), MonitoringAgent(judge))
-
-    assert all("hospital" in prompt for prompt in [*prompts_of(writer)[:3], *prompts_of(judge)[:3]])
-    first = prompts_of(writer)[0].splitlines()
-    assert first[0].endswith(" the whole task")
-    assert first[-1] == "Your step now: List candidates"

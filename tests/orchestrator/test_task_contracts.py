@@ -70,15 +70,6 @@ def test_the_failure_quotes_the_words_of_a_derived_check_and_says_how_to_change_
     )
 
 
-def test_what_was_recognised_and_not_checked_keeps_the_success_from_being_checked():
-    state = orchestrate(FakeExecutor("apple")).run(TASK)
-
-    assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert state["results"][0]["basis_reason"] == (
-        "Form: 1 check passed. Answer: not verified (“politely” was not checked)."
-    )
-
-
 def test_by_default_nothing_is_derived():
     state = orchestrate(FakeExecutor("a red apple"), contract=None, contract_writer=None).run(TASK)
 
@@ -227,10 +218,6 @@ def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
         ),
         (
             {"contract": Path("checks.yaml"), "contract_writer": None},
-            "or a TaskCase such as read_case_set(file).cases[0]",
-        ),
-        (
-            {"contract": "checks.json", "contract_writer": None},
             "or a TaskCase such as read_case_set(file).cases[0]",
         ),
         ({"contract_writer": object()}, "give an object with a method write_checks"),

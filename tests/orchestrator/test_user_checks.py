@@ -57,16 +57,6 @@ def test_the_function_checks_the_final_output_and_no_step_before_it():
     assert [record["status"] for record in state["synthesis"]] == ["failed", "failed", "validated"]
 
 
-def test_the_function_is_added_to_the_contract_of_the_only_step():
-    contract = EvaluationContract(required_content=[{"text": "all"}])
-    state = orchestrate(
-        FakeExecutor("well", "all bad", "all well"), contract=contract, checks=[ends_well]
-    ).run("t")
-
-    assert [record["status"] for record in state["results"]] == ["failed", "failed", "validated"]
-    assert state["judge_calls"]["made"] == 0
-
-
 def test_a_contract_of_a_step_names_a_function():
     def contract(step, index):
         return EvaluationContract(**NAMED) if index == 1 else None

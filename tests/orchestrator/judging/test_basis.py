@@ -63,13 +63,7 @@ TABLE = [
         "unverified",
         "Answer: not verified (“a”, “b” and 2 more were not checked).",
     ),
-    (Evidence(content=CONTENT, judge=True), "checked", "Answer: 1 check passed."),
     (Evidence(judge=True, trust=TRUSTED), "judged", "Answer: accepted by a judge that is trusted."),
-    (
-        Evidence(form=FORM, unchecked=("a",), judge=True, trust=TRUSTED),
-        "judged",
-        "Form: 2 checks passed. Answer: accepted by a judge that is trusted.",
-    ),
     (
         Evidence(failed=1, judge=True, trust=TRUSTED),
         "unverified",

@@ -29,20 +29,15 @@ ANSWERS = [
     ({"required_content": [{"text": "yes"}]}, ["yes"]),
     ({"required_content": [{"pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
     ({"required_content": [{"json_schema": {"anyOf": [{"const": 12.5}]}}]}, ["12.5"]),
-    ({"keywords": ["Kandela"]}, ["Kandela"]),
     ({"reference_output": "The lamp Orion costs 12.5 euros."}, ["12.5", "Orion", "euros"]),
     ({"expected_trajectory": [{"name": "look_up", "args": {"item": "Orion"}}]}, ["look_up", "Orion"]),
     ({"expected_trajectory": [{"any_of": [{"name": "look_up"}, {"name": "ask"}]}]}, ["look_up", "ask"]),
     ({"expected_trajectory": [{"in_any_order": ["look_up", "sell"]}]}, ["look_up", "sell"]),
-    ({"checks": [{"check": "contains", "texts": ["Kandela", "12.5"]}]}, ["Kandela", "12.5"]),
     ({"checks": [{"check": "one_of", "options": ["yes", "no"]}]}, ["yes"]),
-    ({"checks": [{"check": "starts_with", "text": "Orion"}]}, ["Orion"]),
     ({"checks": [{"check": "regex", "pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
     ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
     ({"checks": [{"check": "schema", "json_schema": {"const": "Orion"}}]}, ["Orion"]),
-    ({"checks": [{"check": "states_number", "number": 12.5}]}, ["12.5"]),
     ({"checks": [{"check": "states_number", "number": 1250, "tolerance": 5}]}, ["1250", "1245"]),
-    ({"checks": [{"check": "postscript", "marker": "Orion:"}]}, ["Orion"]),
     ({"checks": [{"check": "part_count", "exactly": 2, "separator": "#Orion#"}]}, ["Orion"]),
     ({"checks": [{"check": "contains", "texts": ["if he was at sea"]}]}, ["he was", "sea"]),
     ({"checks": [{"check": "contains", "texts": ["Orion"], "quote": "no words of the task"}]}, ["Orion"]),
@@ -191,12 +186,3 @@ def test_a_text_that_the_task_states_is_shown(texts):
     assert told([check], **texts).endswith(
         '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
     )
-
-
-def test_a_text_that_the_task_does_not_state_is_masked_and_the_rest_is_shown():
-    checks = [{"check": "contains", "texts": ["Moin"]}, {"check": "word_count", "min": 40}]
-
-    assert told(checks).splitlines()[1:] == [
-        '- Include "[not shown]"; "[not shown]" is missing.',
-        "- Use at least 40 words; the text has 1 word.",
-    ]

@@ -45,17 +45,7 @@ ALERTS = [
         {"output_length": {"min_words": 40, "max_words": 60}},
         "Use 40 to 60 words; the text has 15 words.",
     ),
-    ({"output_length": {"min_words": 40}}, "Use at least 40 words; the text has 15 words."),
-    ({"output_length": {"max_characters": 70}}, "Use at most 70 characters; the text has 76 characters."),
     ({"thresholds": {"words": {"max": 5}}}, "The output has 15 words; it must have at most 5."),
-    (
-        {"required_content": [{"text": "Thank you for reading."}]},
-        'Include "Thank you for reading."; "Thank you for reading." is missing.',
-    ),
-    (
-        {"required_content": [{"text": "thanks", "where": "assistant_messages"}]},
-        'Include "thanks"; "thanks" is missing.',
-    ),
     (
         {"required_content": [{"pattern": "^[A-Z]+$"}]},
         'Write a text that matches the pattern "^[A-Z]+$"; the pattern matches nothing.',
@@ -75,18 +65,6 @@ ALERTS = [
             "The output differs too much from the expected answer: "
             "keyword_coverage is 0.6667; it must be at least 0.9."
         ),
-    ),
-    (
-        {"reference_output": "Nothing alike", "thresholds": {"rouge_1": 0.85}},
-        "The output differs too much from the expected answer: rouge_1 is 0; it must be at least 0.85.",
-    ),
-    (
-        {
-            "expected_trajectory": ["search", "write", "read"],
-            "trajectory_match_mode": "in_order",
-            "trajectory": COUNTED,
-        },
-        "The actions do not agree with the expected ones in mode in_order: missing write.",
     ),
     (
         {"expected_trajectory": [{"name": "read", "args": {"path": "a.txt"}}], "trajectory": COUNTED},
@@ -113,10 +91,6 @@ ALERTS = [
         ),
     ),
     (
-        {"expected_trajectory": ["search"], "thresholds": {"trajectory_precision": 0.75}},
-        "trajectory_precision is 0.5; it must be at least 0.75.",
-    ),
-    (
         {"trajectory": {"forbidden_tools": ["read"]}},
         "Forbidden tools were called: read; do not call them.",
     ),
@@ -127,10 +101,6 @@ ALERTS = [
     (
         {"thresholds": {"latency_ms": {"min": 300, "max": 400, "severity": "critical"}}},
         "latency_ms is 250; it must be 300 to 400.",
-    ),
-    (
-        {"audit": {"rules": [{"id": "no-files", "forbidden_tools": ["read"]}]}},
-        "Rule no-files: The tool read was called once; do not call it.",
     ),
     (
         {"audit": {"rules": [{**HELP, "recommended_action": "Name a helpline."}]}},
@@ -275,12 +245,6 @@ def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(contract, fo
     assert findings_of(report(**contract)) == found
 
 
-def test_what_failed_comes_before_what_stays_open():
-    found = findings_of(report(thresholds={"cost_usd": 1, "words": 5}))
-
-    assert ["words" in found[0], "cost_usd" in found[1]] == [True, True]
-
-
 def test_what_a_run_passes_with_is_a_warning_and_no_finding():
     told = report(thresholds={"latency_ms": 100})
 
@@ -297,18 +261,14 @@ SCALE = {**CLARITY, "scale": {"min": 0, "max": 10}}
     [
         ({"keywords": ["fox"]}, None, 1.0),
         ({"keywords": ["cat"]}, None, 0.0),
-        ({"keywords": ["fox"], "forbidden_content": [{"text": ","}]}, None, 0.5),
         ({"keywords": ["fox"], "thresholds": {"cost_usd": 1}}, None, 1.0),
         ({"thresholds": {"cost_usd": 1}}, None, None),
         ({}, None, None),
         ({"keyword": ["x"]}, None, None),
-        ({"audit": {"rules": [NO_FILES]}}, None, 0.0),
         ({"audit": {"rules": [NO_FILES]}, "keywords": ["fox"]}, None, 0.5),
         ({"audit": {"rules": [{**NO_FILES, "severity": "info"}]}, "keywords": ["fox"]}, None, 1.0),
         ({"rubric": CLARITY}, 5, 1.0),
-        ({"rubric": CLARITY}, 1, 0.0),
         ({"rubric": CLARITY}, 2, 0.25),
-        ({"rubric": SCALE}, 4, 0.4),
         ({"rubric": SCALE, "keywords": ["fox", "dog"]}, 4, 0.7),
     ],
 )  # fmt: skip

@@ -45,13 +45,6 @@ def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
     assert "no rhyme" not in executor.calls[2].context
 
 
-def test_the_context_of_earlier_steps_stands_before_the_feedback():
-    executor = FakeExecutor("first", "draft", "final")
-    run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
-
-    assert executor.calls[2].context.startswith("Step 1: one\nResult: first\n\n")
-
-
 @given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
 def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     # Of two steps: a blank output of the last one has a feedback of our own.

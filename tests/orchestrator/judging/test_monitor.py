@@ -44,15 +44,6 @@ def test_a_judge_that_stays_unreadable_ends_the_run_for_review(answer):
     assert [record["status"] for record in state["results"]] == ["needs_review"]
 
 
-def test_by_policy_a_step_without_a_verdict_is_executed_again():
-    executor = FakeExecutor()
-    policy = RetryPolicy(strategies=[{"use": "feedback", "after": "unverified"}], judge_attempts=2)
-    state = run(FakeMonitor(UNREADABLE, UNREADABLE, accept()), executor, ["one"], retry_policy=policy)
-
-    assert (state["status"], len(executor.calls)) == ("success", 2)
-    assert [record["status"] for record in state["results"]] == ["needs_review", "validated"]
-
-
 def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():
     executor = FakeExecutor()
     monitor = FakeMonitor(ConnectionError("refused"), ConnectionError("refused"), accept())
@@ -114,11 +105,3 @@ def test_an_exception_of_the_monitor_keeps_the_result_that_it_was_asked_about():
         "step_index": 1,
         "error_type": "ZeroDivisionError",
     }
-
-
-def test_a_monitoring_agent_is_asked_again_when_its_reply_is_no_verdict(caplog):
-    llm = ScriptedChatModel(["I like it", '{"success": true, "feedback": "fine"}'])
-    executor = FakeExecutor()
-    state = run(MonitoringAgent(llm), executor, ["one"])
-
-    assert (state["status"], len(executor.calls), len(llm.prompts)) == ("success", 1, 2)

@@ -35,13 +35,6 @@ def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
     assert "without the marked lines of the request" in state["results"][0]["verdict"]["feedback"]
 
 
-def test_the_next_attempt_is_told_and_can_succeed():
-    executor = FakeExecutor(f"{MARK} your last output\nx", "done")
-    state = run(executor, ["one"])
-
-    assert (statuses(state), state["output"]) == (["failed", "validated"], "done")
-
-
 def test_a_contract_keeps_its_own_audit_rules_beside():
     contract = EvaluationContract(audit={"rules": [{"id": "own", "forbidden": {"text": "secret"}}]})
     [record] = run(FakeExecutor(f"secret {MARK}"), step_contract=contract, max_retries=0)["results"]

@@ -101,17 +101,6 @@ def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
     assert orchestrator.resume("thread", "yes")["results"][0]["result"] == "one: yes"
 
 
-def test_an_agent_may_ask_again_and_again():
-    orchestrator, _ = start_human(AskingExecutor(), supervision="none")
-    state = orchestrator.resume("thread", "yes")
-
-    assert state["question"]["text"] == "May I two?"
-    assert [record["result"] for record in orchestrator.resume("thread", "no")["results"]] == [
-        "one: yes",
-        "two: no",
-    ]
-
-
 def test_an_agents_question_names_the_step_that_runs_beside_others():
     orchestrator, state = start_human(AskingExecutor(), plan=PARALLEL_PLAN, supervision="none")
     questions = [state["question"]]

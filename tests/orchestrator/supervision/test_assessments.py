@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import UserDict
 
 import pytest
 
@@ -33,9 +32,7 @@ READABLE = {
     "clean": (CLEANLY, an_assessment()),
     "not met": (said(met=False), NOT_MET),
     "under the longer name": ('{"met_commitment": true}', an_assessment()),
-    "under both names": (said(met_commitment=True), an_assessment()),
     "the word true": (said(met="True"), an_assessment()),
-    "the word false": (said(met=" false "), NOT_MET),
     "in a fence": (f"{FENCE}\n{WHOLE}\n{FENCE}", PLAIN),
     "after thoughts": (f"<think>{said(met=False)}?</think>{CLEANLY}", an_assessment()),
     "a text in place of a list": (said(concerns="metre"), an_assessment(concerns=["metre"])),
@@ -44,9 +41,7 @@ READABLE = {
         an_assessment(),
     ),
     "an entry that is no text": (said(concerns=[True, 7]), an_assessment(concerns=["true", "7"])),
-    "an object in place of a list": (said(concerns={"a": 1}), an_assessment(concerns=['{"a": 1}'])),
     "other tools than were called": (said(tools_used=["browser"]), an_assessment()),
-    "another output than there was": (said(actual_output="a sonnet"), an_assessment()),
 }
 
 
@@ -63,9 +58,7 @@ UNREADABLE = {
     "a list of one boolean": said(met=[True]),
     "met under two names that differ": said(met_commitment=False),
     "met twice": '{"met": false, "met": true, "concerns": []}',
-    "concerns twice": '{"met": true, "concerns": ["metre"], "concerns": []}',
     "two that differ": f"{CLEANLY} {WHOLE}",
-    "met and not met": f"{CLEANLY} {said(met=False)}",
     "prose that says otherwise": f"I did not meet it. {CLEANLY}",
     "an object that says otherwise": f'{CLEANLY} {{"done": false}}',
 }
@@ -85,11 +78,6 @@ def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
     read = read_assessment(reply, f"A poem. {CLEANLY}")
     assert read["met_commitment"] is False
     assert "quoted" in read["concerns"][0]
-
-
-@pytest.mark.parametrize("make", [dict, UserDict])
-def test_a_foreign_mapping_is_its_assessment(make):
-    assert convert_assessment(make(SAID)) == PLAIN
 
 
 @pytest.mark.parametrize("value", [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()])

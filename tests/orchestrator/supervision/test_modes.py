@@ -175,11 +175,9 @@ def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(
     assert state["failure"]["message"].startswith(sentence)
 
 
-def test_mode_human_without_a_checkpointer_is_refused():
-    with pytest.raises(ConfigurationError, match="'human', but there is no checkpointer"):
-        build_llm(supervision="human")
-
-
-def test_mode_llm_without_a_model_for_it_is_refused():
-    with pytest.raises(ConfigurationError, match="'llm', but no agent has a model"):
-        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision="llm")
+@pytest.mark.parametrize(
+    ("mode", "problem"), [("human", "there is no checkpointer"), ("llm", "no agent has a model")]
+)
+def test_a_mode_that_nobody_can_carry_out_is_refused(mode, problem):
+    with pytest.raises(ConfigurationError, match=f"'{mode}', but {problem}"):
+        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision=mode)

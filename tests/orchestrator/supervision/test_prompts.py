@@ -19,12 +19,6 @@ def between(prompt: str, label: str) -> str:
     return prompt[prompt.index(begin) + len(begin) : prompt.index(end)]
 
 
-def test_a_commitment_is_asked_for_the_step_and_the_results_so_far():
-    prompt = commit_request("Write a haiku", "Step 1: waves")
-    assert between(prompt, "step") == "Write a haiku"
-    assert between(prompt, "results so far") == "Step 1: waves"
-
-
 def test_every_field_of_a_commitment_is_shown_in_an_example_made_of_the_step():
     prompt = commit_request("Write a haiku", "")
     assert all(f'"{name}":' in prompt for name in CommitmentReply.response_schema()["properties"])

@@ -92,14 +92,6 @@ def test_deny_ends_the_run_with_the_reason():
     assert state["failure"]["message"] == "step 1: denied by Ada: too dear"
 
 
-def test_correct_executes_the_step_again_with_the_correction():
-    executor = SpeakingExecutor()
-    orchestrator, _ = start_human(executor)
-    orchestrator.resume("thread", CORRECT)
-
-    assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
-
-
 def test_after_a_correction_the_step_is_checked_and_asked_about_again():
     executor = SpeakingExecutor("first", "second")
     orchestrator, _ = start_human(executor, plan=["one"])

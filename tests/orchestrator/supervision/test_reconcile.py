@@ -8,10 +8,6 @@ from orchestrator.supervision.reconcile import TRIGGER_LIMIT, reconcile
 from tests.fakes.supervised import a_commitment, an_assessment
 
 
-def test_a_clean_step_has_no_triggers_and_does_not_escalate():
-    assert reconcile(a_commitment(), an_assessment()) == {"triggers": [], "escalate": False}
-
-
 @pytest.mark.parametrize(
     ("commitment", "assessment", "findings", "trigger"),
     [

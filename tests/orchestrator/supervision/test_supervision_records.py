@@ -27,7 +27,6 @@ from tests.fakes.supervision import (
 from tests.orchestrator.supervision.supervised_runs import (
     build_llm,
     failure_kind,
-    replying,
     run_llm,
     supervision_of,
 )
@@ -59,18 +58,6 @@ def test_supervision_counts_what_it_spent_for_the_run_and_the_execution():
     assert state["usage"]["model_calls"] == 4
     assert state["results"][0]["usage"]["model_calls"] == 1
     assert state["results"][0]["judge_usage"]["model_calls"] == 3
-
-
-@pytest.mark.parametrize("calls", [1, 2, 3])
-def test_supervision_is_bound_by_the_budget(calls):
-    replies = ['{"interpretation": "I will"}', "out", '{"met": false}']
-    executor, supervisor = ScriptedChatModel(replies), replying(go_on())
-    state = run_llm(supervisor, ExecutionAgent(executor), budget=Budget(max_model_calls=calls))
-
-    assert (failure_kind(state), len(executor.prompts) + len(supervisor.prompts)) == (
-        "budget_exceeded",
-        calls,
-    )
 
 
 @pytest.mark.parametrize("phase", ["commit", "assess", "supervise"])

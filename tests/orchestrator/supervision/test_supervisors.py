@@ -178,13 +178,6 @@ def test_the_monitors_model_supervises_where_none_is_given():
     assert (failure_kind(orchestrator.run("x")), len(model.prompts)) == ("halted", 2)
 
 
-def test_a_dedicated_supervisor_leaves_the_agents_model_alone():
-    agents, dedicated = ScriptedChatModel(['{"success": true, "feedback": "good"}']), replying(halt())
-    state = run_llm(dedicated, SpeakingExecutor(said=[missed()]), MonitoringAgent(agents))
-
-    assert (failure_kind(state), len(agents.prompts), len(dedicated.prompts)) == ("halted", 1, 1)
-
-
 @pytest.mark.parametrize(
     "supervisor", ["gpt", 3, object(), FakeMonitor()], ids=lambda one: type(one).__name__
 )

@@ -27,13 +27,6 @@ from tests.orchestrator.supervision.supervised_runs import (
 )
 
 
-def test_a_clean_step_makes_no_supervising_call():
-    supervisor = FakeSupervisor()
-    state = run_llm(supervisor, plan=["one", "two"])
-
-    assert (state["status"], supervisor.requests, len(supervisor.compared)) == ("success", [], 2)
-
-
 def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():
     model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": true}'])
     supervisor = ScriptedChatModel([])
@@ -46,9 +39,7 @@ def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():
     ("statements", "triggers"),
     [
         ({"said": [missed()]}, ["commitment_not_met"]),
-        ({"said": [met(deviations=["a", "b"])]}, ["deviation:a", "deviation:b"]),
         ({"said": [met(concerns=["c"])]}, ["concern:c"]),
-        ({"said": [met(unexpected=["u"])]}, ["unexpected:u"]),
         ({"said": ["as planned"]}, ["commitment_not_met"]),
         ({"said": [{"met_commitment": "perhaps"}]}, ["commitment_not_met"]),
         ({"committed": ["I will"]}, ["commitment_unreadable"]),

@@ -68,14 +68,6 @@ def test_corrections_are_kept_over_a_retry():
     assert [call.step.endswith("\n- shorter") for call in executor.calls] == [False, True, True]
 
 
-def test_a_redone_output_is_evaluated_again():
-    executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
-    state = run_llm(FakeSupervisor(reorient(), halt()), executor, contract=DONE)
-
-    assert [record["report"]["status"] for record in state["results"]] == ["passed", "failed"]
-    assert failure_kind(state) == "halted"
-
-
 def commitments_of(state):
     return [supervision_of(state, at)["commitment"] for at in range(len(state["results"]))]
 

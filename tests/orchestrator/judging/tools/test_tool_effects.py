@@ -58,13 +58,6 @@ def test_the_annotations_of_the_executors_tools_decide_what_is_compared(calls, e
     assert run_step(calls, TOOLS, expected_trajectory=expected) == status
 
 
-def test_the_contract_outweighs_an_annotation_that_calls_a_tool_reading():
-    tools = {"pay": WRITING, "rm": READING}
-    contract = {"expected_trajectory": ["pay"], "trajectory": {"writing_tools": ["pay", "rm"]}}
-
-    assert run_step(["pay", "rm"], tools, **contract) == "failed"
-
-
 def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_needs_a_review():
     contract = {"expected_trajectory": ["pay"], "trajectory": {"writing_tools": ["pay"]}}
 
