@@ -90,7 +90,8 @@ class ExecutionAgent(BaseAgent):
             ModelRefusedError: The server refused the request.
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
-        return self._run(self._carry_out(step_description, context, task, schema, sampling))
+        messages = self._request_step(step_description, context, task)
+        return self._run(self._converse(messages, schema, sampling))
 
     async def aexecute_step(
         self,
@@ -102,8 +103,8 @@ class ExecutionAgent(BaseAgent):
         sampling: Sampling | None = None,
     ) -> str:
         """Like ``execute_step``, without blocking the event loop."""
-        conversation = self._carry_out(step_description, context, task, schema, sampling)
-        return await arun_conversation(conversation)
+        messages = self._request_step(step_description, context, task)
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
     def correct_step(
         self,
@@ -123,7 +124,8 @@ class ExecutionAgent(BaseAgent):
         Returns and raises as ``execute_step`` does.
         """
         refused = previous_output, feedback
-        return self._run(self._carry_out(step_description, context, task, schema, sampling, refused=refused))
+        messages = self._request_step(step_description, context, task, refused)
+        return self._run(self._converse(messages, schema, sampling))
 
     async def acorrect_step(
         self,
@@ -138,8 +140,8 @@ class ExecutionAgent(BaseAgent):
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
         refused = previous_output, feedback
-        conversation = self._carry_out(step_description, context, task, schema, sampling, refused=refused)
-        return await arun_conversation(conversation)
+        messages = self._request_step(step_description, context, task, refused)
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
     def synthesize(
         self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
@@ -166,28 +168,19 @@ class ExecutionAgent(BaseAgent):
         messages = self._messages(prompts.answer_request(task, results))
         return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    def _carry_out(
-        self,
-        step: str,
-        context: str,
-        task: str,
-        schema: JsonSchema | None,
-        sampling: Sampling | None,
-        *,
-        refused: tuple[str, str] | None = None,
-    ) -> Conversation[str]:
+    def _request_step(
+        self, step: str, context: str, task: str, refused: tuple[str, str] | None = None
+    ) -> list[BaseMessage]:
         messages = self._messages(prompts.step_request(step, context, task))
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
         if self.system_prompt == prompts.EXECUTION and not (context or task):
             messages = messages[1:]
-        if refused is not None:
-            output, feedback = refused
-            # Servers refuse a message without text.
-            shown = AIMessage(output if output.strip() else "(empty)")
-            messages = [*messages, shown, HumanMessage(prompts.correction_turn(feedback))]
-        if not self.tools:
-            return self._converse_without_tools(messages, schema, sampling)
-        return self._converse_with_tools(_add_schema(messages, schema), sampling)
+        if refused is None:
+            return messages
+        output, feedback = refused
+        # Servers refuse a message without text.
+        shown = AIMessage(output if output.strip() else "(empty)")
+        return [*messages, shown, HumanMessage(prompts.correction_turn(feedback))]
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
@@ -200,6 +193,13 @@ class ExecutionAgent(BaseAgent):
         if has_async_only_tool(self.tools):
             return run_sync(lambda: arun_conversation(conversation))
         return run_conversation(conversation)
+
+    def _converse(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+    ) -> Conversation[str]:
+        if not self.tools:
+            return self._converse_without_tools(messages, schema, sampling)
+        return self._converse_with_tools(_add_schema(messages, schema), sampling)
 
     def _converse_with_tools(
         self, messages: Sequence[BaseMessage], sampling: Sampling | None

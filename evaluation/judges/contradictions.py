@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Final
 
-from agents.parsing.denials import find_denial, iter_fields, normalize_name
+from agents.parsing.verdicts import find_denial, iter_fields, normalize_name
 from evaluation.inputs.rubric import Rubric, Scale
 from evaluation.judges.answers import is_number
 from evaluation.sensitive.quoting import shorten

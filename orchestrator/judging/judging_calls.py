@@ -15,7 +15,7 @@ from langgraph.errors import GraphInterrupt
 from agents.calls.journal import read_config
 from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import require_clean_approvals
-from agents.parsing.denials import find_denial
+from agents.parsing.verdicts import find_denial
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck

@@ -24,9 +24,9 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from agents.contracts import JsonSchema, Unreadable
-from agents.parsing.denials import find_denial
 from agents.parsing.loose_json import load_json, read_boolean, replace_surrogates
 from agents.parsing.objects import find_document, find_unmarked_thoughts, is_one_object, is_quoted
+from agents.parsing.verdicts import find_denial
 from evaluation.sensitive.quoting import shorten
 from orchestrator.state.supervision_records import Confidence, VerdictWord
 

@@ -146,21 +146,13 @@ def test_the_context_is_fenced_and_comes_before_the_step():
     assert prompt == f"{fence}\n\nYour step now: do it"
 
 
-def test_the_instructions_are_sent_and_can_be_replaced():
-    model = ScriptedChatModel(["x", "x"])
+def test_the_instructions_are_sent_with_a_context_or_a_task_and_can_be_replaced():
+    model = ScriptedChatModel(["x", "x", "x"])
     ExecutionAgent(model).execute_step("s", context="Step 1: x")
+    ExecutionAgent(model).execute_step("s", task="Name a fruit, then a tree.")
     ExecutionAgent(model, system_prompt="Do {it}.").execute_step("s")
-    assert [prompt[0].text for prompt in model.prompts] == [prompts.EXECUTION, "Do {it}."]
-
-
-def test_a_step_that_stands_alone_is_asked_as_one_call_of_the_model_would_be():
-    model = ScriptedChatModel(["x", "x"])
-    executor = ExecutionAgent(model)
-    executor.execute_step("Name a fruit.")
-    executor.execute_step("Name a fruit.", task="Name a fruit, then a tree.")
-
-    assert [message.text for message in model.prompts[0]] == ["Name a fruit."]
-    assert model.prompts[1][0].text == prompts.EXECUTION
+    sent = [prompt[0].text for prompt in model.prompts]
+    assert sent == [prompts.EXECUTION, prompts.EXECUTION, "Do {it}."]
 
 
 # --------------------------------------------------------------------------------------------- correcting

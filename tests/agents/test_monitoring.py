@@ -39,6 +39,7 @@ def test_an_unreadable_reply_is_logged_as_a_warning(caplog):
     assert record.levelno == logging.WARNING
     assert record.name == "agents.monitoring"
     assert "reply of 10 characters" in record.getMessage()
+    assert "like" not in record.getMessage()
 
 
 async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt():

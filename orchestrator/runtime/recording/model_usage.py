@@ -160,10 +160,9 @@ def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:
 
     An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
     """
-    latest_first, end = calls[::-1], _read_last_words(output)
-    own = next((call for call in latest_first if _is_same_end(call.get("end", ""), end)), None)
-    deciding = own or next(iter(latest_first), None)
-    return None if deciding is None else deciding.get("cut_off")
+    end = _read_last_words(output)
+    own = [call for call in calls if _is_same_end(call.get("end", ""), end)] or calls
+    return own[-1].get("cut_off") if own else None
 
 
 def _is_same_end(first: str, second: str) -> bool:

@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 
 from agents import UNREADABLE_PREFIX, MonitoringAgent
-from agents.calls.conversation import bind_schema, reply_text
 from agents.contracts import VERDICT_SCHEMA
 
 MET = '{"feedback": "met", "success": true}'
@@ -53,19 +52,4 @@ async def test_a_reply_withheld_by_a_content_filter_is_unreadable_and_no_excepti
     "model", [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]
 )
 def test_a_model_without_structured_output_is_asked_plainly(model):
-    assert bind_schema(model, VERDICT_SCHEMA) is None
     assert MonitoringAgent(model).evaluate("objective", "output") == {"success": True, "feedback": "met"}
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        (AIMessage("hello"), "hello"),
-        (AIMessage(""), ""),
-        (HumanMessage(""), ""),
-        (AIMessage("", tool_calls=[{"name": "f", "args": {"é": 1}, "id": "1"}]), '{"é": 1}'),
-        (AIMessage("hello", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "hello"),
-    ],
-)
-def test_the_text_of_a_reply_is_its_text_or_else_its_first_call(message, text):
-    assert reply_text(message) == text

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
-from agents import ExecutionAgent
+from agents import ExecutionAgent, TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
 from tests.fakes.executor import (
@@ -23,6 +23,7 @@ from tests.fakes.planner import FakePlanner, steps
 
 PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
 """A dollar for a token sent, two for a token received."""
+OTHER_PRICES = {"another": ModelPrice(input_usd=1, output_usd=1)}
 
 
 def model(usage=(3, 2)):
@@ -51,16 +52,16 @@ def test_max_model_calls_refuses_the_call_after_the_last_one(executor):
 
 
 @pytest.mark.parametrize(
-    ("usage", "budget"),
+    "budget",
     [
-        ((3, 2), Budget(max_model_calls=3)),
-        ((3, 2), Budget(max_total_tokens=15)),
-        ((3, 2), Budget(max_seconds=600)),
+        Budget(max_model_calls=3),
+        Budget(max_total_tokens=15),
+        Budget(max_cost_usd=21, prices=PRICES),
+        Budget(max_seconds=600),
     ],
-    ids=["calls", "tokens", "seconds"],
 )
-def test_a_budget_that_is_just_enough_ends_nothing(usage, budget):
-    assert run(ModelExecutor(model(usage)), budget)["status"] == "success"
+def test_a_budget_that_is_just_enough_ends_nothing(budget):
+    assert run(ModelExecutor(model((3, 2))), budget)["status"] == "success"
 
 
 def test_a_planner_that_wants_more_calls_than_there_are_ends_the_run():
@@ -144,34 +145,30 @@ def test_max_model_calls_are_not_exceeded_by_parallel_calls():
     assert len(llm.prompts) <= 3
 
 
-def test_max_total_tokens_ends_the_run_once_they_are_used():
-    llm = model((6, 4))
-    state = run(ModelExecutor(llm), Budget(max_total_tokens=20))
+@pytest.mark.parametrize(
+    ("usage", "budget", "calls", "reason"),
+    [
+        ((6, 4), Budget(max_total_tokens=20), 2, "max_total_tokens is 20 and 20 were used"),
+        ((6, 4), Budget(max_total_tokens=29), 3, "max_total_tokens is 29 and 30 were used"),
+        (None, Budget(max_total_tokens=100), 1, "max_total_tokens is 100 and cannot be checked"),
+        ((3, 2), Budget(max_cost_usd=13, prices=PRICES), 2, "max_cost_usd is 13 and 14.0 were used"),
+        ((3, 2), Budget(max_cost_usd=100, prices=OTHER_PRICES), 1, "max_cost_usd is 100 and cannot be"),
+    ],
+)
+def test_a_run_ends_once_its_tokens_or_its_money_are_used_or_unknown(usage, budget, calls, reason):
+    llm = model(usage)
+    state = run(ModelExecutor(llm), budget)
 
-    assert ended_by(state, "max_total_tokens is 20 and 20 were used") == OUT_OF_BUDGET
-    assert (len(llm.prompts), state["usage"]["total_tokens"]) == (2, 20)
-
-
-def test_a_model_that_reports_no_usage_cannot_keep_a_token_budget():
-    llm = model(None)
-    state = run(ModelExecutor(llm), Budget(max_total_tokens=100))
-
-    assert ended_by(state, "max_total_tokens is 100 and cannot be checked") == OUT_OF_BUDGET
-    assert len(llm.prompts) == 1
-
-
-def test_max_cost_usd_ends_the_run_once_it_is_used():
-    state = run(ModelExecutor(model((3, 2))), Budget(max_cost_usd=13, prices=PRICES))
-
-    assert ended_by(state, "max_cost_usd is 13 and 14.0 were used") == OUT_OF_BUDGET
-    assert state["usage"]["cost_usd"] == pytest.approx(14.0)
+    assert ended_by(state, reason) == OUT_OF_BUDGET
+    assert len(llm.prompts) == state["usage"]["model_calls"] == calls
 
 
-def test_a_model_without_a_price_cannot_keep_a_cost():
-    prices = {"another": ModelPrice(input_usd=1, output_usd=1)}
-    state = run(ModelExecutor(model()), Budget(max_cost_usd=100, prices=prices))
+def test_a_failed_call_without_usage_does_not_end_the_run():
+    llm = ScriptedChatModel([ConnectionError("refused"), "out"], usage=(3, 2))
+    agent = ExecutionAgent(llm, transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
+    state = run(agent, Budget(max_total_tokens=100), plan=1)
 
-    assert ended_by(state, "max_cost_usd is 100 and cannot be checked") == OUT_OF_BUDGET
+    assert (state["status"], state["usage"]["total_tokens"]) == ("success", 5)
 
 
 def test_max_seconds_ends_a_run_that_waits():

@@ -32,12 +32,6 @@ class PlainEcho:
         return f"<{step_description}>"
 
 
-async def test_run_works_inside_a_running_event_loop():
-    state = LangGraphOrchestrator(FakePlanner(["one"]), Echo(), FakeMonitor()).run("x")
-
-    assert state["status"] == "success"
-
-
 async def test_stream_works_inside_a_running_event_loop():
     events = list(LangGraphOrchestrator(FakePlanner(["one"]), Echo(), FakeMonitor()).stream("x"))
 

@@ -72,19 +72,8 @@ def test_a_node_finds_the_saver_and_the_checkpoint_that_it_belongs_to():
         return {"messages": []}
 
     compile_graph(note, checkpointer=saver).invoke({"messages": []}, THREAD)
-    [(named, checkpoint)] = places
-
-    assert named is saver
-    assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]
-
-
-def test_a_node_of_a_graph_without_a_saver_finds_no_checkpoint():
-    places = []
-
-    def note(state, config: RunnableConfig):
-        places.append(find_checkpoint(config))
-        return {"messages": []}
-
     compile_graph(note).invoke({"messages": []})
+    (named, checkpoint), without_saver = places
 
-    assert places == [None]
+    assert (named, without_saver) == (saver, None)
+    assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]

@@ -48,12 +48,15 @@ def tool_calls(*replies):
     ]
 
 
-def test_tool_calls_are_recorded_with_arguments_and_results_in_order():
-    calls = tool_calls(asks(("add", {"a": 1, "b": 2})), asks(("divide", {"a": 6, "b": 3})), "done")
+def test_tool_calls_are_recorded_with_arguments_and_results_or_errors_in_order():
+    divisions = asks(("divide", {"a": 6, "b": 3})), asks(("divide", {"a": 1, "b": 0}))
+    calls = tool_calls(asks(("add", {"a": 1, "b": 2})), *divisions, "done")
 
+    error = "ZeroDivisionError: division by zero"
     assert calls == [
         {"name": "add", "args": {"a": 1, "b": 2}, "result": "3", "error": None},
         {"name": "divide", "args": {"a": 6, "b": 3}, "result": "2.0", "error": None},
+        {"name": "divide", "args": {"a": 1, "b": 0}, "result": None, "error": error},
     ]
 
 
@@ -81,19 +84,6 @@ def test_a_list_is_recorded_as_the_model_reads_it(value, text):
     assert model.prompts[-1][-1].text == text
 
 
-def test_an_error_of_a_tool_is_recorded_and_goes_back_to_the_model():
-    calls = tool_calls(asks(("divide", {"a": 1, "b": 0})), "done")
-
-    assert calls == [
-        {
-            "name": "divide",
-            "args": {"a": 1, "b": 0},
-            "result": None,
-            "error": "ZeroDivisionError: division by zero",
-        }
-    ]
-
-
 def test_a_tool_called_by_a_foreign_executor_is_recorded():
     class Foreign(FakeExecutor):
         def execute_step(self, step_description, context=""):
@@ -104,19 +94,21 @@ def test_a_tool_called_by_a_foreign_executor_is_recorded():
     assert [(call["name"], call["result"]) for call in record["tool_calls"]] == [("add", "4")]
 
 
-def test_a_call_of_a_tool_that_is_not_there_is_recorded_as_refused():
-    [call] = tool_calls(asks(("nonsense", {"a": 1})), "done")
-
-    assert (call["name"], call["args"], call["result"]) == ("nonsense", {"a": 1}, None)
-    assert "no tool 'nonsense'" in call["error"]
+BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "1", "error": None}])
 
 
-def test_a_call_whose_arguments_cannot_be_read_is_recorded_as_refused():
-    broken = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "1", "error": None}])
-    [call] = tool_calls(broken, "done")
+@pytest.mark.parametrize(
+    ("reply", "name", "args", "error"),
+    [
+        (asks(("nonsense", {"a": 1})), "nonsense", {"a": 1}, "no tool 'nonsense'"),
+        (BROKEN, "add", {"arguments": "{a"}, "not valid JSON"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_recorded_as_refused(reply, name, args, error):
+    [call] = tool_calls(reply, "done")
 
-    assert (call["name"], call["args"]) == ("add", {"arguments": "{a"})
-    assert "not valid JSON" in call["error"]
+    assert (call["name"], call["args"], call["result"]) == (name, args, None)
+    assert error in call["error"]
 
 
 def test_a_tool_that_was_cut_off_is_recorded_without_an_end():

@@ -496,6 +496,3 @@ def test_calls_that_an_approved_tool_makes_are_not_recorded_as_approved():
     calls = orchestrator.resume("thread", APPROVE)["results"][0]["tool_calls"]
 
     assert [(call["name"], "answer" in call) for call in calls] == [("send", True), ("stamp", False)]
-
-
-# ------------------------------------------------------------------------------------------ stores and graphs
