@@ -175,25 +175,12 @@ def test_a_contract_with_checks_survives_being_written_and_read(how):
     assert EvaluationContract(**contract.model_dump(**how)) == contract
 
 
-def test_a_check_in_a_contract_reads_like_the_same_check_as_data():
-    contract = EvaluationContract(checks=[WordCount(max=1)])
-    run = {"final_output": "one two"}
-
-    assert evaluate({"agent_run": run, **contract.model_dump(exclude_unset=True)}).status == "failed"
-
-
 def test_the_report_of_a_check_quotes_no_personal_data():
     report = evaluate_text(f"{ADDRESS}\nb", {"check": "ends_with", "text": "end"}, {"check": "json"})
     quoting = evaluate_text(ADDRESS, {"check": "excludes", "texts": [ADDRESS]})
 
     assert ADDRESS not in report.model_dump_json() + quoting.model_dump_json()
     assert quoting.status == "failed"
-
-
-def test_a_run_whose_password_is_a_word_of_the_report_leaves_the_report_readable():
-    report = evaluate_text("password=format; format", {"check": "json"})
-
-    assert (report["checks"][0]["check"], report["checks"][0]["kind"]) == ("json", "format")
 
 
 def test_the_older_fields_of_a_contract_are_checks_of_the_report():

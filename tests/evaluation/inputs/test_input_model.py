@@ -4,9 +4,9 @@ import pytest
 
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
-from evaluation.inputs.rubric import Criterion, Rubric, Scale
+from evaluation.inputs.rubric import Rubric, Scale
 from evaluation.inputs.rules import ContentRule, Threshold
-from evaluation.inputs.run import AgentRun, ToolCall
+from evaluation.inputs.run import AgentRun
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction
 
 PROBLEMS = [
@@ -21,30 +21,18 @@ PROBLEMS = [
         "forbidden_tool: no field has this name; write 'trajectory.forbidden_tools' instead",
     ),
     (
-        lambda: EvaluationContract(forbidden_tools=["a"]),
-        "forbidden_tools: no field has this name; write 'trajectory.forbidden_tools' instead",
-    ),
-    (
         lambda: EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tool": ["a"]}]}),
         "audit.rules[0].forbidden_tool: no field has this name; write 'forbidden_tools' instead",
     ),
-    (lambda: EvaluationContract(keywords="a"), "keywords: give a list, not a text"),
     (
         lambda: EvaluationContract(expected_trajectory=["a", {"args": {}}]),
         "expected_trajectory[1]: an expected action needs one of 'name', 'any_of' and 'in_any_order'",
     ),
-    (lambda: Rubric(criteria=[]), "criteria: list should have at least 1 item"),
-    (lambda: Rubric(criteria=[Criterion(name="a"), {"name": "a"}]), "Rubric: each criterion needs a name"),
     (Rubric, "criteria: is missing; add it"),
     (lambda: Scale(min=3, max=3), "Scale: a scale needs min < max, not 3 and 3"),
     (lambda: ContentRule(pattern="(?=a)"), 'pattern: the pattern "(?=a)" cannot be used'),
     (lambda: ArgumentRule(match="named"), "ArgumentRule: match 'named' needs 'names'"),
     (ExpectedAction, "ExpectedAction: an expected action needs one of 'name', 'any_of' and 'in_any_order'"),
-    (lambda: ToolCall(args={}), "name: is missing; add it"),
-    (
-        lambda: AgentRun(final_output="x", latency_ms=-1),
-        "latency_ms: give a number greater than or equal to 0, not -1",
-    ),
     (AgentRun, "AgentRun: a run needs 'final_output', 'tool_calls', 'messages' or 'error'"),
     (EvaluationCase, "agent_run: is missing; add it"),
 ]
@@ -62,13 +50,6 @@ def test_a_wrong_field_is_named_in_a_plain_sentence(build, problem):
 def test_each_wrong_field_has_its_own_sentence():
     with pytest.raises(ContractError, match=r"^keywords: give a list, not 3; owner: give a text, not 4$"):
         EvaluationContract(keywords=3, owner=4)
-
-
-def test_a_secret_in_a_wrong_field_is_not_quoted():
-    with pytest.raises(ContractError) as refused:
-        EvaluationContract(thresholds="hunter2hunter2")
-
-    assert "hunter2" not in str(refused.value)
 
 
 def test_the_error_is_a_value_error_without_the_one_of_pydantic():

@@ -46,13 +46,6 @@ def test_rules_come_before_what_was_found_to_be_sensitive():
     assert [one["id"] for one in audited(case)] == ["disclaimer", "personal_data.email"]
 
 
-def test_credentials_are_critical_and_personal_data_is_information_unless_the_contract_says_otherwise():
-    run = {"final_output": "password=hunter2, a@example.com"}
-
-    assert [one["severity"] for one in audited({"agent_run": run})] == ["critical", "info"]
-    assert audited({"agent_run": run, "audit": {"credentials": "off", "personal_data": "off"}}) == []
-
-
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [

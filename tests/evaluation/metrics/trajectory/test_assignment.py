@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,19 +34,6 @@ def test_nobody_finds_more_pairs(fitting, optional):
     assert (len(assigned.keys() & set(required)), len(assigned)) == best(fitting, required)
     assert len(set(assigned.values())) == len(assigned)
     assert all(place in fitting[step] for step, place in assigned.items())
-
-
-@pytest.mark.parametrize(
-    ("fitting", "assigned"),
-    [
-        ([[1, 2]], {0: 1}),
-        ([[], [0]], {1: 0}),
-        ([[0, 1], [0]], {0: 1, 1: 0}),  # an early choice moves for a later step
-        ([[0, 2], [1], [0, 1]], {0: 2, 1: 1, 2: 0}),
-    ],
-)
-def test_choices_are_always_the_same(fitting, assigned):
-    assert assign_actions(fitting, range(len(fitting))) == assigned
 
 
 def test_many_equal_steps_without_actions_for_all_are_decided_at_once():

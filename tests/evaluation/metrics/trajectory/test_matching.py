@@ -224,23 +224,6 @@ def test_too_many_comparisons_leave_it_undecided():
 
 
 @pytest.mark.parametrize(
-    ("actual", "expected_steps", "mode", "f1", "score"),
-    [
-        (["a", "x"], ["a"], "precision_recall", 2 / 3, 2 / 3),
-        (["x"], ["a"], "in_order", 0.0, 0.0),
-        ([], ["a"], "precision_recall", None, None),
-        (["a"], [], "precision_recall", None, None),
-        (["b", "a"], ["a", "b"], "exact", 1.0, 0.0),
-        (["b", "a"], ["a", "b"], "any_order", 1.0, 1.0),
-    ],
-)
-def test_f1_is_the_harmonic_mean_and_the_score_of_one_mode(actual, expected_steps, mode, f1, score):
-    result = match(actual, expected_steps, mode)
-
-    assert (result.f1, result.score) == (pytest.approx(f1), pytest.approx(score))
-
-
-@pytest.mark.parametrize(
     ("actual", "expected_steps", "mode", "violations"),
     [
         (["b", "a"], ["a", "b"], "in_order", ["b"]),
