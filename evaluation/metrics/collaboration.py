@@ -30,6 +30,7 @@ COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "stuck_runs": "lower",
 }
 _ONE_AGENT: Final = not_applicable("no agent is named, and no hand-off was made or expected")
+_NO_AGENT_EXPECTED: Final = not_applicable("no expected action names its agent")
 _NO_ACTION: Final = missing_data("no action was recorded")
 _MAX_REPORTED: Final = 5
 
@@ -80,33 +81,19 @@ def _score_agents(
     made = [action for action in actions if action["error"] is None or rules.failed_calls == "count"]
     every_action: list[Mapping[str, object]] = [*actions, *expected]
     if not any(action.get("agent") or action.get("kind") == "handoff" for action in every_action):
-        return dict.fromkeys(
-            ("agent_accuracy", "collaboration_confidence"),
-            _ONE_AGENT,
-        )
+        return {"agent_accuracy": _ONE_AGENT, "collaboration_confidence": _ONE_AGENT}
+    due, known = _count_agent_actions(expected), sum(action["agent"] is not None for action in actions)
+    # Multisets: an action that is expected twice must be done twice.
+    done = (_count_agent_actions(made) & due).total()
     return {
-        "agent_accuracy": _share_of_expected(
-            _count_agent_actions(made),
-            _count_agent_actions(expected),
-            "no expected action names its agent",
-        ),
-        "collaboration_confidence": _known_agent_share(actions),
+        "agent_accuracy": done / due.total() if due else _NO_AGENT_EXPECTED,
+        "collaboration_confidence": known / len(actions) if actions else _NO_ACTION,
     }
 
 
 def _count_agent_actions(actions: Iterable[Mapping[str, object]]) -> Counter[object]:
     known = (action for action in actions if action.get("agent") is not None)
     return Counter((action.get("agent"), action.get("name")) for action in known)
-
-
-def _share_of_expected(observed: Counter[object], expected: Counter[object], reason: str) -> Score:
-    # Multisets: an action that is expected twice must be done twice.
-    return (observed & expected).total() / expected.total() if expected else not_applicable(reason)
-
-
-def _known_agent_share(actions: Sequence[Action]) -> Score:
-    known = sum(action["agent"] is not None for action in actions)
-    return known / len(actions) if actions else _NO_ACTION
 
 
 def _plan_adherence(actions: Sequence[Action], plan: Sequence[str] | None) -> Score:

@@ -51,7 +51,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
-    if redactor.withholds:
+    if redactor.permitted is not None:
         state = {**state, "errors": [*state["errors"], UNSEARCHED]}
     update: EvaluationState = {
         "alerts": state["alerts"],

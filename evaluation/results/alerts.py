@@ -7,7 +7,7 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from evaluation.results.findings import AuditFinding, FindingKind, MetricOutcome
+from evaluation.results.findings import AuditFinding, FindingKind, MetricOutcome, build_outcome
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import Severity
 
@@ -68,16 +68,11 @@ def alert(outcome: MetricOutcome, owner: str | None = None) -> Alert:
 
 def policy_alert(finding: AuditFinding, owner: str | None = None) -> Alert:
     """Turn an audit finding into an alert; its rule may name its own action."""
-    return {
-        "severity": finding["severity"],
-        "kind": finding["kind"],
-        "metric": finding["metric"],
-        "observed": finding["where"],
-        "limit": finding["id"],
-        "reason": end_sentence(finding["reason"]),
-        "owner": finding["owner"] or owner,
-        "recommended_action": finding["recommended_action"] or ACTIONS[finding["kind"]],
-    }
+    kind, severity, reason = finding["kind"], finding["severity"], finding["reason"]
+    place, name, own = finding["where"], finding["id"], finding["owner"]
+    outcome = build_outcome(kind, finding["metric"], False, severity, reason, place, name, own)
+    action = finding["recommended_action"] or ACTIONS[kind]
+    return {**alert(outcome, owner), "recommended_action": action}
 
 
 def end_sentence(text: str) -> str:

@@ -115,12 +115,7 @@ class Redactor:
     """Whether the run contains anything sensitive."""
     search: Search = find_sensitive
     permitted: frozenset[str] | None = None
-    """If the search was stopped: the only texts that the report may contain."""
-
-    @property
-    def withholds(self) -> bool:
-        """Whether the search was stopped at a limit, so that the report contains only known words."""
-        return self.permitted is not None
+    """If the search was stopped at a limit: the only texts that the report may contain."""
 
     @classmethod
     def of(
@@ -167,7 +162,7 @@ class Redactor:
             return [self._clean_value(item, clean) for item in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
             kind = self.literals.kind_of(str(abs(value)))
-            return _WITHHELD if self.withholds else f"[{kind}]" if kind else value
+            return _WITHHELD if self.permitted is not None else f"[{kind}]" if kind else value
         return value
 
     def _clean_fields(self, fields: Mapping[str, object], clean: _CleanText) -> dict[str, object]:

@@ -68,14 +68,12 @@ class Literals:
 
     def _find_spans(self, data: bytes) -> Iterator[tuple[int, int, str]]:
         end = 0
-        for place in self._find_heads(data):
-            match = self._match_at(data, place) if place >= end else None
+        for place in range(len(data)):
+            is_head = place >= end and data[place : place + _HEAD] in self.by_head
+            match = self._match_at(data, place) if is_head else None
             if match:
                 end = match[0]
                 yield place, *match
-
-    def _find_heads(self, data: bytes) -> Iterator[int]:
-        return (place for place in range(len(data)) if data[place : place + _HEAD] in self.by_head)
 
     def _match_at(self, data: bytes, start: int) -> tuple[int, str] | None:
         # Longest first: otherwise a value that begins with another one would be replaced in part.
