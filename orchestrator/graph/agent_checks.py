@@ -47,11 +47,8 @@ def check_agents(planner: object, executor: object, monitor: object, compressor:
         if has_own(executor, name):
             _check_method("executor", executor, name)
     _check_method("monitor", monitor, "evaluate")
-    if compressor is not None:
-        _check_compressor(compressor)
-
-
-def _check_compressor(compressor: object) -> None:
+    if compressor is None:
+        return
     if not isinstance(compressor, InvokableCompressor | RunnableCompressor):
         raise ConfigurationError(
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
@@ -90,7 +87,13 @@ def load_models(
     Raises:
         ConfigurationError: A model cannot be loaded, is no chat model, or the executor takes none.
     """
-    _check_models(given)
+    values = given.values() if isinstance(given, Mapping) else (given,)
+    wrong = next((value for value in values if not isinstance(value, BaseChatModel)), None)
+    if wrong is not None:
+        raise ConfigurationError(
+            f"models has {format_repr(wrong, 80)}; give LangChain chat models by name, "
+            "such as {'strong': llm}"
+        )
     names = dict.fromkeys(rule.model for rule in rules if isinstance(rule, EscalateRule))
     if names and not can_change_model(executor):
         raise ConfigurationError(
@@ -101,13 +104,3 @@ def load_models(
         return {name: given[name] if name in given else load_model(name) for name in names}
     except (ModelSetupError, ModelSpecError) as error:
         raise ConfigurationError(f"a rule of strategies escalates to another model: {error}") from None
-
-
-def _check_models(given: Mapping[str, BaseChatModel]) -> None:
-    values = given.values() if isinstance(given, Mapping) else (given,)
-    wrong = next((value for value in values if not isinstance(value, BaseChatModel)), None)
-    if wrong is not None:
-        raise ConfigurationError(
-            f"models has {format_repr(wrong, 80)}; give LangChain chat models by name, "
-            "such as {'strong': llm}"
-        )

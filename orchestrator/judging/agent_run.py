@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, cast
 
 from agents.prompts import find_marks
 from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import CallOrigin, Json, PlainContract, StepRecord, ToolCallRecord
+from orchestrator.state.records import CallOrigin, Json, PlainContract, StepRecord
 from orchestrator.state.reducers import merge_records
 
 MAX_CONTEXT: Final = 4000
@@ -32,10 +31,13 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
         execution that ended in an error has no ``final_output``.
     """
     output = record["result"] if record["error"] is None else None
+    own = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+    # Not those answered from a call of this execution; one of another execution need not be made again.
+    calls = [call for call in record["tool_calls"] if call.get("made_in") != own]
     known = {"final_output": output, "error": record["error"], "model": record["model"]}
     return {
         "input": record["step"],
-        **convert_calls([*_list_made_calls(record)]),
+        **convert_calls(calls),
         "messages": _build_messages(context, record, output),
         **{name: value for name, value in known.items() if value is not None},
         **convert_usage(record["usage"]),
@@ -60,15 +62,6 @@ def build_whole_run(state: OrchestratorState, record: StepRecord) -> dict[str, o
     run = run_from_state({**state, "results": records, "status": status, "output": output})
     # A judge reads the context of this execution in the messages.
     return {**run, "messages": execution["messages"], "metadata": execution["metadata"]}
-
-
-def _list_made_calls(record: StepRecord) -> Iterator[ToolCallRecord]:
-    """Yields the calls without those that are answered from a call of the same execution.
-
-    A call that is answered from another execution counts: this execution need not make it.
-    """
-    own = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
-    return (call for call in record["tool_calls"] if call.get("made_in") != own)
 
 
 def _build_messages(context: str, record: StepRecord, output: str | None) -> list[dict[str, str]]:

@@ -43,8 +43,6 @@ OBJECTIVE_ONLY: Final[PlainContract] = {
 }
 """The contract of a step without one: the monitor alone decides, unless the output has a credential."""
 PROBE: Final = ProbeCheck.get_name()
-_NO_RULES: Final = OutputRules()
-_UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +68,20 @@ class Contracts:
         source: One contract for each step, or a function from the text and the index of a step to a contract,
             or None to leave it to the planner.
         output: The contract of the run, whose output is the final one.
+        tools: The executor's tools, which the contracts of steps may name.
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
-        tools: The executor's tools, which the contracts of steps may name.
         has_case: Whether the caller states the contract of the task; else it may be derived from its words.
         warnings: Tools that the caller's contracts name without effect.
         checks: The caller's own checks, which the contracts of a function may name.
     """
 
     source: ContractFunction | PlainContract | None
-    output: OutputRules = _NO_RULES
+    output: OutputRules
+    tools: ToolNames
     is_answer: bool = False
     synthesis: Synthesis = "never"
-    tools: ToolNames = _UNKNOWN_TOOLS
     has_case: bool = False
     warnings: tuple[str, ...] = ()
     checks: Sequence[CustomCheck] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationReport, Price
@@ -67,8 +67,7 @@ class EvaluationOptions:
 
     def list_plugins(self) -> PluginOptions:
         """Returns the plug-ins of the evaluation graph, by name."""
-        plugins = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "baseline"}
-        return cast("PluginOptions", {name: value for name, value in plugins.items() if value is not None})
+        return PluginOptions(prices=self.prices, recognizers=self.recognizers, named_checks=self.named_checks)
 
     async def find_baseline(self, task: str, step: str) -> Baseline | None:
         """Returns the baseline of a step. A function runs in a thread, because it may read a store.

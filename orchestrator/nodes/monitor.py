@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -34,7 +33,7 @@ from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
-from orchestrator.state.evaluation_report import is_refused_by_judge_alone
+from orchestrator.state.evaluation_report import is_refused_by_judge_alone, mapping
 from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json, StepRecord, VerdictRecord
 
@@ -85,8 +84,12 @@ def _build_update(  # noqa: PLR0917
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
-    calls = _count_judge_calls(state["judge_calls"], evaluated)
-    totals: StateUpdate = {**with_totals(state, evaluated), "judge_calls": calls}
+    calls = state["judge_calls"]
+    was_called = evaluated.asked or mapping(evaluated.report["judge"])["called"] is True
+    totals: StateUpdate = {
+        **with_totals(state, evaluated),
+        "judge_calls": JudgeCalls(made=calls["made"] + was_called, saved=calls["saved"] + (not was_called)),
+    }
     before: OrchestratorState = {**state, **totals}
     if state["status"] == "failed":
         # The execution raised: the report says what could be measured, and the failure stays.
@@ -174,9 +177,3 @@ def _build_verdict(evaluated: Evaluated) -> VerdictRecord:
         return verdict
     text = str(report["summary"]) if passed else feedback_of(report)
     return VerdictRecord(success=passed, feedback=text)
-
-
-def _count_judge_calls(calls: JudgeCalls, evaluated: Evaluated) -> JudgeCalls:
-    judge = cast("Mapping[str, Json]", evaluated.report["judge"])
-    was_called = evaluated.asked or judge["called"] is True
-    return JudgeCalls(made=calls["made"] + was_called, saved=calls["saved"] + (not was_called))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agents.prompts import fence_text, find_boundary
-from orchestrator.state.supervision_records import Commitment, SelfAssessment
+from orchestrator.state.supervision_records import Commitment
 from orchestrator.supervision.reconcile import SuperviseRequest, describe_trigger
 
 COMMIT_INSTRUCTIONS: Final = (
@@ -105,12 +105,17 @@ def _list_parts(request: SuperviseRequest) -> list[tuple[str, str]]:
     commitment, assessment, findings = request["commitment"], request["assessment"], request["findings"]
     # The findings have a part of their own, in full.
     triggers = [text for text in request["triggers"] if not (findings and text.startswith("evaluation:"))]
+    said = _NONE_STATED
+    if assessment is not None:
+        # Without its lists, which the triggers repeat.
+        met, tools = "yes" if assessment["met_commitment"] else "no", ", ".join(assessment["tools_used"])
+        said = f"as planned: {met}\ntools used: {tools or 'none'}"
     return [
         *_list_task(request.get("task", "")),
         ("objective", request["objective"]),
         ("what the agent said it would do", format_commitment(commitment) if commitment else _NONE_STATED),
         ("output", request["output"]),
-        ("what the agent says of its output", format_assessment(assessment) if assessment else _NONE_STATED),
+        ("what the agent says of its output", said),
         ("what is not as planned", _join_lines(map(describe_trigger, triggers))),
         ("what checks found", _join_lines(findings)),
     ]
@@ -128,12 +133,6 @@ def format_commitment(commitment: Commitment) -> str:
         "assumes": "; ".join(commitment["assumptions"]),
     }
     return _join_lines(f"{name}: {text}" for name, text in fields.items() if text)
-
-
-def format_assessment(assessment: SelfAssessment) -> str:
-    """Formats a self-assessment as lines, without its lists, which the triggers repeat."""
-    met = "yes" if assessment["met_commitment"] else "no"
-    return f"as planned: {met}\ntools used: {', '.join(assessment['tools_used']) or 'none'}"
 
 
 def _list_task(task: str) -> list[tuple[str, str]]:

@@ -102,12 +102,11 @@ def list_facts(
     commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
 ) -> list[str]:
     """Lists the triggers that hold whatever a supervisor compares: unreadable statements, and findings."""
-    flags = {
-        "commitment_unreadable": commitment is not None and not commitment["readable"],
-        "commitment_not_met": assessment is not None and not assessment["readable"],
-    }
-    raised = [trigger for trigger, is_raised in flags.items() if is_raised]
-    return [*raised, *_label_texts("evaluation", findings)]
+    return [
+        *(["commitment_unreadable"] if commitment and not commitment["readable"] else []),
+        *(["commitment_not_met"] if assessment and not assessment["readable"] else []),
+        *_label_texts("evaluation", findings),
+    ]
 
 
 def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -32,8 +32,6 @@ ContractSource: TypeAlias = EvaluationContract | PlainFields | Literal["from_tas
 StepContract: TypeAlias = EvaluationContract | PlainFields | ContractFunction | None
 RunContract: TypeAlias = EvaluationContract | Literal["from_task"] | TaskCase | None
 _Stated = TypeVar("_Stated")
-_NO_RULES: Final = OutputRules()
-_UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +45,10 @@ class StatedContracts:
         short: The option ``output_contract``, a short form of ``contract``.
     """
 
-    run: RunContract = None
-    step: EvaluationContract | ContractFunction | None = None
-    output: OutputRules = _NO_RULES
-    short: EvaluationContract | None = None
+    run: RunContract
+    step: EvaluationContract | ContractFunction | None
+    output: OutputRules
+    short: EvaluationContract | None
 
 
 def read_stated(
@@ -86,9 +84,7 @@ def _validate(source: _Stated | PlainFields, name: str) -> _Stated | EvaluationC
         raise ConfigurationError(f"{name}: {'; '.join(problems)}") from None
 
 
-def read_contracts(
-    stated: StatedContracts, tools: ToolNames = _UNKNOWN_TOOLS, checks: Sequence[CustomCheck] = ()
-) -> Contracts:
+def read_contracts(stated: StatedContracts, tools: ToolNames, checks: Sequence[CustomCheck]) -> Contracts:
     """Validates the contracts that the caller states.
 
     Args:

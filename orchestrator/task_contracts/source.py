@@ -23,7 +23,6 @@ from orchestrator.state.records import DerivedContract, Json
 from orchestrator.task_contracts.writers import ContractWriter, RuleWriter, select_usable
 
 _RULES: Final = RuleWriter()
-_UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,9 @@ class TaskContracts:
         derives_steps: Whether steps have contracts, too; not if the caller states theirs.
     """
 
-    case: TaskCase | None = None
-    writer: ContractWriter | None = None
-    tools: ToolNames = _UNKNOWN_TOOLS
+    case: TaskCase | None
+    writer: ContractWriter | None
+    tools: ToolNames
     derives_steps: bool = True
 
     async def derive_plan(self, task: str, steps: Sequence[str], run: RunContext) -> Derivation:
@@ -110,7 +109,7 @@ class TaskContracts:
 
 
 def read_task_contracts(
-    source: object, writer: ContractWriter | None, tools: ToolNames = _UNKNOWN_TOOLS
+    source: object, writer: ContractWriter | None, tools: ToolNames
 ) -> TaskContracts | None:
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 

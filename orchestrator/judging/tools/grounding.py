@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from evaluation.checks.context import CheckContext, ToolUse
@@ -12,7 +12,7 @@ from orchestrator.judging.output import merge_contracts
 from orchestrator.state.current_step import current_records, list_corrections
 from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord, ToolCallRecord
+from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord
 
 _NAME: Final = SourcedFacts.get_name()
 
@@ -40,13 +40,17 @@ def refuse_unsourced(
     context = CheckContext(
         record["result"],
         state["task"],
-        tuple(ToolUse(call["name"], _read_args(call), call["result"]) for call in calls),
+        tuple(
+            ToolUse(call["name"], call["args"] if isinstance(call["args"], dict) else None, call["result"])
+            for call in calls
+        ),
         given=tuple(list_sources(state)),
     )
     # Only to an output that fails it: facts with a source prove nothing.
     if not context.text or check.evaluate(context).passed is not False:
         return contract
-    is_last = grounding == "facts" and (_was_refused(state, record) or not _has_retry(state))
+    has_retry = state["attempts"] < state["max_retries"]
+    is_last = grounding == "facts" and (_was_refused(state, record) or not has_retry)
     severity = "warning" if is_last else "critical"
     stated: list[Json] = [{"check": _NAME, "tools": [*tools], "severity": severity}]
     # A judge is not asked about an output that is refused anyway.
@@ -63,10 +67,6 @@ def list_sources(state: OrchestratorState) -> list[str]:
     return [state["task"], state["context"], *asked, *results]
 
 
-def _read_args(call: ToolCallRecord) -> Mapping[str, object] | None:
-    return call["args"] if isinstance(call["args"], dict) else None
-
-
 def _was_refused(state: OrchestratorState, record: StepRecord) -> bool:
     earlier = [each for each in current_records(state) if each["attempt"] < record["attempt"]]
     return any(
@@ -74,7 +74,3 @@ def _was_refused(state: OrchestratorState, record: StepRecord) -> bool:
         for each in earlier
         for check in checks_of(each["report"] or {})
     )
-
-
-def _has_retry(state: OrchestratorState) -> bool:
-    return state["attempts"] < state["max_retries"]
