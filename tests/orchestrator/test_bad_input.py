@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept
@@ -42,16 +42,12 @@ def build(**changed):
             "compressor is a Nothing with neither invoke(text) nor _run(text); give one that has either",
         ),
         ("max_retries", -1, "max_retries is -1; give a whole number of at least 0"),
-        ("max_plan_steps", 0, "max_plan_steps is 0; give a whole number of at least 1"),
         ("call_timeout", 0, "call_timeout is 0; give seconds above 0, or leave it out for no bound"),
-        ("step_timeout", 0, "step_timeout is 0; give seconds above 0, or leave it out for no bound"),
         ("retry_policy", "policy.yaml", "retry_policy is 'policy.yaml'; give a RetryPolicy"),
-        ("retry_policy", RetryPolicy, "retry_policy is <class"),
         ("budget", {"max_seconds": 5}, "budget is {'max_seconds': 5}; give a Budget"),
         ("supervision_policy", {"human": True}, "supervision_policy is {'human': True}; give a Supervision"),
         ("checkpointer", "memory", "checkpointer is 'memory'; give "),
         ("hooks", print, "hooks is <built-in function print>; give "),
-        ("hooks", ["print"], "hooks"),
     ],
 )
 def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(argument, given, sentence):

@@ -47,13 +47,6 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
     }
 
 
-def test_a_long_message_over_many_lines_becomes_one_short_sentence():
-    message = run(executor=FakeExecutor(ValueError("line\n" * 1000)))["failure"]["message"]
-
-    assert "\n" not in message
-    assert len(message) < 600
-
-
 @pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
 def test_an_agent_that_ends_the_program_ends_the_run_as_data(executor):
     state = run(executor=executor("first", SystemExit(3)))

@@ -40,11 +40,7 @@ def test_the_output_of_several_steps_is_written_from_their_results():
 
     assert (state["status"], state["output"]) == ("success", "the task answered")
     assert executor.requests == [("the task", RESULTS)]
-
-
-def test_the_synthesis_is_no_step():
-    state = orchestrate(SynthesizingExecutor()).run("the task")
-
+    # The synthesis is no step.
     assert (state["plan"], len(state["results"]), state["current_step_index"]) == (["one", "two"], 2, 2)
     assert state["context"] == RESULTS
     [record] = state["synthesis"]

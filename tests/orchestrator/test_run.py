@@ -83,12 +83,6 @@ def test_every_documented_field_is_in_the_final_state(monitor):
     assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output", "basis", "evidence"}
 
 
-def test_the_same_step_text_twice_is_two_steps():
-    state = orchestrate(["same", "same"], FakeExecutor("a", "b")).run("x")
-
-    assert [(record["step_index"], record["result"]) for record in state["results"]] == [(0, "a"), (1, "b")]
-
-
 def test_context_accumulates_the_results_of_validated_steps():
     executor = FakeExecutor("first", "second", "third")
     state = orchestrate(["one", "two", "three"], executor).run("x")
@@ -131,7 +125,6 @@ def test_a_step_is_executed_max_retries_plus_one_times_at_most(max_retries):
         (["one"], [refuse()], 0, 3),
         (["one"], [refuse(), refuse(), accept()], 1, 0),
         (["one", "two"], [refuse(), refuse(), accept(), refuse()], 1, 3),
-        (["one", "two", "three"], [accept()], 3, 0),
     ],
 )
 def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(plan, verdicts, index, attempts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import pytest
@@ -32,20 +31,15 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
     ("model", "arguments", "sentence"),
     [
         (Budget, {"max_seconds": 0}, f"max_seconds is 0; {BOUND}"),
-        (Budget, {"max_seconds": math.nan}, f"max_seconds is nan; {BOUND}"),
-        (Budget, {"max_total_tokens": 1.5}, f"max_total_tokens is 1.5; {COUNT_BOUND}"),
         (Budget, {"max_model_calls": True}, f"max_model_calls is True; {COUNT_BOUND}"),
         (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Mod"),
         (Budget, {"prices": {"m": 3}}, f"prices is 3; {PRICES}"),
-        (Budget, {"prices": [("m", None)]}, f"prices is [('m', None)]; {PRICES}"),
         (Budget, {"max_tokens": 3}, "max_tokens is not an argument of Budget; give any of max_seconds, max_"),
         (ModelPrice, {"input_usd": -1, "output_usd": 1}, "input_usd is -1; give US dollars of at least 0"),
         (ModelPrice, {"input_usd": 1}, "output_usd is missing; give US dollars of at least 0"),
         (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
-        (RetryPolicy, {"judge_attempts": 0}, f"judge_attempts is 0; {POSITIVE}"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
-        (SupervisionPolicy, {"max_assumptions": -1}, f"max_assumptions is -1; {COUNT}, or None for no bound"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
         (SupervisionPolicy, {"answer_deadline_s": 0}, f"answer_deadline_s is 0; {SECONDS}"),
         (SupervisionPolicy, {"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),

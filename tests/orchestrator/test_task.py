@@ -7,7 +7,7 @@ import pytest
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor, PlainExecutor, TwinExecutor
+from tests.fakes.executor import FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
@@ -43,13 +43,6 @@ def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(exe
     run(executor)
 
     assert executor.calls[1].task == OUTLINE
-
-
-def test_a_correction_is_given_the_task_as_well():
-    executor = CorrectingExecutor()
-    run(executor, FakeMonitor(accept(), refuse(), accept()))
-
-    assert [executor.calls[index].task for index in (1, 2)] == [OUTLINE, OUTLINE]
 
 
 def test_another_executor_finds_the_task_before_its_context_and_the_state_keeps_its_own():

@@ -236,9 +236,7 @@ def test_bad_options_are_refused(options, sentence):
     ("task", "required", "status"),
     [
         ("Name a fruit in at most 2 words", "checked", "failed"),
-        ("Name a fruit in at most 2 words", None, "success"),
         (TASK, "checked", "failed"),
-        ("Name a fruit", "judged", "failed"),
         ("Name a fruit", None, "success"),
     ],
 )
@@ -371,7 +369,6 @@ VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
     "options",
     [
         {"contract": EvaluationContract()},
-        {"contract": VACUOUS},
         {"contract": EvaluationContract(subjective_criteria=["correctness"])},
         {"contract": TaskCase(task="Name a fruit", contract=VACUOUS)},
     ],
@@ -390,10 +387,6 @@ def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis
         ({"subjective_criteria": ["politeness"]}, "unverified"),
         ({"rubric": {"criteria": ["correctness"]}}, "checked"),
         ({"rubric": {"criteria": [DESCRIBED]}}, "unverified"),
-        (
-            {"rubric": {"criteria": [{"name": "correctness", "anchors": {"5": "three sources"}}]}},
-            "unverified",
-        ),
         ({"rubric": {"criteria": ["correctness"], "instructions": "Cite three sources"}}, "unverified"),
     ],
 )
