@@ -58,8 +58,8 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
     ends = [] if run.error is not None else list(_check_end(conversation, case))
     output = run.final_output
     if output is None:
-        is_unfinished = run.error is not None or any(map(_leaves_output_open, ends))
-        output = "" if is_unfinished else conversation.output
+        is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
+        output = "" if is_open or run.error is not None else conversation.output
     writing = {*(case.trajectory.writing_tools or ()), *run.writing_tools}
     doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
@@ -97,10 +97,6 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     if not done.isdisjoint(case.trajectory.final_tools):
         return
     yield _describe_end(list(tools), case)
-
-
-def _leaves_output_open(doubt: Doubt) -> bool:
-    return doubt.severity != "info" and not doubt.is_truncated
 
 
 def _describe_cut(cause: str) -> Doubt:

@@ -94,7 +94,11 @@ def compare_with_baseline(
     unscored = {metric: reason for metric, reason in missing.items() if metric not in compared}
     decisive = {band.metric for band in present if _can_decide(band, earlier.recent, rules, directions)}
     # An improvement is a signal too, but no failure.
-    failed = [_failed_outcome(signal) for signal in signals if signal.worse is not False]
+    failed = [
+        build_outcome(each.kind, each.metric, False, each.severity, each.reason, each.observed, each.limit)
+        for each in signals
+        if each.worse is not False
+    ]
     outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
     return {
         "status": "scored" if compared else "missing_data",
@@ -186,12 +190,6 @@ def _can_decide(
     worse = None if direction is None else True
     sustained = None if rules.sustained == 1 else len(recent) >= rules.sustained - 1
     return _severity(band, worse, sustained, rules) != "info"
-
-
-def _failed_outcome(signal: Signal) -> MetricOutcome:
-    return build_outcome(
-        signal.kind, signal.metric, False, signal.severity, signal.reason, signal.observed, signal.limit
-    )
 
 
 def _open_outcomes(

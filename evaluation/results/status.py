@@ -57,12 +57,15 @@ _DEMANDS: Final = (
 def has_any_demand(state: EvaluationState) -> bool:
     """Return whether the contract contains any check. A run with nothing to check cannot pass."""
     contract = state["contract"]
-    rules = (contract.get("trajectory"), contract.get("audit"))
+    rules = (as_object(contract.get("trajectory")), as_object(contract.get("audit")))
     return (
         "expected_trajectory" in contract
         or bool(state["baseline_metrics"])
         or any(contract.get(name) not in (None, [], {}) for name in _DEMANDS)
-        or any(isinstance(rule, Mapping) and _has_rules(rule) for rule in rules)
+        or any(
+            rule.get("rules") or rule.get("forbidden_tools") or rule.get("failed_calls") == "fail"
+            for rule in rules
+        )
     )
 
 
@@ -82,10 +85,6 @@ def _rule_severities(state: EvaluationState) -> Iterator[object]:
     bounds = (thresholds[name] for name in AUDIT_METRICS if name in thresholds)
     rules = map(as_object, as_list(audit.get("rules")))
     return (rule.get("severity", "critical") for rule in (*rules, *bounds))
-
-
-def _has_rules(rules: JsonObject) -> bool:
-    return bool(rules.get("rules") or rules.get("forbidden_tools") or rules.get("failed_calls") == "fail")
 
 
 def has_critical_finding(state: EvaluationState) -> bool:

@@ -6,8 +6,6 @@ import random
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evaluation import MissingExtraError, evaluate
 from evaluation.comparison import compare
@@ -202,15 +200,3 @@ def test_without_scipy_the_error_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(MissingExtraError, match="scipy"):
         compare(SLOW, FAST)
-
-
-SIDES = st.lists(st.none() | st.floats(-1e6, 1e6) | st.booleans(), max_size=5)
-
-
-@settings(max_examples=25)
-@given(SIDES, SIDES)
-def test_no_value_is_dropped_in_silence(before, after):
-    found = latency(runs("latency_ms", before), runs("latency_ms", after), metrics=["latency_ms"])
-    for side, values in ((found.control, before), (found.treatment, after)):
-        assert side.runs == len(values)
-        assert side.runs - side.scored == values.count(None)

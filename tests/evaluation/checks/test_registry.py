@@ -13,10 +13,6 @@ def has_greeting(context):
     return True
 
 
-def test_a_check_is_found_by_its_name():
-    assert find_check(NamedCheck(name="has_greeting"), [has_greeting]) is has_greeting
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("has_greetings", 'did you mean "has_greeting"?'), ("other", "pass it as checks=[...] or named_checks")],

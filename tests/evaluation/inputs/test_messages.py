@@ -17,16 +17,6 @@ LOG = [
 ]
 
 
-def test_the_first_text_of_the_user_is_the_input():
-    assert run_from_messages([*LOG, {"role": "user", "content": "And 8?"}])["input"] == "Where is order 7?"
-
-
-def test_a_call_is_recorded_with_its_answer():
-    assert run_from_messages(LOG)["tool_calls"] == [
-        {"name": "lookup", "args": '{"order": 7}', "result": "Error: no such order", "error": False}
-    ]
-
-
 @pytest.mark.parametrize(("failed", "error"), [(lambda text: text.startswith("Error"), True), (bool, True)])
 def test_the_caller_says_which_answers_are_errors(failed, error):
     assert run_from_messages(LOG, failed=failed)["tool_calls"][0]["error"] is error

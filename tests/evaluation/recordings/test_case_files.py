@@ -63,12 +63,6 @@ def test_a_file_may_hold_one_case(lines):
     assert [report.case_id for report in lines(GOOD, name="run.json")] == ["run.json"]
 
 
-def test_a_file_that_is_no_json_at_all_is_one_invalid_case(lines):
-    (report,) = lines("{", name="runs.json")
-
-    assert (report.status, report.case_id) == ("invalid", "runs.json")
-
-
 def test_lines_are_read_as_the_cases_are_taken(tmp_path):
     path = tmp_path / "runs.jsonl"
     path.write_text(f"{GOOD}\n" * 100_000)

@@ -5,10 +5,8 @@ from itertools import permutations, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from evaluation import evaluate, run_from_messages
-from evaluation.inputs.trajectory_rules import ExpectedAction
 from evaluation.metrics.trajectory import expected_steps
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 
@@ -57,31 +55,6 @@ def every_order(items, groups):
     members = [[item for item, each in pairs if each == group] for group in sorted({*groups})]
     for chosen in product(*map(permutations, members)):
         yield [item for part in chosen for item in part]
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {"in_any_order": []},
-        {"in_any_order": ["a"], "name": "b"},
-        {"in_any_order": ["a"], "any_of": ["b"]},
-        {"in_any_order": ["a"], "optional": True},
-        {"in_any_order": ["a"], "args": {}},
-        {"in_any_order": [{"in_any_order": ["a"]}]},
-        {"any_of": ["a", {"in_any_order": ["b"]}]},
-        {"name": ""},
-        {"name": " "},
-    ],
-)
-def test_a_group_has_actions_and_nothing_else(action):
-    with pytest.raises(ValidationError):
-        ExpectedAction.model_validate(action)
-
-
-def test_an_action_knows_all_names_within():
-    action = ExpectedAction.model_validate({"in_any_order": ["a", {"any_of": ["b", "c"]}]})
-
-    assert action.names == {"a", "b", "c"}
 
 
 def test_the_calls_of_one_recorded_message_are_parallel():

@@ -154,32 +154,6 @@ def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, prob
 
 
 @pytest.mark.parametrize(
-    ("rule", "agrees"), [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]
-)
-def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(rule, agrees):
-    assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
-
-
-def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one():
-    different = [seen("a", {"x": 2})]
-
-    def agrees(own, tools, common):
-        expected_steps = step("a", {"x": 1}, rule=own and {"match": own})
-        return match(
-            different,
-            [expected_steps],
-            arguments={"match": common},
-            tools={"a": {"match": tools}} if tools else {},
-        ).agrees
-
-    assert agrees("ignore", "exact", "exact")
-    assert not agrees("exact", "ignore", "ignore")
-    assert agrees(None, "ignore", "exact")
-    assert not agrees(None, "exact", "ignore")
-    assert agrees(None, None, "ignore")
-
-
-@pytest.mark.parametrize(
     ("item", "expected"),
     [
         (

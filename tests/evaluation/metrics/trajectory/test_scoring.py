@@ -112,16 +112,6 @@ def test_a_share_of_nothing_is_unscored_with_a_reason(actual, expected, mode, re
     assert result.scores.keys() == METRICS
 
 
-def test_a_threshold_makes_a_check():
-    result = scores(
-        ["a"], ["a", "b"], bounds={"trajectory_recall": {"min": 0.8, "severity": "warning", "owner": "ann"}}
-    )
-
-    check = result.checks[-1]
-    assert brief(result)[-1] == ("trajectory", "trajectory_recall", False, "warning")
-    assert (check["observed"], check["limit"], check["owner"]) == (0.5, 0.8, "ann")
-
-
 def test_a_threshold_on_a_share_of_nothing_is_missing_data():
     result = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
 
