@@ -17,7 +17,6 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
 from agents.calls.journal import JournaledRequests, hash_call, read_values
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
-from agents.calls.tool_answers import answer_call, build_error, read_answer
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,
@@ -26,7 +25,10 @@ from agents.calls.tool_gate import (
     StandIn,
     StartLog,
     ToolGate,
+    answer_call,
+    build_error,
     find_gate,
+    read_answer,
     read_decision,
     refuse_doubtful,
 )

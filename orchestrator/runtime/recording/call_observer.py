@@ -9,8 +9,7 @@ from typing import Final
 from langgraph.types import StreamWriter
 from pydantic import TypeAdapter, ValidationError
 
-from agents.calls.tool_answers import read_answer
-from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, read_answer
 from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.state.plain_values import format_text, plain_text
 from orchestrator.state.records import Json, ToolCallRecord

@@ -5,6 +5,8 @@ from agents.errors import ModelSetupError
 from agents.models.embedded import Endpoint
 from agents.models.spec import load_model
 
+HELLO = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'
+
 
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,16 +39,14 @@ def test_a_missing_key_is_one_sentence_that_names_the_variable(key: str | None, 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
 def test_an_endpoint_of_ones_own_needs_no_key(variable: str, loopback, monkeypatch) -> None:
-    server = loopback(200, b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}',
-                      {"Content-Type": "application/json"})  # fmt: skip
+    server = loopback(200, HELLO, {"Content-Type": "application/json"})
     monkeypatch.setenv(variable, f"{server.url}/v1")
     assert load_model("openai:m").invoke("Hello").text == "Hi"
     assert server.paths == ["/v1/chat/completions"]
 
 
 def test_the_options_go_before_the_environment(loopback, monkeypatch) -> None:
-    server = loopback(200, b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}',
-                      {"Content-Type": "application/json"})  # fmt: skip
+    server = loopback(200, HELLO, {"Content-Type": "application/json"})
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
     load_model("openai:m", base_url=f"{server.url}/v1", api_key="from-the-option").invoke("Hello")

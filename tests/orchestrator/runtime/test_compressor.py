@@ -42,26 +42,22 @@ def test_a_compressor_with_compress_is_told_the_task():
     assert compressor.tasks == ["the task"]
 
 
-def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results():
+@pytest.mark.parametrize(
+    ("answer", "message", "error_type"),
+    [
+        (ValueError("no room"), "ValueError: no room", "ValueError"),
+        (lambda text: None, "the compressor returned a NoneType; text is wanted", None),
+    ],
+)
+def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(answer, message, error_type):
     executor = FakeExecutor()
-    state = run(FakeCompressor(ValueError("no room")), executor=executor)
+    state = run(FakeCompressor(answer), executor=executor)
 
     assert len(executor.calls) == len(state["results"]) == 1
     assert (state["status"], state["context"]) == ("failed", "Step 1: one\nResult: one done")
     assert state["failure"] == {
         "kind": "compressor_error",
-        "message": "step 2: ValueError: no room",
+        "message": f"step 2: {message}",
         "step_index": 1,
-        "error_type": "ValueError",
-    }
-
-
-def test_a_compressor_that_returns_no_text_ends_the_run_and_says_so():
-    state = run(FakeCompressor(lambda text: None))
-
-    assert state["failure"] == {
-        "kind": "compressor_error",
-        "message": "step 2: the compressor returned a NoneType; text is wanted",
-        "step_index": 1,
-        "error_type": None,
+        "error_type": error_type,
     }

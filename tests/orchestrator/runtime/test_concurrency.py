@@ -38,14 +38,6 @@ async def test_stream_works_inside_a_running_event_loop():
     assert events[-1].status == "success"
 
 
-async def test_run_inside_a_running_event_loop_sees_the_callers_context_variables():
-    WHO.set("me")
-    executor = FakeExecutor(lambda step, context: WHO.get())
-    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).run("x")
-
-    assert state["results"][0]["result"] == "me"
-
-
 @pytest.mark.parametrize("executor", [Echo, PlainEcho])
 async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
     planner = FakePlanner(lambda task: [f"{task}-{number}" for number in range(3)])
@@ -76,12 +68,13 @@ async def test_the_event_loop_stays_responsive_while_a_plain_agent_works():
     assert ticks >= 5
 
 
-async def test_plain_agents_see_the_callers_context_variables():
+async def test_plain_agents_see_the_callers_context_variables_also_inside_a_running_event_loop():
     WHO.set("me")
     executor = FakeExecutor(lambda step, context: WHO.get())
-    state = await LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).arun("x")
+    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor())
+    states = await orchestrator.arun("x"), orchestrator.run("x")
 
-    assert state["results"][0]["result"] == "me"
+    assert [state["results"][0]["result"] for state in states] == ["me", "me"]
 
 
 def test_an_orchestrator_can_be_an_agent_of_another():
