@@ -33,9 +33,9 @@ from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.verification import Verifier
-from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import without_durability
+from orchestrator.state.current_step import describe_task
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord

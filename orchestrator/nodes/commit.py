@@ -16,7 +16,6 @@ from orchestrator.nodes.base import (
     stop_if_over_budget,
     with_totals,
 )
-from orchestrator.planning.outline import describe_task
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -24,6 +23,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_index,
+    describe_task,
     last_refused_record,
     latest_record,
     read_correction,

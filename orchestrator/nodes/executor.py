@@ -21,7 +21,6 @@ from orchestrator.judging.tools.effects import complete_calls
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval
 from orchestrator.nodes.step_record import build_record
-from orchestrator.planning.outline import describe_task
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -36,6 +35,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_records,
     current_step,
+    describe_task,
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate

@@ -16,11 +16,10 @@ from orchestrator.nodes.base import (
     get_context,
     next_state,
 )
-from orchestrator.planning.outline import describe_task
 from orchestrator.retry.verdict_updates import add_decision, ask_person, fail, read_outcome, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_records, latest_record, supervision_mode
+from orchestrator.state.current_step import current_records, describe_task, latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import StepRecord
 from orchestrator.state.supervision_records import Reconciliation, SupervisorVerdict
@@ -138,11 +137,7 @@ def _ask_or_fail(
 
 def _count_reorients(state: OrchestratorState) -> int:
     """Returns how often the supervisor returned the step with a correction."""
-    supervisions = [record["supervision"] for record in current_records(state)[:-1]]
+    supervisions = [each["supervision"] for each in current_records(state)[:-1] if each["supervision"]]
     # A verdict that a person answered counts for the person.
-    verdicts = [
-        supervision["verdict"]
-        for supervision in supervisions
-        if supervision is not None and supervision["answer"] is None
-    ]
-    return sum(verdict is not None and verdict["verdict"] == "reorient" for verdict in verdicts)
+    verdicts = [each["verdict"] for each in supervisions if each["verdict"] and each["answer"] is None]
+    return sum(verdict["verdict"] == "reorient" for verdict in verdicts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from orchestrator.planning.outline import build_outline
 from orchestrator.planning.plan import find_ready_steps
 from orchestrator.state.current_step import (
+    build_outline,
     current_index,
     current_records,
     format_entry,
