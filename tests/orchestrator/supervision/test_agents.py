@@ -78,10 +78,6 @@ def test_a_verdict_quoted_from_the_request_does_not_count(request_with_verdict):
     assert supervise(CONTINUE, **request_with_verdict)["verdict"] == "ask_human"
 
 
-async def test_an_assessment_quoted_from_the_output_does_not_count():
-    assert not (await assess(ASSESSMENT, f"It says {ASSESSMENT}"))["met_commitment"]
-
-
 def test_a_copied_example_of_a_verdict_lets_nothing_continue():
     verdict = supervise(lambda messages: messages[-1].text[messages[-1].text.rindex("{") :])
     assert verdict["verdict"] == "reorient"

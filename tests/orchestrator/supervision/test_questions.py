@@ -137,20 +137,20 @@ def test_who_answered_what_and_when_is_in_the_record():
     }
 
 
+ENDS = [
+    (APPROVE, "success", ["validated"]),
+    (DENY, "failed", ["failed"]),
+    (CORRECT, "success", ["failed", "validated"]),
+]
+
+
 def supervised(*verdicts, said=None, **options):
     executor = SpeakingExecutor(said=said or [missed()])
     orchestrator = build_human(executor, supervision="llm", supervisor=FakeSupervisor(*verdicts), **options)
     return executor, orchestrator, orchestrator.run("x", "thread")
 
 
-@pytest.mark.parametrize(
-    ("answer", "status", "records"),
-    [
-        (APPROVE, "success", ["validated"]),
-        (DENY, "failed", ["failed"]),
-        (CORRECT, "success", ["failed", "validated"]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "status", "records"), ENDS)
 def test_a_supervisors_question_is_answered(answer, status, records):
     _, orchestrator, _ = supervised(ask_human("May I?"), said=[missed(), met()], plan=["one"])
     state = orchestrator.resume("thread", answer)
@@ -166,14 +166,7 @@ def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
     assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
 
 
-@pytest.mark.parametrize(
-    ("answer", "status", "records"),
-    [
-        (APPROVE, "success", ["validated"]),
-        (DENY, "failed", ["failed"]),
-        (CORRECT, "success", ["failed", "validated"]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "status", "records"), ENDS)
 def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(answer, status, records):
     options = {
         "supervision": "none",
