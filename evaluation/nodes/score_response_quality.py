@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,11 +54,6 @@ class _Case:
     lengths: dict[str, dict[str, int]]
     requirements: list[Requirement]
 
-    @property
-    def has_demand(self) -> bool:
-        """Whether the contract asks anything of the response."""
-        return self.reference is not None or any((self.keywords, self.thresholds, self.requirements))
-
 
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
@@ -77,7 +72,7 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
 
 
 def _score_case(state: EvaluationState, case: _Case, results: list[CheckResult]) -> EvaluationState:
-    if not case.has_demand:
+    if case.reference is None and not any((case.keywords, case.thresholds, case.requirements)):
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group(unscored, [])}
     outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
@@ -89,7 +84,11 @@ def _score_case(state: EvaluationState, case: _Case, results: list[CheckResult])
     }
     checks = [
         *threshold_checks(case.thresholds, scores, missing or (), case.output),
-        *_check_reference(case, scores),
+        *(
+            reference_checks(case.thresholds, scores, case.output, case.reference)
+            if case.reference is not None
+            else ()
+        ),
         *outcomes,
     ]
     limits = {**limits_by_name(case.thresholds), **limits_by_name(case.lengths)}
@@ -172,12 +171,6 @@ def _metrics_of_output(case: _Case) -> Iterator[str]:
         yield from REFERENCE_METRICS
     if case.reference is not None or case.keywords:
         yield "keyword_coverage"
-
-
-def _check_reference(case: _Case, scores: dict[str, Score]) -> Iterable[MetricOutcome]:
-    if case.reference is None:
-        return ()
-    return reference_checks(case.thresholds, scores, case.output, case.reference)
 
 
 def _missing_keywords(case: _Case) -> list[str] | None:

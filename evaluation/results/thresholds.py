@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from evaluation.results.findings import FindingKind, MetricOutcome, Score, build_outcome
 from evaluation.values import JsonObject, Severity, format_numbers
@@ -25,9 +25,8 @@ def compare_with_bound(
     verb = "is, as required," if passed else "must be"
     observed, required = describe_comparison(value, bound)
     reason = f"{metric} is {observed}; it {verb} {required}"
-    return build_outcome(
-        kind, metric, passed, _read_severity(bound, severity), reason, value, limit, _read_owner(bound)
-    )
+    severity, owner = _read_reaction(bound, severity)
+    return build_outcome(kind, metric, passed, severity, reason, value, limit, owner)
 
 
 def check_bounds(
@@ -48,9 +47,8 @@ def unanswered_bound(
     """Build the outcome of a threshold whose value the run lacks."""
     limit = bound.get("max", bound.get("min"))
     text = f"{metric} has a threshold and no value: {reason}"
-    return build_outcome(
-        "missing_data", metric, None, _read_severity(bound, severity), text, None, limit, _read_owner(bound)
-    )
+    severity, owner = _read_reaction(bound, severity)
+    return build_outcome("missing_data", metric, None, severity, text, None, limit, owner)
 
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
@@ -83,11 +81,6 @@ def _read_number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _read_severity(bound: JsonObject, default: Severity) -> Severity:
-    severity = bound.get("severity")
-    return severity if severity in {"info", "warning", "critical"} else default
-
-
-def _read_owner(bound: JsonObject) -> str | None:
-    owner = bound.get("owner")
-    return owner if isinstance(owner, str) else None
+def _read_reaction(bound: JsonObject, default: Severity) -> tuple[Severity, str | None]:
+    """Return severity and owner; the bound was validated as a ``Threshold``."""
+    return cast("Severity", bound.get("severity", default)), cast("str | None", bound.get("owner"))
