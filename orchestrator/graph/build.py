@@ -193,8 +193,9 @@ def _build_steps(
     methods = ExecutorMethods(execute, correct, compress, models, tools.once, tools.writing)
     answer = settings.for_answer
     step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible_modes)
+    step = replace(step, last_waits=not contracts.output.is_empty)
     if contracts.synthesis == "never":
-        return replace(step, last_waits=not contracts.output.is_empty), None
+        return step, None
     of_answer = replace(contracts, source=None, is_answer=True)
     writer = ExecutorMethods(bind_synthesis(agents.executor), None, compress, models)
     return replace(step, answered=True), _build_step(writer, evaluator, of_answer, answer, phases)

@@ -20,6 +20,7 @@ from orchestrator.judging.plain_contracts import (
     has_checks,
     list_checks,
     list_criteria,
+    select_calls,
 )
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import (
@@ -90,7 +91,8 @@ class Contracts:
         """Return the requirements on the current execution, in the order of its evaluation.
 
         The last of several steps may have a contract of its own besides the contract of the run, which it is
-        evaluated against then.
+        evaluated against then. Before an answer is written, which calls no tool, it has to meet what the
+        contract of the run says of calls.
 
         Raises:
             ContractFunctionError: The function of the caller raised or returned no contract, the contract
@@ -100,7 +102,7 @@ class Contracts:
         own, is_stated = self._find_own(state)
         derived = [each["contract"] for each in list_derived(state, is_output=False)]
         if not self.is_output(state):
-            return [Demand(_join(own, derived), is_stated=is_stated)]
+            return [*self._list_call_demands(state), Demand(_join(own, derived), is_stated=is_stated)]
         stated, added = self.output.contract, self._list_run_additions(state)
         is_run, is_run_stated = bool(stated or added), is_stated or self._states_output_checks(state)
         if own is None or self.is_answer or is_only_step(state):
@@ -109,6 +111,11 @@ class Contracts:
             return [Demand(contract, is_run, is_run_stated if is_run else is_stated)]
         run = [Demand(_merge_all([stated or {}, *added]), True, is_run_stated)] if is_run else []
         return [Demand(_join(own, derived), is_stated=is_stated), *run]
+
+    def _list_call_demands(self, state: OrchestratorState) -> list[Demand]:
+        contracts = [self.output.contract or {}, *_list_task_contracts(state)] if is_last_step(state) else []
+        calls = select_calls(_merge_all(contracts))
+        return [Demand(calls, is_run=True, is_stated=True)] if calls else []
 
     def list_gated(self, state: OrchestratorState) -> list[Demand]:
         """Return the demands that may forbid a call. Raises the errors of ``list_demands``."""

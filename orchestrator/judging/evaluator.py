@@ -116,7 +116,8 @@ class Evaluator:
         """
         judging = JudgingCalls(self.judges, record, run, describe_task(state))
         own = add_own_checks(demand.contract, state, record)
-        checked = refuse_unsourced(own, state, record, self.grounding, [*self.tools.tools])
+        acting = self.tools.tools.keys() - {*self.tools.reading}
+        checked = refuse_unsourced(own, state, record, self.grounding, sorted(acting))
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         given: dict[str, object] = {} if checked is own else {"sources": list_sources(state)}
         stated = read_contract_checks(list_checks(checked))

@@ -8,6 +8,7 @@ from typing import Final
 
 from evaluation import JudgeTrust
 from evaluation.checks.base import Covers
+from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.metrics.response.scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
 from orchestrator.judging.plain_contracts import list_checks
@@ -26,6 +27,7 @@ ACCEPTING: Final = frozenset({"passed", "warning"})
 """The statuses of a report that accept an execution."""
 OUTPUT_METRICS: Final = ("response", "trajectory")
 """The groups of metrics that say something about the output."""
+_FACTS: Final = SourcedFacts.get_name()
 _EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajectory"})
 
 
@@ -43,6 +45,7 @@ class Evidence:
         undecided: Number of checks without an outcome.
         unchecked: Requirements that were recognised and that no check covers.
         complete: Whether the caller says that the contract states all that matters.
+        unsourced: Whether a fact of the output has no source, so that nothing is known of its content.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
         verification: What the verifier of the run says of the output; None if there is none.
@@ -57,6 +60,7 @@ class Evidence:
     undecided: int = 0
     unchecked: tuple[str, ...] = ()
     complete: bool = False
+    unsourced: bool = False
     judge: bool | None = None
     trust: JudgeTrust | None = None
     verification: Verification | None = None
@@ -108,6 +112,7 @@ def read_evidence(
         actions=tuple(parts["actions"]),
         failed=outcomes.count(False),
         undecided=outcomes.count(None),
+        unsourced=any(each["check"] == _FACTS and each["passed"] is False for each in checks_of(report)),
         unchecked=tuple(unchecked),
         complete=stated and contract.get("complete") is True,
         judge=verdict if isinstance(verdict, bool) else None,
@@ -158,7 +163,7 @@ def _count_kept_rules(report: Report, contract: PlainContract) -> int:
 
 def record_evidence(evidence: Evidence) -> EvidenceRecord:
     """Returns how the form, the content and the actions of an output are known."""
-    content = EvidencePart(by="code" if evidence.content else "nothing", checks=[*evidence.content])
+    content = _record_checks(() if evidence.unsourced else evidence.content)
     if evidence.person is not None:
         content = EvidencePart(by="person", checks=[])
     elif evidence.is_judged and not evidence.content:

@@ -32,6 +32,9 @@ _CHECK_FIELDS: Final = (
 """Fields of a contract that have an outcome about the output or the calls of tools."""
 
 
+_CALL_FIELDS: Final = ("must_call", "expected_trajectory", "trajectory_match_mode", "trajectory")
+
+
 def call_contract_function(function: ContractFunction, step: object, index: object) -> PlainContract | None:
     """Return the contract of a step as plain JSON; None leaves it to the planner.
 
@@ -96,6 +99,14 @@ def asks_for_calls(contract: PlainContract) -> bool:
     named = [mapping(check).get("check") for check in list_checks(contract)]
     expected = contract.get("expected_trajectory")
     return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
+
+
+def select_calls(contract: PlainContract) -> PlainContract:
+    """Return what a contract says of calls; nothing if it does not say which tools have to be called."""
+    if not asks_for_calls(contract):
+        return {}
+    checks = [each for each in list_checks(contract) if mapping(each).get("check") == ToolCalls.get_name()]
+    return {name: contract[name] for name in _CALL_FIELDS if name in contract} | {"checks": checks}
 
 
 def list_criteria(contract: PlainContract) -> list[str]:

@@ -49,6 +49,28 @@ def test_an_answer_has_its_own_reason_alone(options, basis, reason):
     assert (state["basis"], Result(state).basis_reason, event.basis_reason) == (basis, reason, reason)
 
 
+@pytest.mark.parametrize(
+    ("stated", "basis"),
+    [
+        ({"forbidden_content": [{"text": "rotten"}]}, "unverified"),
+        ({"forbidden_content": [{"pattern": "rot+en"}]}, "unverified"),
+        ({"forbidden_content": [{"number": 7}]}, "unverified"),
+        ({"checks": [{"check": "excludes", "texts": ["rotten"]}]}, "unverified"),
+        ({"checks": [{"check": "occurrences", "text": "the", "max": 2}]}, "unverified"),
+        ({"checks": [{"check": "occurrences", "text": "apple", "min": 1}]}, "checked"),
+        ({"required_content": [{"pattern": "app.e"}]}, "checked"),
+        ({"required_content": [{"text": "apple"}], "forbidden_content": [{"text": "rotten"}]}, "checked"),
+    ],
+)
+def test_what_an_answer_does_not_say_proves_nothing(stated, basis):
+    contract = EvaluationContract.model_validate(stated)
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
+    )
+
+    assert orchestrator.run("Name a fruit")["basis"] == basis
+
+
 def test_a_run_without_a_success_has_no_reason():
     orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), FakeExecutor(), FakeMonitor(refuse("no")))
 

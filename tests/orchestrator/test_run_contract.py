@@ -171,6 +171,24 @@ def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
     assert [len(record["tool_calls"]) for record in state["synthesis"]] == [0, 0, 0]
 
 
+@pytest.mark.parametrize("needs", [None, []], ids=["in a row", "parallel"])
+@pytest.mark.parametrize(
+    ("attempts", "statuses"),
+    [
+        ([([], "good"), (["search"], "found")], ["validated", "failed", "validated"]),
+        ([([], "good")], ["validated", "failed", "failed"]),
+    ],
+    ids=["made", "never made"],
+)
+def test_a_missing_call_goes_back_to_the_last_step_before_an_answer_is_written(needs, attempts, statuses):
+    plan = ["one", "two"] if needs is None else [{"step": step, "needs": needs} for step in ("one", "two")]
+    executor = Writer({"two": [*attempts], "answer": [([], "best")]})
+    state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
+
+    assert [record["status"] for record in state["results"]] == statuses
+    assert [record["result"] for record in state["synthesis"]] == ["best"] * (statuses[-1] == "validated")
+
+
 @pytest.mark.parametrize(
     ("options", "answers"),
     [

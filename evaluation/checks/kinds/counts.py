@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
+from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text
 from evaluation.checks.context import CheckContext
 from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
@@ -185,6 +185,11 @@ class Occurrences(CountCheck):
     text: Text
     whole_words: bool = True
     """If false, also inside of other words."""
+
+    @property
+    def covers(self) -> Covers:
+        """What an answer does not say proves nothing of what it says."""
+        return "content" if self.min or self.exactly else "form"
 
     def _name_things(self) -> tuple[str, str]:
         return f"occurrence of {quote_text(self.text)}", f"occurrences of {quote_text(self.text)}"

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
+from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
 from evaluation.checks.search import (
     any_true,
@@ -79,6 +79,7 @@ class Excludes(_PhraseCheck):
     """The text has none of these words, phrases or marks, nor a disguise of one."""
 
     check: Literal["excludes"] = "excludes"
+    form_alone: ClassVar[bool] = True
 
     def _observe(self, context: CheckContext) -> Observation:
         present = self._find(context)
@@ -134,6 +135,11 @@ class Pattern(BaseCheck):
     pattern: PatternText
     matches: bool = True
 
+    @property
+    def covers(self) -> Covers:
+        """What an answer does not say proves nothing of what it says."""
+        return "content" if self.matches else "form"
+
     def _observe(self, context: CheckContext) -> Observation:
         search = has_pattern if self.matches else shows_pattern
         matched = any_true({search(text, self.pattern) for text in {context.raw, context.text}})
@@ -158,6 +164,11 @@ class StatesNumber(BaseCheck):
     tolerance: Quantity = 0.0
     """The greatest accepted difference."""
     present: bool = True
+
+    @property
+    def covers(self) -> Covers:
+        """What an answer does not say proves nothing of what it says."""
+        return "content" if self.present else "form"
 
     def _observe(self, context: CheckContext) -> Observation:
         search = has_number if self.present else shows_number

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Final
 
 from evaluation.checks.context import CheckContext, ToolUse
 from evaluation.checks.kinds.tools import SourcedFacts
+from evaluation.facts.sourced_facts import find_claimed_actions
 from orchestrator.judging.output import merge_contracts
 from orchestrator.state.current_step import current_records, list_corrections
 from orchestrator.state.evaluation_report import checks_of
@@ -22,21 +23,26 @@ def refuse_unsourced(
     state: OrchestratorState,
     record: StepRecord,
     grounding: Grounding,
-    tools: Sequence[str],
+    tools: Collection[str],
 ) -> PlainContract:
     """Returns the contract with a check that fails if a fact of the output has no source.
 
     Args:
         contract: The contract of the execution.
-        state: The state of the run. Without an answered call, there is nothing to compare with.
+        state: The state of the run. Without an answered call, there is nothing to compare facts with.
         record: The execution.
         grounding: "strict" refuses each such output; "facts" refuses it once, and then warns.
-        tools: Names of the executor's tools, which an output may say to have used.
+        tools: Names of the executor's tools that may write, which an output may say to have used.
     """
-    calls = [call for each in state["results"] for call in each["tool_calls"] if call["error"] is None]
-    if grounding == "off" or record["error"] is not None or not any(call["result"] for call in calls):
+    if grounding == "off" or record["error"] is not None:
         return contract
-    check = SourcedFacts(tools=[*tools])
+    # A step in parallel is not told the calls of the steps that it needs.
+    tools = [] if state["declared"].get("count") else [*tools]
+    calls = [call for each in state["results"] for call in each["tool_calls"] if call["error"] is None]
+    is_claimed = bool(find_claimed_actions(record["result"], tools, [call["name"] for call in calls]))
+    if not (is_claimed or any(call["result"] for call in calls)):
+        return contract
+    check = SourcedFacts(tools=tools)
     context = CheckContext(
         record["result"],
         state["task"],

@@ -2,13 +2,18 @@
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
 
 ACCEPT = '{"success": true, "feedback": "fine"}'
 CALL = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
+REFUND = AIMessage("", tool_calls=[{"name": "refund_order", "args": {"order": "1"}, "id": "1"}])
 WRONG, RIGHT = "It costs 99 euros.", "It costs 12.50 euros."
 
 
@@ -20,6 +25,11 @@ def price_of(title: str) -> float:
 def refund_order(order: str) -> str:
     """Refund an order."""
     return "refunded"
+
+
+def check_stock(title: str) -> bool:
+    """Check whether a book is there."""
+    return True
 
 
 def run(*replies, plan=("Find the price",), **options):
@@ -55,7 +65,11 @@ def test_an_output_that_keeps_it_is_accepted_with_a_warning_and_nothing_is_known
     contract = EvaluationContract(required_content=[{"text": "euros"}])
     state, _ = run(*replies, CALL, WRONG, contract=contract, **options)
 
-    assert (state["status"], state["basis"]) == ("success", "unverified")
+    assert (state["status"], state["basis"], state["evidence"]["content"]) == (
+        "success",
+        "unverified",
+        "nothing",
+    )
     assert '"99" stands in no result' in state["results"][-1]["warnings"][0]
 
 
@@ -85,7 +99,26 @@ def test_a_later_step_takes_its_facts_from_the_results_before():
     assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
 
 
-def test_an_action_that_did_not_happen_is_sent_back():
-    state, _ = run(CALL, "I have refunded the order.", CALL, RIGHT, ACCEPT)
+@pytest.mark.parametrize("calls", [[CALL], []], ids=["another call", "no call"])
+def test_an_action_that_did_not_happen_is_sent_back(calls):
+    state, _ = run(*calls, "I have refunded the order.", CALL, RIGHT, ACCEPT)
 
     assert 'it says that "refund_order" was done' in state["results"][0]["verdict"]["feedback"]
+
+
+def test_a_reading_that_is_claimed_is_no_action():
+    model = ScriptedChatModel(['{"plan": ["Look"]}', "I checked it.", ACCEPT])
+    check = StructuredTool.from_function(check_stock, metadata={"readOnlyHint": True})
+    state = LangGraphOrchestrator.from_model(model, tools=[check]).run("Is it there?")
+
+    assert [record["status"] for record in state["results"]] == ["validated"]
+
+
+def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
+    model = ScriptedChatModel([REFUND, "I refunded it.", "The order has been refunded."])
+    executor = ExecutionAgent(model, [refund_order])
+    plan = [{"step": "Refund it", "needs": []}, {"step": "Say so", "needs": [1]}, {"step": "x", "needs": [2]}]
+    orchestrator = LangGraphOrchestrator(FakePlanner(plan), executor, FakeMonitor(), synthesis=False)
+    state = orchestrator.run("Refund it")
+
+    assert state["results"][1]["status"] == "validated"
