@@ -30,7 +30,7 @@ REPLIES = [
     "The library is open on Tuesday, Thursday and Saturday.",
     GOOD,
 ]
-WIDTH, SECONDS, THINKING_SECONDS = 96, 1.8, 0.4
+WIDTH, SECONDS, THINKING_SECONDS = 118, 1.8, 0.4
 FIRST_TAG = re.compile(r"<svg [^>]*>")
 FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
@@ -56,7 +56,9 @@ def draw_texts() -> Iterator[str]:
         return next(script)
 
     lines, steps = Text(), 0
-    orchestrator = LangGraphOrchestrator.from_model(ScriptedChatModel(reply, (120, 20)), synthesis=False)
+    orchestrator = LangGraphOrchestrator.from_model(
+        ScriptedChatModel(reply, (120, 20)), planning="always", synthesis=False
+    )
     for event in orchestrator.stream(TASK):
         steps = len(event.plan) if isinstance(event, Planned) else steps
         lines.append(describe_event(event, steps)).append("\n")
