@@ -166,8 +166,12 @@ def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     prefix = "".join(f"{part}." for part in place)
     near = [each.removeprefix(prefix) for each in known_names if each.startswith(prefix)]
     names = [each for each in near if "." not in each]
-    # The shortest path comes first.
-    far = {each.rpartition(".")[2]: each for each in sorted(known_names, key=len, reverse=True)}
+    # The shortest path comes first. The fields of a check are those of its kind.
+    far = (
+        {}
+        if place[-1:] == ["checks"]
+        else {each.rpartition(".")[2]: each for each in sorted(known_names, key=len, reverse=True)}
+    )
     close = (
         [own for own in (OTHER_NAMES.get(name),) if own in {*far, *names}]
         or get_close_matches(name, names, 1, _CLOSE)

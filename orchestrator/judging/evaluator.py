@@ -20,7 +20,7 @@ from evaluation import (
     find_trust,
 )
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.tools import ProbeCheck
+from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.checks.registry import read_contract_checks
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import PluginOptions
@@ -119,8 +119,9 @@ class Evaluator:
         acting = self.tools.tools.keys() - {*self.tools.reading}
         checked = refuse_unsourced(own, state, record, self.grounding, sorted(acting))
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
-        given: dict[str, object] = {} if checked is own else {"sources": list_sources(state)}
         stated = read_contract_checks(list_checks(checked))
+        is_sourced = any(isinstance(each, SourcedFacts) for each in stated)
+        given: dict[str, object] = {"sources": list_sources(state)} if is_sourced else {}
         if probes := [await judging.probe(asked) for asked in stated if isinstance(asked, ProbeCheck)]:
             given = {**given, "probes": probes}
         recorded = {**built, **given}

@@ -71,6 +71,18 @@ def test_what_an_answer_does_not_say_proves_nothing(stated, basis):
     assert orchestrator.run("Name a fruit")["basis"] == basis
 
 
+def test_the_evidence_stands_in_the_record_the_state_and_the_event():
+    state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "done"}]))
+    parts = {"form": "nothing", "content": "code", "actions": "nothing"}
+
+    assert (state["evidence"], event.evidence, Result(state).evidence) == (parts, parts, parts)
+    assert state["synthesis"][-1]["evidence"] == {
+        "form": {"by": "nothing", "checks": []},
+        "content": {"by": "code", "checks": ["required_content"]},
+        "actions": {"by": "nothing", "checks": []},
+    }
+
+
 def test_a_run_without_a_success_has_no_reason():
     orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), FakeExecutor(), FakeMonitor(refuse("no")))
 

@@ -24,8 +24,8 @@ from orchestrator.task_contracts.writers import RuleWriter
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 _HINT: Final = """\
-These checks cover the form of the answer; nothing says what it has to be. Write them to a file (--save FILE),
-add a line such as
+Nothing says what the answer has to be: checks of the words of a task cover its form. Write them to a file
+(--save FILE), add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
 Model = Annotated[

@@ -100,8 +100,8 @@ def _import_each(name: str) -> Iterator[object]:
     try:
         value = resolve_name(name)
     except (Exception, SystemExit) as error:
-        raise ConfigurationError(
-            f"--tools {name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
+        raise ValueError(
+            f"{name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
             "in the folder of the module"
         ) from error
     yield from (value if isinstance(value, list | tuple) else [value])

@@ -15,6 +15,7 @@ from orchestrator.cli.view.run_progress import describe_end
 from orchestrator.cli.view.terminal_text import clean, format_rates, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.attempts import find_best_answer
+from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
@@ -70,12 +71,19 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
     """Draws how a run ended: the warnings, and the result, or the failure and the best attempt."""
     yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
     if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
-        yield Text("\nBest attempt, which was not accepted", style="bold")
+        yield Text(f"\nBest attempt{_count_passed(best)}, which was not accepted", style="bold")
         yield Text(clean(best["result"]).strip("\n"))
     yield Text.assemble("\n", describe_end(state))
     if state["status"] == "success":
         yield Text("\nResult", style="bold green")
         yield Text(get_output(state))
+
+
+def _count_passed(record: StepRecord) -> str:
+    """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
+    checks = checks_of(record["report"] or {})
+    passed = sum(check["passed"] is True for check in checks)
+    return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""
 
 
 def get_output(state: OrchestratorState) -> str:

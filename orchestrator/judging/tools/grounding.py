@@ -10,8 +10,9 @@ from evaluation.checks.context import CheckContext, ToolUse
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.facts.sourced_facts import find_claimed_actions
 from orchestrator.judging.output import merge_contracts
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.state.current_step import current_records, list_corrections
-from orchestrator.state.evaluation_report import checks_of
+from orchestrator.state.evaluation_report import checks_of, mapping
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, Json, PlainContract, StepRecord
 
@@ -28,13 +29,14 @@ def refuse_unsourced(
     """Returns the contract with a check that fails if a fact of the output has no source.
 
     Args:
-        contract: The contract of the execution.
+        contract: The contract of the execution. One that has the check itself decides for itself.
         state: The state of the run. Without an answered call, there is nothing to compare facts with.
         record: The execution.
         grounding: "strict" refuses each such output; "facts" refuses it once, and then warns.
         tools: Names of the executor's tools that may write, which an output may say to have used.
     """
-    if grounding == "off" or record["error"] is not None:
+    is_stated = any(mapping(each).get("check") == _NAME for each in list_checks(contract))
+    if grounding == "off" or is_stated or record["error"] is not None:
         return contract
     # A step in parallel is not told the calls of the steps that it needs.
     tools = [] if state["declared"].get("count") else [*tools]

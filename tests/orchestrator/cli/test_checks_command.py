@@ -36,6 +36,7 @@ def test_the_checks_are_printed_in_plain_words_with_their_quotes(cli):
 def test_it_says_how_to_state_the_content(cli, tmp_path, ask):
     file = tmp_path / "case.yaml"
     shown = cli("checks", TASK, "--save", str(file))
+    assert shown.stderr.splitlines()[1].startswith("Nothing says what the answer has to be: ")
     [line] = [line for line in shown.stderr.splitlines() if line.startswith("  ")]
     text = file.read_text().replace("contract:\n", f"contract:\n{line.replace('...', 'apple')}\n")
     file.write_text(text)

@@ -77,6 +77,14 @@ def test_a_task_that_fails_shows_its_best_attempt(ask):
     assert json.loads(document.stdout)["best_attempt"]
 
 
+def test_the_best_attempt_is_chosen_by_checks_and_says_so(cli, chat):
+    served = chat(steps=["far too long, red", "two words", "three words here"])
+    task = "Name a fruit in one word, in lowercase."
+    failed = cli("run", task, "--planning", "never", "--model", "openai:scripted", env=served.environment)
+
+    assert "\nBest attempt by its checks (1 of 2 passed), which was not accepted\n" in failed.stderr
+
+
 @pytest.mark.parametrize(("script", "code"), [({}, 0), (REFUSING, 1)], ids=["success", "failure"])
 def test_json_is_the_whole_state_and_nothing_else(ask, script, code):
     done = ask("--json", **script)

@@ -58,7 +58,7 @@ def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
         ("../shop_tools:price", "give MODULE:NAME"),
         ("absent_tools:price", "ModuleNotFoundError: No module named 'absent_tools'"),
         ("broken_tools:price", "raised ZeroDivisionError: division by zero; give MODULE:NAME, and run the"),
-        ("leaving_tools:price", "--tools 'leaving_tools:price' raised SystemExit: 0"),
+        ("leaving_tools:price", "--tools: 'leaving_tools:price' raised SystemExit: 0"),
         ("shop_tools:prices", "has no attribute 'prices'"),
         ("shop_tools:NUMBER", "--tools: tools contains a int; give LangChain tools or functions"),
         ("shop_tools:silent", "which cannot be a tool"),

@@ -79,6 +79,21 @@ def test_strict_grounding_refuses_it():
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
 
+@pytest.mark.parametrize(("severity", "status"), [("critical", "failed"), ("info", "success")])
+def test_a_contract_says_it_for_itself(severity, status):
+    contract = {"checks": [{"check": "sourced_facts", "severity": severity}]}
+    state, _ = run(*[CALL, WRONG] * 3 if status == "failed" else [CALL, WRONG, ACCEPT], contract=contract)
+
+    assert (state["status"], len(state["results"])) == (status, 3 if status == "failed" else 1)
+
+
+def test_the_contract_of_a_step_knows_the_results_of_the_steps_before():
+    contract = {"checks": [{"check": "sourced_facts"}]}
+    state, _ = run(CALL, RIGHT, RIGHT, plan=["Find", "Say"], step_contract=contract, synthesis=False)
+
+    assert [record["status"] for record in state["results"]] == ["validated", "validated"]
+
+
 @pytest.mark.parametrize("options", [{"grounding": "off"}, {"contract": None, "grounding": "off"}])
 def test_without_grounding_nothing_is_compared(options):
     state, _ = run(CALL, WRONG, ACCEPT, **options)

@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -142,6 +143,18 @@ def test_the_probe_of_a_plan_that_a_model_wrote_is_not_asked():
     LangGraphOrchestrator(planner, ExecutionAgent(model, shop.tools()), FakeMonitor()).run("x")
 
     assert shop.reads == 0
+
+
+def test_a_person_is_asked_after_the_probe_and_sees_what_it_answered():
+    policy = RetryPolicy(strategies=[{"use": "ask_human"}])
+    model = ScriptedChatModel([REFUND, "done"])
+    executor = ExecutionAgent(model, Shop(dropped={1}).tools())
+    options = {"retry_policy": policy, "checkpointer": InMemorySaver(), "contract": {"checks": [REFUNDED]}}
+    orchestrator = LangGraphOrchestrator(FakePlanner(["refund it"]), executor, FakeMonitor(), **options)
+    state = orchestrator.run("Refund order 884", "thread")
+
+    assert state["results"][-1]["probes"][0]["result"] == '{"id": 884, "status": "paid"}'
+    assert '"status": "paid"' in str(state["question"]["findings"])
 
 
 @pytest.mark.parametrize(
