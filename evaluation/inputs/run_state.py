@@ -44,6 +44,7 @@ class _Record(BaseModel):
     model: str | None
     started_at: str
     status: str = ""
+    result: str = ""
     cut_off: str | None = None
     probes: list[dict[str, object]] = Field(default_factory=list)
 
@@ -75,7 +76,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         call (``"gate": "reused"``), the called tools that write by their annotations, and the tokens, cost in
         US dollars and milliseconds of the run. ``retries`` counts repeated calls of a server and repeated
         executions. A failed run has the message of its failure as ``error``, and no output. If the output was
-        cut off, ``messages`` say so.
+        cut off, ``messages`` say so. ``sources`` has the results of the accepted steps before the output.
 
     Raises:
         ContractError: It is no state, a part of it is missing, or the run has not ended.
@@ -96,6 +97,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         "retries": sum(run.retries.values()),
         "metadata": _label_run(run, records, document.get("thread_id")),
         **_list_probes(run),
+        **_list_sources(run),
         **_read_end(run),
         **_tell_cut_off(run),
         **_name_model(records),
@@ -120,12 +122,21 @@ def _read_end(run: _State) -> JsonObject:
 
 def _tell_cut_off(run: _State) -> JsonObject:
     """Return the messages that say that the output was cut off, if it was: it fails as it did in the run."""
-    accepted = [each for each in (*run.results, *run.synthesis) if each.status in _ACCEPTED_STATUSES]
+    accepted = _list_accepted(run)
     reason = accepted[-1].cut_off if accepted and run.output is not None else None
     if reason is None:
         return {}
     end = {"role": "assistant", "content": run.output, "finish_reason": reason}
     return {"messages": [{"role": "user", "content": run.task}, end]}
+
+
+def _list_accepted(run: _State) -> list[_Record]:
+    return [each for each in (*run.results, *run.synthesis) if each.status in _ACCEPTED_STATUSES]
+
+
+def _list_sources(run: _State) -> JsonObject:
+    texts = [each.result for each in _list_accepted(run)[:-1] if each.result]
+    return {"sources": texts} if texts else {}
 
 
 def _list_probes(run: _State) -> JsonObject:

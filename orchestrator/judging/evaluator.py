@@ -120,7 +120,9 @@ class Evaluator:
         checked = refuse_unsourced(own, state, record, self.grounding, sorted(acting))
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         stated = read_contract_checks(list_checks(checked))
-        is_sourced = any(isinstance(each, SourcedFacts) for each in stated)
+        # A whole run has its own sources, so that the recorded one is judged alike.
+        is_sourced = checked is not own or not demand.is_run
+        is_sourced = is_sourced and any(isinstance(each, SourcedFacts) for each in stated)
         given: dict[str, object] = {"sources": list_sources(state)} if is_sourced else {}
         if probes := [await judging.probe(asked) for asked in stated if isinstance(asked, ProbeCheck)]:
             given = {**given, "probes": probes}

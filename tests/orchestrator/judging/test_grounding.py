@@ -6,7 +6,7 @@ from langchain_core.tools import StructuredTool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -92,6 +92,20 @@ def test_the_contract_of_a_step_knows_the_results_of_the_steps_before():
     state, _ = run(CALL, RIGHT, RIGHT, plan=["Find", "Say"], step_contract=contract, synthesis=False)
 
     assert [record["status"] for record in state["results"]] == ["validated", "validated"]
+
+
+@pytest.mark.parametrize(("last", "status"), [("77 is paid.", "passed"), ("99 is paid.", "failed")])
+@pytest.mark.parametrize("synthesis", [True, False])
+def test_a_recorded_run_knows_the_results_of_the_steps_before(synthesis, last, status):
+    contract = {"checks": [{"check": "sourced_facts"}]}
+    options = {"contract": contract, "synthesis": synthesis, "max_retries": 0, "grounding": "off"}
+    replies = ["It is 77.", ACCEPT, CALL, *(["It is 77.", ACCEPT] if synthesis else []), last]
+    state, _ = run(*replies, plan=["Look", "Say"], **options)
+    recorded = {**run_from_state(state), "final_output": last}
+    recorded.pop("error", None)
+
+    assert (state["status"] == "success") is (status == "passed")
+    assert evaluate({"agent_run": recorded, **contract}).status == status
 
 
 @pytest.mark.parametrize("options", [{"grounding": "off"}, {"contract": None, "grounding": "off"}])
