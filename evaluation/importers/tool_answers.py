@@ -57,7 +57,7 @@ def has_failed(result: object, listed: Sequence[FailedAnswer], *, is_write: bool
         return True
     if is_write and describes_error(result):
         return True
-    return any(_is_listed(part, each) for part in _list_parts(result) for each in listed)
+    return any(_is_listed(part, each) for each in listed for part in _list_parts(result))
 
 
 def _is_listed(part: object, listed: FailedAnswer) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from evaluation.checks.base import CheckKind
+from evaluation.checks.base import CheckKind, Covers
 from evaluation.checks.vocabulary import CHECKS
 from evaluation.errors import JudgeFailureKind
 from evaluation.inputs.trajectory_rules import MATCH_MODES
@@ -43,7 +43,7 @@ _OWN_WORDS: Final = "\n".join((
         for shape in (EvaluationState, Alert, AuditFinding, CheckRecord, MetricOutcome)
         for name in shape.__annotations__
     ),
-    *(word for words in (FindingKind, Severity, CheckKind, CheckSource) for word in get_args(words)),
+    *(word for words in (FindingKind, Severity, CheckKind, CheckSource, Covers) for word in get_args(words)),
     *OUTCOME_STATUSES, *STRICTNESS, *MATCH_MODES, *CHECKS,
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip

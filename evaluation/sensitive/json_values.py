@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from evaluation.sensitive.credentials.assignments import is_credential
 from evaluation.sensitive.credentials.secret_values import name_kind
 from evaluation.sensitive.detector import Quota, TooManyCandidatesError
-from evaluation.sensitive.scanner import Search, find_sensitive
+from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Category
 
 _MAX_NAME_LENGTH: Final = 100
@@ -26,8 +26,6 @@ _HARMLESS_NAME_LENGTH: Final = 15
 """An identifier up to this length is neither a token nor a person's number."""
 _LARGEST_NUMBER: Final = 10**30
 """No personal number is larger, and Python refuses to write integers of more than 4300 digits."""
-_SEPARATOR: Final = "\n\0\n"
-"""No pattern matches across it."""
 _MAX_TEXT_DEPTH: Final = 3
 """How many levels of JSON inside a string are read."""
 MAX_SCALARS: Final = 1_000_000
@@ -99,15 +97,15 @@ def _search_values(
 def _search_lines(
     lines: list[str], places: list[str], search: Search
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    joined = _SEPARATOR.join(lines)
-    ends = [*accumulate(len(line) + len(_SEPARATOR) for line in lines)]
+    joined = FIELD_SEPARATOR.join(lines)
+    ends = [*accumulate(len(line) + len(FIELD_SEPARATOR) for line in lines)]
     for span in search(joined):
         if span.category == "unsearched":
             yield _UNSEARCHED
             continue
         first = bisect_right(ends, span.start)
         # A recogniser may return one span over several scalars.
-        parts = joined[span.start : span.end].split(_SEPARATOR)
+        parts = joined[span.start : span.end].split(FIELD_SEPARATOR)
         for place, part in zip(places[first:], parts, strict=False):
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
 

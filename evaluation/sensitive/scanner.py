@@ -21,11 +21,14 @@ _SIGNS: Final = INVISIBLE[1:-1] + "\u0300-\u036f\u24b6-\u24ea\uff01-\uff5e\U0001
 """What no reader sees, loose marks, and wide, circled and mathematical letters."""
 _DISGUISED: Final = re.compile(rf"[{_SIGNS}]|%[2-7][0-9A-Fa-f]")
 _ANY: Final = re.compile(rf"[%{_SIGNS}]")
+FIELD_SEPARATOR: Final = "\n\0\n"
+"""No pattern matches across it. It stands between the fields of a run, and disguises nothing."""
 
 
 def _is_disguised(text: str) -> bool:
-    """Return whether a text may have a disguised character. False is certain."""
-    return _ANY.search(text) is not None
+    """Return whether a text has a disguised character."""
+    text = text.replace(FIELD_SEPARATOR, "")
+    return _ANY.search(text) is not None and _DISGUISED.search(text) is not None
 
 
 def _read_plainly(text: str) -> tuple[str, list[int]]:
