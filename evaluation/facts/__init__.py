@@ -1,1 +1,1 @@
-"""Compares the facts of an output with the facts of its reference."""
+"""Compares the facts of an output with the facts of its reference and of its sources."""

@@ -1,1 +1,1 @@
-"""Reads the formats in which runs are recorded, one format in each module; ``registry`` lists them."""
+"""Reads the formats in which runs are recorded, one format in each module; ``known_formats`` lists them."""

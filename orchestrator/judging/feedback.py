@@ -1,4 +1,4 @@
-"""Selects and orders the alerts of an evaluation report: feedback, findings, warnings, and the score."""
+"""The words of the feedback; selects and orders the alerts of a report for it, and scores the report."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ _EXECUTOR_KINDS: Final = frozenset({
 WEIGHTS: Final[Mapping[Severity, int]] = {"critical": 3, "warning": 1, "info": 0}
 """The weight of a question in the score, by the severity of a failure."""
 _REPEATED: Final = "stuck_runs"
+KEEP_REQUIREMENTS: Final = "Keep to these requirements"
+"""Before the requirements that an output did not meet; by default, the executor is told these alone."""
+KEEP_CORRECTIONS: Final = "Keep to these corrections"
+DRAFT_FAILS: Final = "A draft does not meet these requirements"
+REPLY_WITH_PARTS: Final = (
+    "Reply only with the parts that have to change, each as its number in brackets and its new text, "
+    'such as "[2] new text". Leave out the other parts: they stay as they are.'
+)
 _REFUSED: Final = "Your output was not accepted. What has to change"
 _ACCEPTED: Final = "Your output was accepted. What could be better"
 _OPEN: Final = "Whether your output is good enough could not be decided"

@@ -13,6 +13,12 @@ from pydantic import TypeAdapter, ValidationError
 from agents.models.sampling import Sampling
 from agents.prompts import fence_text, find_boundary
 from orchestrator.errors import RetryStrategyError
+from orchestrator.judging.feedback import (
+    DRAFT_FAILS,
+    KEEP_CORRECTIONS,
+    KEEP_REQUIREMENTS,
+    REPLY_WITH_PARTS,
+)
 from orchestrator.retry.attempts import Attempt, find_best_record, read_attempts
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.repair import number_parts
@@ -42,10 +48,6 @@ if TYPE_CHECKING:
 
 _LARGEST_SEED: Final = 2**31 - 1
 _RULE: Final = TypeAdapter[RetryRule](RetryRule)
-_REPAIR: Final = (
-    "Reply only with the parts that have to change, each as its number in brackets and its new text, "
-    'such as "[2] new text". Leave out the other parts: they stay as they are.'
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ def build_instruction(state: OrchestratorState) -> str:
     """Returns the text of the current step with all corrections by supervisors and people."""
     _, step = current_step(state)
     items = [f"- {text}" for text in list_corrections(current_records(state))]
-    return "\n".join([step, "", "Keep to these corrections:", *items]) if items else step
+    return "\n".join([step, "", f"{KEEP_CORRECTIONS}:", *items]) if items else step
 
 
 def join_refusal(request: StepRequest) -> StepRequest:
@@ -180,7 +182,7 @@ def _add_feedback(
 ) -> StepRequest:
     request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
     if read_correction(refused) is None and _hides_output(rule, refused, current_records(state)):
-        text = _add_list(request.instruction, "Keep to these requirements", list_wanted(refused))
+        text = _add_list(request.instruction, KEEP_REQUIREMENTS, list_wanted(refused))
         return replace(request, instruction=text)
     return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
 
@@ -199,8 +201,8 @@ def _hides_output(
 
 def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:
     draft = start["result"]
-    text = _add_list(request.instruction, "A draft does not meet these requirements", list_wanted(start))
-    instruction = f"{text}\n\nThe parts of the draft:\n{number_parts(draft)}\n\n{_REPAIR}"
+    text = _add_list(request.instruction, DRAFT_FAILS, list_wanted(start))
+    instruction = f"{text}\n\nThe parts of the draft:\n{number_parts(draft)}\n\n{REPLY_WITH_PARTS}"
     return replace(request, instruction=instruction, draft=draft)
 
 

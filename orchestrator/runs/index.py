@@ -38,7 +38,9 @@ def next_version(current: str | int | None) -> str:
 
 
 class RunSaver(BaseCheckpointSaver[str], ABC):
-    """Base class of the stores' savers. They list their threads, lock them, and label checkpoints.
+    """Base class of the stores' savers, before a saver of LangGraph, whose ``put`` it calls.
+
+    The savers list their threads, lock them, and label checkpoints.
 
     Attributes:
         locks: The locks on the threads.

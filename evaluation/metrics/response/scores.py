@@ -80,7 +80,7 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
     }
 
 
-MAX_COST: Final = 6_000_000
+MAX_LCS_COST: Final = 6_000_000
 """Limit of ``matching_cost`` up to which a longest common subsequence is computed: about 0.2 s."""
 _WITHOUT_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -107,9 +107,9 @@ def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
 def rouge_l(output: Sequence[str], reference: Sequence[str]) -> float | None:
     """F1 of the words of the longest common subsequence; each text counts as one sentence.
 
-    Returns None if different texts are too long (``MAX_COST``; two texts of 18,000 words are not).
+    Returns None if different texts are too long (``MAX_LCS_COST``; two texts of 18,000 words are not).
     """
-    if output != reference and matching_cost(len(output), len(reference)) > MAX_COST:
+    if output != reference and matching_cost(len(output), len(reference)) > MAX_LCS_COST:
         return None
     return 2 * LCSseq.similarity(output, reference) / (len(output) + len(reference))
 

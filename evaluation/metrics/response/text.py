@@ -23,7 +23,7 @@ _COMPOUND: Final = "!:-/&%*"
 _RELATIONS: Final = ("=", "<", ">")
 _SYMBOL: Final = re.compile("[#+%&@$€£¥<>=*/^~|]")
 """Matches a symbol that distinguishes a keyword from its words: C++, AT&T, 50 %."""
-MAX_COST: Final = 12_000_000
+MAX_EDIT_COST: Final = 12_000_000
 """Limit of ``matching_cost`` up to which an edit distance is computed: about 0.1 s."""
 
 
@@ -44,9 +44,9 @@ def levenshtein_similarity(output: str, reference: str) -> float | None:
     """1 - d / max(|output|, |reference|); d is the least number of insertions, deletions, substitutions.
 
     Levenshtein 1966, over the characters as they are; two empty texts have similarity 1. Returns None if
-    different texts are too long (``MAX_COST``; two texts of 25,000 characters are not).
+    different texts are too long (``MAX_EDIT_COST``; two texts of 25,000 characters are not).
     """
-    if output != reference and matching_cost(len(output), len(reference)) > MAX_COST:
+    if output != reference and matching_cost(len(output), len(reference)) > MAX_EDIT_COST:
         return None
     return Levenshtein.normalized_similarity(output, reference)
 

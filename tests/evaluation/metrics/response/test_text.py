@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.response.text import (
-    MAX_COST,
+    MAX_EDIT_COST,
     find_missing_keywords,
     levenshtein_similarity,
     matching_cost,
@@ -133,6 +133,6 @@ def test_half_surrogate_pairs_are_read_like_any_character(text):
 def test_only_equal_long_texts_have_an_edit_distance():
     length = 30_000
 
-    assert matching_cost(length, length) > MAX_COST
+    assert matching_cost(length, length) > MAX_EDIT_COST
     assert levenshtein_similarity("a" * length, "b" * length) is None
     assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0
