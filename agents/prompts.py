@@ -74,7 +74,7 @@ def plan_request(task: str) -> str:
 
 
 def verdict_request(objective: str, result: str, task: str = "", evidence: str = "") -> str:
-    """Asks for a verdict, and before it for what is missing. All texts are fenced off as data."""
+    """Asks for the missing parts, and then for a verdict. All texts are fenced off as data."""
     given = {"the whole task": task, "objective": objective, "evidence": evidence, "output": result}
     shown = {label: text for label, text in given.items() if text or label in {"objective", "output"}}
     mark = find_boundary(*shown.values())

@@ -50,7 +50,7 @@ class LangGraphOrchestrator(RunMethods):
         graph: The compiled LangGraph, for LangGraph Studio, drawings and your own streams.
 
     Raises:
-        ConfigurationError: An argument is not accepted; the message says what is.
+        ConfigurationError: An argument is not accepted; the message names the accepted ones.
     """
 
     graph: Graph
@@ -145,7 +145,7 @@ class LangGraphOrchestrator(RunMethods):
         Raises:
             ModelSpecError: A specification names no model.
             ModelSetupError: A model's package, weights or key are missing; the message says how to get them.
-            ConfigurationError: An argument is not accepted; the message says what is.
+            ConfigurationError: An argument is not accepted; the message names the accepted ones.
         """
         if supervisor_model is not None and options.get("supervisor") is not None:
             raise ConfigurationError(

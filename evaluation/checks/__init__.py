@@ -1,4 +1,4 @@
-"""Checks of what a task asks for: small models, each with a pure function of the output."""
+"""Checks of an output: small models, each with a pure function of the output."""
 
 from evaluation.checks.base import BaseCheck, CheckKind, CheckOutcome
 from evaluation.checks.context import CheckContext, ToolUse

@@ -27,7 +27,7 @@ _CONTENTS: Final = ("content", "tool_calls", "function_call", "refusal", "audio"
 
 
 def open_message(message: JsonObject) -> JsonObject | None:
-    """Spell the role as usual, and add a refusal and what was spoken to the content."""
+    """Spell the role as usual, and add a refusal and a transcript to the content."""
     name = message.get("role")
     role = ROLES.get(name.strip().lower()) if isinstance(name, str) else None
     if role is None or not any(key in message for key in _CONTENTS):

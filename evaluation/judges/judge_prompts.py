@@ -114,7 +114,7 @@ def judge_prompt(
 
 
 def describe_evidence(request: JudgeRequest, longest: int) -> str:
-    """Describes what is known of an output: the outcomes of checks, then the calls of tools with answers.
+    """Describes the evidence about an output: the outcomes of checks, then the calls of tools with answers.
 
     At most ``longest`` characters of it, the first ones; empty if nothing is known.
     """

@@ -32,7 +32,7 @@ class Recognizer(Protocol):
 
 
 def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Merge overlapping spans and sort them; the kind is that of the first and longest, or a credential's."""
+    """Merge overlapping spans and sort them; the first and longest gives the kind, or a credential's."""
     merged: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         last = merged[-1] if merged else None

@@ -167,7 +167,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
 
 
 def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
-    """Finds what a sentence demands of the form; ``start`` is its place in the folded text."""
+    """Finds the demands of a sentence on the form; ``start`` is its place in the folded text."""
     for pattern, build in _FORMS:
         for match in pattern.finditer(text):
             yield Finding(start + match.start(), start + match.end(), build(match, start, reading))

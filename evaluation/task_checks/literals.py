@@ -88,7 +88,7 @@ def find_literals(text: str, start: int, reading: Reading) -> Iterator[Finding]:
 
 
 def _find_kind(match: re.Match[str], text: str) -> tuple[str | None, int, int]:
-    """Returns what is demanded of a literal, and where the words that say so start and end."""
+    """Returns the demand on a literal, and where the words that say so start and end."""
     before = text[: match.start()].rstrip()
     for kind, front, back in _KINDS:
         found = front.search(before, max(0, len(before) - 100))

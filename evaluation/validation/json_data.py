@@ -1,4 +1,4 @@
-"""Reads the caller's data as plain JSON, and describes what is no JSON."""
+"""Reads the caller's data as plain JSON, and describes values that are no JSON."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _add_steps(
 def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
 ) -> tuple[StepNodes, StepNodes | None]:
-    """Returns the nodes of a step, and those of the final answer; None if none is ever written."""
+    """Returns the nodes of a step and of the final answer; None if none is ever written."""
     tools = read_tool_effects(agents.executor)
     probed = {name: tool for name, tool in tools.tools.items() if name not in tools.writing}
     attempts = settings.retry_policy.judge_attempts

@@ -123,7 +123,7 @@ class Contracts:
         return [*self.list_demands(state), *(Demand(contract, is_run=True) for contract in run)]
 
     def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
-        """Return the further requirements on the run: what the task states, the caller's checks."""
+        """Return the further requirements on the run: of the task, and the caller's checks."""
         own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
         return [contract for contract in (*_list_task_contracts(state), *own) if contract]
 

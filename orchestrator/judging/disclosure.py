@@ -59,7 +59,7 @@ class Expectations:
 
 
 def read_expectations(contract: PlainContract, shown: str) -> Expectations:
-    """Collects what a contract expects.
+    """Collects the answers that a contract expects.
 
     Args:
         contract: The contract of the step. Tools of ``must_call`` are no secret, nor are forbidden texts, nor

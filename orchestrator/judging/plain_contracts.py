@@ -102,7 +102,7 @@ def asks_for_calls(contract: PlainContract) -> bool:
 
 
 def select_calls(contract: PlainContract) -> PlainContract:
-    """Return what a contract says of calls; nothing if it does not say which tools have to be called."""
+    """Return the fields of a contract about calls; empty if no call of a tool is required."""
     if not asks_for_calls(contract):
         return {}
     checks = [each for each in list_checks(contract) if mapping(each).get("check") == ToolCalls.get_name()]

@@ -1,4 +1,4 @@
-"""reconcile_node (RECONCILE) finds what is not clean in a step; supervise_node (SUPERVISE) decides on it."""
+"""reconcile_node (RECONCILE) finds the triggers in a step; supervise_node (SUPERVISE) decides on it."""
 
 from __future__ import annotations
 

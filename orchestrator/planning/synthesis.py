@@ -108,7 +108,7 @@ def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: lis
 
 
 def _read_basis(accepted: Sequence[StepRecord]) -> StateUpdate:
-    """Returns the basis and the evidence of the run: those of its output."""
+    """Returns the basis and the evidence of the run, which are its output's."""
     return {"basis": accepted[-1].get("basis", "unverified"), "evidence": read_evidence(accepted[-1])}
 
 

@@ -37,7 +37,7 @@ class RetryPolicy(SettingsModel):
 
     Attributes:
         max_retries: Executions of a step after its first, before the run fails.
-        strategies: Rules for what is done after a failed execution; the first that matches decides. If there
+        strategies: Rules for the action after a failed execution; the first that matches decides. If there
             is no verdict, only a rule that names "unverified" does; without one, the run ends for a person to
             look at.
         judge_attempts: How often the monitor is asked about one execution if its answers cannot be read.

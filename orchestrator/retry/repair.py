@@ -37,7 +37,7 @@ def replace_parts(draft: str, reply: str) -> str:
 
 
 def keeps_end(draft: str, result: str) -> bool:
-    """Returns whether the last part of a draft is a part of what was made of it."""
+    """Returns whether the last part of a draft is a part of the new text."""
     return _split(draft)[0][-1] in _split(result)[0]
 
 

@@ -1,4 +1,4 @@
-"""The rules of a retry policy: what is done after a failed execution, and after which failures."""
+"""The rules of a retry policy: the next action after a failed execution, and after which failures."""
 
 from __future__ import annotations
 

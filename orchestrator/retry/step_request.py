@@ -149,7 +149,7 @@ def derive_seed(seed: int, step_index: int, attempt: int) -> int:
 
 
 def read_reason(refused: StepRecord) -> str:
-    """Returns what an agent is told of a refusal: the correction that came with it, else the feedback."""
+    """Returns the reason of a refusal for an agent: the correction that came with it, else the feedback."""
     verdict = refused["verdict"]
     return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
 

@@ -126,13 +126,13 @@ def format_entry(record: StepRecord) -> str:
 
 
 def find_derived_output(state: OrchestratorState) -> DerivedContract | None:
-    """Returns what was derived from the task for the final output; None if nothing was."""
+    """Returns the contract that was derived from the task for the final output; None if nothing was."""
     derived = state["declared"].get("derived")
     return None if derived is None else derived["output"]
 
 
 def list_derived(state: OrchestratorState, *, is_output: bool) -> list[DerivedContract]:
-    """Returns what was derived for the current output: from the task if it is final, and from its step."""
+    """Returns the derived contracts of the current output: of the task if it is final, and of its step."""
     derived = state["declared"].get("derived")
     if derived is None:
         return []

@@ -101,7 +101,7 @@ def reconcile(
 def list_facts(
     commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
 ) -> list[str]:
-    """Lists the triggers that hold whatever a supervisor compares: unreadable statements, and findings."""
+    """Lists the triggers that a supervisor cannot dismiss: unreadable statements, and findings."""
     return [
         *(["commitment_unreadable"] if commitment and not commitment["readable"] else []),
         *(["commitment_not_met"] if assessment and not assessment["readable"] else []),

@@ -54,7 +54,7 @@ def review_items(items: Sequence[object], task: str) -> Reviewed:
 
 
 def find_quote(quote: object, task: str) -> str | None:
-    """Returns the words of the task that a quote copies, whatever the white space; None if there are none."""
+    """Returns the words of the task that a quote copies, with any white space; None if there are none."""
     words = quote.split() if isinstance(quote, str) else []
     found = re.search(r"\s+".join(map(re.escape, words)), task) if words else None
     return None if found is None else found.group()
@@ -82,7 +82,7 @@ def join_rules(reviewed: Reviewed, stated: DerivedChecks, unchecked: Sequence[st
 
 
 def _read_item(item: object, quote: str | None) -> Check | str:
-    """Returns the check of an item, or what is wrong with it."""
+    """Returns the check of an item, or its problem."""
     if not isinstance(item, Mapping) or item.get("check") not in KINDS:
         return f"its kind is none of {', '.join(KINDS)}"
     if quote is None:

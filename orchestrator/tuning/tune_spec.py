@@ -65,7 +65,7 @@ class TuneSpec(SettingsModel):
         seed: Of the split of the tasks and the search.
 
     Raises:
-        ConfigurationError: A value is not accepted; the message says what is.
+        ConfigurationError: A value is not accepted; the message names the accepted ones.
     """
 
     name: Annotated[

@@ -1,4 +1,4 @@
-"""Checks of what stands in a text: words and phrases, alternatives, patterns, numbers."""
+"""Checks of the words of a text: words and phrases, alternatives, patterns, numbers."""
 
 from __future__ import annotations
 

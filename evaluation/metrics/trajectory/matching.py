@@ -117,7 +117,7 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The action that each compared step has, and what follows from the pairs."""
+    """The action of each compared step, and the differences of the pairs."""
 
     steps: Sequence[ExpectedStep]
     actions: Sequence[Action]

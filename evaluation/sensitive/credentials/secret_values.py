@@ -1,4 +1,4 @@
-"""Tells what is a credential: by the name under which it stands, and from a placeholder, a word, or code.
+"""Recognises a credential: by the name under which it stands, and from a placeholder, a word, or code.
 
 The names are those of fields, variables, headers, and in sentences.
 """

@@ -140,7 +140,7 @@ def _draw_result(result: RunResult) -> Text:
 
 
 def _conclude(evaluation: RecordedEvaluation, results: Sequence[RunResult], console: Console) -> None:
-    """Prints the counts, what the accepted runs rest on, and what was not read; exits."""
+    """Prints the counts, the bases of the accepted runs, and the unread parts; exits."""
     accepted = [result for result in results if result.is_accepted]
     refused = [result for result in results if not result.is_accepted]
     statuses = _count(result.status for result in results)

@@ -91,7 +91,7 @@ def describe_check(check: BaseCheck) -> str:
 
 
 def list_requirements(derived: DerivedContracts | None) -> Iterator[str]:
-    """Yields one line for each derived check, and for what is not checked."""
+    """Yields one line for each derived check and each unchecked phrase."""
     if derived is None:
         return
     contracts = [
