@@ -22,11 +22,11 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
-from agents.contracts import JsonSchema
 from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.parsing.objects import remove_thoughts
+from agents.reply_types import JsonSchema
 from agents.sync import run_in_thread
 
 _log: Final = logging.getLogger(__name__)

@@ -12,12 +12,12 @@ from typing import Final
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
-from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 from agents.models.identity import identify_judge
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
 from agents.parsing.objects import find_document, is_one_object, is_quoted
 from agents.parsing.verdicts import read_verdict
+from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 
 _log: Final = logging.getLogger(__name__)
 _clean_approvals: Final[ContextVar[bool]] = ContextVar("clean_approvals", default=False)

@@ -10,11 +10,11 @@ from typing import Final
 from langchain_core.tools import BaseTool
 
 from agents.calls.conversation import Model
-from agents.contracts import DEFAULT_MAX_STEPS
 from agents.execution import ExecutionAgent
 from agents.models.spec import load_model, timeout_option
 from agents.monitoring import MonitoringAgent
 from agents.planning import PlanningAgent
+from agents.reply_types import DEFAULT_MAX_STEPS
 
 _SMALL_PLAN: Final = 3
 """Maximum number of steps for the embedded model, which repeats itself in longer plans."""

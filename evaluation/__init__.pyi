@@ -1,7 +1,7 @@
-from .checks.base import CheckOutcome as CheckOutcome
+from .checks.check_context import CheckContext as CheckContext
+from .checks.check_context import ToolUse as ToolUse
+from .checks.check_model import CheckOutcome as CheckOutcome
 from .checks.commands import CommandCheck as CommandCheck
-from .checks.context import CheckContext as CheckContext
-from .checks.context import ToolUse as ToolUse
 from .checks.functions import check as check
 from .comparison import compare as compare
 from .errors import ContractError as ContractError

@@ -9,7 +9,7 @@ from .errors import RetryStrategyError as RetryStrategyError
 from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
-from .judging.options import EvaluationOptions as EvaluationOptions
+from .judging.evaluation_options import EvaluationOptions as EvaluationOptions
 from .options import OrchestratorOptions as OrchestratorOptions
 from .retry.attempts import Attempt as Attempt
 from .retry.attempts import best_attempt as best_attempt
@@ -17,12 +17,12 @@ from .retry.attempts import read_attempts as read_attempts
 from .retry.decision import RetryDecision as RetryDecision
 from .retry.decision import decide as decide
 from .retry.policy import RetryPolicy as RetryPolicy
-from .retry.rules import AskHumanRule as AskHumanRule
-from .retry.rules import CustomRule as CustomRule
-from .retry.rules import EscalateRule as EscalateRule
-from .retry.rules import FeedbackRule as FeedbackRule
-from .retry.rules import RepairRule as RepairRule
-from .retry.rules import ResampleRule as ResampleRule
+from .retry.retry_rules import AskHumanRule as AskHumanRule
+from .retry.retry_rules import CustomRule as CustomRule
+from .retry.retry_rules import EscalateRule as EscalateRule
+from .retry.retry_rules import FeedbackRule as FeedbackRule
+from .retry.retry_rules import RepairRule as RepairRule
+from .retry.retry_rules import ResampleRule as ResampleRule
 from .retry.step_request import RefusedStep as RefusedStep
 from .retry.step_request import StepRequest as StepRequest
 from .runs.result import Result as Result

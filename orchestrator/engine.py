@@ -15,14 +15,14 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.agent_checks import check_agents, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
-from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
+from orchestrator.judging.evaluation_options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.judging.tools.names import ToolNames, read_tool_names
 from orchestrator.options import OrchestratorOptions, build_settings, read_options
 from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
+from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
-from orchestrator.runs.runner import Runner
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.task_contracts.contract_options import ContractSource, read_stated

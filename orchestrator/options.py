@@ -15,7 +15,7 @@ from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.options import EvaluationOptions
+from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.persistence.store import Store
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget

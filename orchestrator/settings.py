@@ -12,7 +12,7 @@ from pydantic import Field, InstanceOf, SkipValidation
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
-from orchestrator.runtime.context import RunContext, utc_now
+from orchestrator.runtime.run_context import RunContext, utc_now
 from orchestrator.runtime.settings_model import (
     Flag,
     PositiveCount,

@@ -17,8 +17,8 @@ from langgraph.types import Command
 
 from agents.calls.journal import read_values
 from agents.calls.planned_call import PlannedCall
-from agents.contracts import GateDecision, HumanAnswer
 from agents.errors import CallHaltedError
+from agents.reply_types import GateDecision, HumanAnswer
 
 TOOL_GATE: Final = "tool_gate"
 """Name of the gate in ``config["configurable"]``, and of a decision in the metadata of a tool call."""

@@ -32,7 +32,7 @@ from agents.calls.tool_gate import (
     read_decision,
     refuse_doubtful,
 )
-from agents.contracts import HumanAnswer
+from agents.reply_types import HumanAnswer
 
 Tools = Mapping[str, BaseTool]
 

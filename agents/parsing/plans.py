@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from agents.contracts import Unreadable
 from agents.parsing.loose_json import find_containers, load_json, repair_json, replace_surrogates
 from agents.parsing.objects import remove_thoughts, unwrap_fence
+from agents.reply_types import Unreadable
 
 _JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
 _PLAN_SIGN: Final = re.compile(r"plan|steps|\\u", re.IGNORECASE)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from agents.contracts import Unreadable, Verdict
 from agents.parsing.loose_json import (
     find_containers,
     fold_object,
@@ -17,6 +16,7 @@ from agents.parsing.loose_json import (
     replace_surrogates,
 )
 from agents.parsing.objects import find_objects
+from agents.reply_types import Unreadable, Verdict
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
 _VERDICT_SIGN: Final = re.compile(r"success|feedback|\\u", re.IGNORECASE)

@@ -15,8 +15,8 @@ from typing import ClassVar, Final
 
 from agents.parsing.loose_json import replace_surrogates
 from agents.sync import DaemonExecutor
-from evaluation.checks.base import CheckOutcome
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import CheckOutcome
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.processes import ProgramResult, run_program
 from evaluation.errors import ContractError

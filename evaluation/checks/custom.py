@@ -12,8 +12,8 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 from agents.parsing.loose_json import replace_surrogates
 from agents.sync import run_sync
-from evaluation.checks.base import CheckKind, CheckOutcome, Covers, find_missing
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import CheckKind, CheckOutcome, Covers, find_missing
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
 from evaluation.values import Severity

@@ -14,8 +14,8 @@ from typing import ClassVar, Final, SupportsIndex, TypeAlias, overload
 
 from agents.parsing.loose_json import replace_surrogates
 from agents.sync import DaemonExecutor
-from evaluation.checks.base import CheckKind, CheckOutcome
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import CheckKind, CheckOutcome
 from evaluation.checks.custom import CustomCheck, CustomSource, run_bounded
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import keep_end

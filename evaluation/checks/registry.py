@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from evaluation.checks.base import CheckModel, Text
+from evaluation.checks.check_model import CheckModel, Text
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.vocabulary import CHECK_FIELDS, Check
 from evaluation.errors import ContractError

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from evaluation.checks.base import BaseCheck, CheckOutcome
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckOutcome
 from evaluation.checks.registry import NamedCheck
 from evaluation.values import Severity
 

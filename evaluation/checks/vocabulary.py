@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeAlias, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from evaluation.checks.base import BaseCheck
+from evaluation.checks.check_model import BaseCheck
 from evaluation.checks.kinds import (
     counts,
     data_formats,

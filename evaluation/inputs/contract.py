@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evaluation.checks.base import Text
+from evaluation.checks.check_model import Text
 from evaluation.checks.registry import ContractChecks
+from evaluation.inputs.content_rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.rubric import JudgePolicy, Rubric
-from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.run import AgentRun, RunMetadata
 from evaluation.inputs.trajectory_rules import MATCH_MODES, NamedAction, TrajectoryRules
 from evaluation.validation.input_model import InputModel

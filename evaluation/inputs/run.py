@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from evaluation.checks.context import NotRun
+from evaluation.checks.check_context import NotRun
 from evaluation.importers.langchain import dump_messages
 from evaluation.validation.input_model import InputModel, wrap_name
 from evaluation.values import Count, Quantity

@@ -9,7 +9,7 @@ from typing import Final, Literal, NotRequired
 from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
-from evaluation.checks.context import NOT_RUN_WORDS
+from evaluation.checks.check_context import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 from evaluation.values import JsonObject, as_object, is_deep

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.checks.base import BaseCheck
+from evaluation.checks.check_model import BaseCheck
 from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
 from evaluation.checks.requirement import Requirement
+from evaluation.inputs.content_rules import ContentRule, LengthBounds, Threshold
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.rules import ContentRule, LengthBounds, Threshold
 
 
 def expand_contract(contract: EvaluationContract) -> list[Requirement]:

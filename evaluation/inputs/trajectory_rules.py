@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from evaluation.checks.base import Text
+from evaluation.checks.check_model import Text
 from evaluation.importers.tool_answers import FailedAnswer
 from evaluation.inputs.run import ActionKind
 from evaluation.validation.input_model import InputModel, wrap_name

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
 from evaluation.checks.requirement import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.rules import AuditRule, ContentRule
+from evaluation.inputs.content_rules import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.exposure import name_place
 from evaluation.metrics.hosts import Domains, find_hosts

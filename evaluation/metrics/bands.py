@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.rules import DriftRules, Tolerance
+from evaluation.inputs.content_rules import DriftRules, Tolerance
 from evaluation.metrics.baseline import Baseline, Measurements
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.prediction import change_rate, is_constant, prediction_bounds

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Final, Literal
 
+from evaluation.inputs.content_rules import AUDIT_METRICS, LEAST_LENGTHS, Threshold
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.rules import AUDIT_METRICS, LEAST_LENGTHS, Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS

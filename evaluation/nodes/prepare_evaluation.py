@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.importers.tool_answers import has_failed
+from evaluation.inputs.content_rules import Threshold
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.inputs.recorded_messages import Doubt
-from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.metric_table import find_threshold_problems, metric_direction

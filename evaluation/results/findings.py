@@ -9,7 +9,7 @@ from typing import Final, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
-from evaluation.checks.base import CheckKind, Covers
+from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.values import JsonObject, Severity
 
 FindingKind = Literal[

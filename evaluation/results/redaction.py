@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from evaluation.checks.base import CheckKind, Covers
+from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.checks.vocabulary import CHECKS
 from evaluation.errors import JudgeFailureKind
 from evaluation.inputs.trajectory_rules import MATCH_MODES

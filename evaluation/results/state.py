@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from evaluation.checks.context import NotRun
+from evaluation.checks.check_context import NotRun
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
 from evaluation.results.plain_report import EvaluationReportDict

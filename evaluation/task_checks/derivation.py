@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import Final
 
 from evaluation.checks import Check, read_checks
-from evaluation.checks.base import join_quoted
+from evaluation.checks.check_model import join_quoted
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.errors import ContractError
 from evaluation.task_checks.abstention import Finding, abstain, settle

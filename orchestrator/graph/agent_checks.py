@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.spec import load_model
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.rules import BaseRule, EscalateRule
+from orchestrator.retry.retry_rules import BaseRule, EscalateRule
 from orchestrator.runtime.agent_methods import (
     DOCUMENTED,
     InvokableCompressor,

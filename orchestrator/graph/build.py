@@ -27,19 +27,19 @@ from orchestrator.graph.step import (
     build_runnable,
     build_step_graph,
 )
-from orchestrator.judging.contracts import Contracts, Synthesis
+from orchestrator.judging.contract_choice import Contracts, Synthesis
+from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.judging_calls import Judges
-from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.judging.verification import build_verifier
-from orchestrator.nodes.base import Node, without_unchanged
+from orchestrator.nodes.approval import answer_node, approval_node
 from orchestrator.nodes.commit import commit_node, post_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
-from orchestrator.nodes.human import answer_node, approval_node
 from orchestrator.nodes.monitor import monitor_node
+from orchestrator.nodes.node_types import Node, without_unchanged
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
 from orchestrator.nodes.supervise import reconcile_node, supervise_node
@@ -52,7 +52,7 @@ from orchestrator.runtime.agent_methods import (
     bind_method,
     has_own,
 )
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, MONITOR, SYNTHESIS, OrchestratorState, RunInput

@@ -23,10 +23,10 @@ from orchestrator.graph.routing import (
     route_to_answer,
     route_to_step,
 )
-from orchestrator.nodes.base import Node, without_unchanged
+from orchestrator.nodes.node_types import Node, without_unchanged
 from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,

@@ -25,16 +25,16 @@ from evaluation.checks.registry import read_contract_checks
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import PluginOptions
 from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
-from orchestrator.judging.contracts import Demand
+from orchestrator.judging.contract_choice import Demand
+from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls
-from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.verification import Verifier
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import without_durability
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import describe_task
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState

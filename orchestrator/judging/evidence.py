@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evaluation import JudgeTrust
-from evaluation.checks.base import Covers
+from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.metrics.response.scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome

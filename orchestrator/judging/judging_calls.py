@@ -13,9 +13,9 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.journal import read_config
-from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import require_clean_approvals
 from agents.parsing.verdicts import find_denial
+from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck
@@ -25,8 +25,8 @@ from evaluation.plugins import AnyJudge
 from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import build_outer_config
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord

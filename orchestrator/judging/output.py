@@ -11,11 +11,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evaluation import CheckContext, CheckOutcome
-from evaluation.checks.base import CheckKind
+from evaluation.checks.check_model import CheckKind
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.registry import NamedCheck
+from evaluation.inputs.content_rules import ContentRule
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.rules import ContentRule
 from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values

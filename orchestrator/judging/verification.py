@@ -18,7 +18,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method
 from orchestrator.runtime.call import Raised, call_agent
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import StepRecord, VerificationRecord, VerifierName
 from orchestrator.state.usage import NO_USAGE, add_usage

@@ -6,10 +6,10 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
-from agents.contracts import Unreadable
+from agents.reply_types import Unreadable
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.contracts import Contracts
-from orchestrator.nodes.base import (
+from orchestrator.judging.contract_choice import Contracts
+from orchestrator.nodes.node_types import (
     Node,
     call_supervision,
     get_context,
@@ -19,7 +19,7 @@ from orchestrator.nodes.base import (
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.call import Raised, Returned, call_agent
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_index,

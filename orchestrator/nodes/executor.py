@@ -15,22 +15,22 @@ from agents.calls.journal import CALL_JOURNAL
 from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
-from orchestrator.judging.contracts import Contracts, Demand
+from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.tools.effects import complete_calls
-from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
-from orchestrator.nodes.human import ToolApproval
+from orchestrator.nodes.approval import ToolApproval
+from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_record import build_record
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.langgraph_internals import extend_config, idempotency_key
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.earlier_calls import EarlierCalls, read_starts
 from orchestrator.runtime.recording.task_journal import open_journal
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_records,

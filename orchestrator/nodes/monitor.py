@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import add_basis
-from orchestrator.judging.contracts import Contracts, Demand
+from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.evidence import Evidence, read_evidence
@@ -18,7 +18,7 @@ from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verification import Verifier
-from orchestrator.nodes.base import (
+from orchestrator.nodes.node_types import (
     Node,
     emit_verdicts,
     find_hidden_answer,
@@ -30,7 +30,7 @@ from orchestrator.nodes.base import (
     with_totals,
 )
 from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone, mapping

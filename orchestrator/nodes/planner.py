@@ -12,16 +12,16 @@ from langgraph.types import Overwrite
 
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.contracts import Contracts
-from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
+from orchestrator.judging.contract_choice import Contracts
+from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import extend_derived, find_derived_output
 from orchestrator.state.graph_state import (

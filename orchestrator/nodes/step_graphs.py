@@ -11,8 +11,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, StreamWriter
 
 from orchestrator.judging.basis import is_enough
-from orchestrator.judging.contracts import Contracts
-from orchestrator.nodes.base import Node, get_context, stop_if_over_budget
+from orchestrator.judging.contract_choice import Contracts
+from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget
 from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.planning.synthesis import (
     begin_synthesis,
@@ -21,8 +21,8 @@ from orchestrator.planning.synthesis import (
     offer_last_result,
 )
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, list_accepted, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate

@@ -5,10 +5,10 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import (
+from orchestrator.nodes.node_types import (
     Node,
     call_supervision,
     emit_verdicts,
@@ -17,7 +17,7 @@ from orchestrator.nodes.base import (
     next_state,
 )
 from orchestrator.retry.verdict_updates import add_decision, ask_person, fail, read_outcome, retry
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, describe_task, latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate

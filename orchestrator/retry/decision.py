@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.rules import ExecutingRule, RetryRule
+from orchestrator.retry.retry_rules import ExecutingRule, RetryRule
 from orchestrator.state.evaluation_report import RefusalKind
 
 

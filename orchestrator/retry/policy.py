@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.rules import FeedbackRule, RetryRule
+from orchestrator.retry.retry_rules import FeedbackRule, RetryRule
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 
 

@@ -22,7 +22,7 @@ from orchestrator.judging.feedback import (
 from orchestrator.retry.attempts import Attempt, find_best_record, read_attempts
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.repair import number_parts
-from orchestrator.retry.rules import (
+from orchestrator.retry.retry_rules import (
     AskHumanRule,
     CustomRule,
     EscalateRule,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from agents.contracts import GateDecision
+from agents.reply_types import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
 from orchestrator.retry.attempts import Outcome, find_best_record, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide

@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from orchestrator.errors import ResumeError
 from orchestrator.runs.index import checkpoint_config, describe_unknown_thread
 from orchestrator.runs.resume import PLANNER, state_from_values
-from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import MONITOR, NOTHING_UNDERWAY, OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr

@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agents.sync import run_sync
 from orchestrator.runs.launch import Launch, Launcher
-from orchestrator.runs.runner import Runner
+from orchestrator.runs.run_loop import Runner
 from orchestrator.runtime.events import Event
 from orchestrator.state.graph_state import OrchestratorState
 

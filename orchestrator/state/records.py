@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from agents.contracts import AnswerWord, GateDecision, HumanAnswer
+from agents.reply_types import AnswerWord, GateDecision, HumanAnswer
 from orchestrator.state.supervision_records import SupervisionRecord
 from orchestrator.state.usage import Usage
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from agents.contracts import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a public name of this package
+from agents.reply_types import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a public name of this package
 
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""

@@ -8,15 +8,15 @@ from typing import Final
 
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
-from agents.contracts import Unreadable
 from agents.models.transport_retry import TransportRetry
+from agents.reply_types import Unreadable
 from orchestrator.state.supervision_records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision import prompts
+from orchestrator.supervision import supervision_prompts as prompts
 from orchestrator.supervision.reconcile import SuperviseRequest, reconcile
 from orchestrator.supervision.replies import BROKEN, NOT_ALONE, R, VerdictReply, read_reply
 from orchestrator.supervision.statements import build_verdict

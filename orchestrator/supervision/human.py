@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.contracts import AnswerWord, HumanAnswer
+from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.quoting import quote_text, shorten
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord

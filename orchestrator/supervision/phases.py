@@ -10,7 +10,7 @@ from functools import partial
 from langchain_core.runnables import Runnable
 
 from agents.calls.conversation import Model
-from agents.contracts import Unreadable
+from agents.reply_types import Unreadable
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
@@ -22,7 +22,7 @@ from orchestrator.state.supervision_records import (
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision import prompts
+from orchestrator.supervision import supervision_prompts as prompts
 from orchestrator.supervision.agents import ModelSupervisor, PhaseAgent
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile

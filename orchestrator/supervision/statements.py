@@ -13,8 +13,8 @@ from typing import Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.contracts import Unreadable
 from agents.parsing.loose_json import replace_surrogates
+from agents.reply_types import Unreadable
 from evaluation.sensitive.quoting import shorten
 from orchestrator.state.supervision_records import (
     CommitKind,

@@ -14,7 +14,7 @@ from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.metric_table import find_threshold_problems
 from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.plain_contracts import (
     ContractFunction,

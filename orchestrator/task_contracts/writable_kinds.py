@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from agents.contracts import JsonSchema
+from agents.reply_types import JsonSchema
 
 
 @dataclass(frozen=True, slots=True)

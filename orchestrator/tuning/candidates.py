@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.rules import EscalateRule
+from orchestrator.retry.retry_rules import EscalateRule
 from orchestrator.tuning.replay import NamedPolicy, describe_rule
 from orchestrator.tuning.tune_spec import TuneSpec
 

@@ -14,7 +14,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
 from orchestrator.retry.decision import decide
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.rules import BaseRule
+from orchestrator.retry.retry_rules import BaseRule
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord

@@ -13,10 +13,10 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store
 from orchestrator.tuning.candidates import DEFAULT, Space, build_space
 from orchestrator.tuning.model_runs import ModelRunner
+from orchestrator.tuning.policy_search import Progress, build_trial, search
 from orchestrator.tuning.recommendation import TuneResult, recommend
 from orchestrator.tuning.recorded_replies import RecordedReplies
 from orchestrator.tuning.replay import NamedPolicy, RecordedRun, read_run
-from orchestrator.tuning.search import Progress, build_trial, search
 from orchestrator.tuning.study_tasks import read_tasks, split_tasks
 from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun, TaskRunner, Trial, choose_best
 from orchestrator.tuning.tune_spec import TuneSpec, read_spec

@@ -9,9 +9,9 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from agents import MonitoringAgent, prompts
-from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import require_clean_approvals
 from agents.prompts import find_boundary, verdict_request
+from agents.reply_types import UNREADABLE_PREFIX
 from agents.testing import ScriptedChatModel
 
 OBJECTIVE = "Write a haiku about the ocean"

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from agents import PlanningAgent
-from agents.contracts import plan_schema
+from agents.reply_types import plan_schema
 from agents.testing import ScriptedChatModel
 
 TWO = '{"plan": ["read", "write"]}'

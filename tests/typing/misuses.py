@@ -5,7 +5,7 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from evaluation import AgentRun, EvaluationContract, EvaluationReport, Rubric, evaluate
-from evaluation.inputs.rules import ContentRule
+from evaluation.inputs.content_rules import ContentRule
 from orchestrator import FeedbackRule, LangGraphOrchestrator, OrchestratorState, RetryPolicy
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]

@@ -21,8 +21,8 @@ from evaluation import (
     run_from_messages,
 )
 from evaluation.checks.kinds.counts import WordCount
+from evaluation.inputs.content_rules import ContentRule, LengthBounds, Threshold
 from evaluation.inputs.rubric import Criterion
-from evaluation.inputs.rules import ContentRule, LengthBounds, Threshold
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
 from evaluation.results.plain_report import JudgeFailed, JudgeScored
 from orchestrator import (

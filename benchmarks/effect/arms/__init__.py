@@ -19,7 +19,7 @@ from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
 from orchestrator import FeedbackRule, RepairRule, ResampleRule, RetryPolicy
-from orchestrator.retry.rules import RetryRule
+from orchestrator.retry.retry_rules import RetryRule
 
 _planned = partial(Orchestrated, is_planned=True)
 

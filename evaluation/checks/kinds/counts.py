@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
-from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text
-from evaluation.checks.context import CheckContext
-from evaluation.checks.search import count_phrase
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text
 from evaluation.checks.segmentation import Amount
+from evaluation.checks.text_search import count_phrase
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
 from evaluation.validation.input_model import describe_idle_bound

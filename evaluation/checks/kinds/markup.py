@@ -7,8 +7,8 @@ from typing import ClassVar, Final, Literal
 
 import regex
 
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.kinds.data_formats import find_tables
 from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM

@@ -7,8 +7,8 @@ from typing import ClassVar, Final, Literal
 
 import regex
 
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.segmentation import CONTENT
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters

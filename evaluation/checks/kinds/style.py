@@ -6,8 +6,8 @@ from typing import ClassVar, Final, Literal
 
 import regex
 
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.language import LANGUAGES, LanguageCode, find_other, guess_language, is_language
 from evaluation.sensitive.quoting import quote_text

@@ -10,11 +10,11 @@ from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text
-from evaluation.checks.context import NOT_RUN_WORDS, CheckContext, ToolUse
+from evaluation.checks.check_context import NOT_RUN_WORDS, CheckContext, ToolUse
+from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text
 from evaluation.checks.kinds.counts import CountCheck, to_amount
-from evaluation.checks.search import has_phrase
 from evaluation.checks.segmentation import Amount
+from evaluation.checks.text_search import has_phrase
 from evaluation.facts.sourced_facts import Source, Unsourced, find_claimed_actions, find_unsourced
 from evaluation.importers.tool_answers import describes_error
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem

@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evaluation.checks.base import BaseCheck, CheckKind, Covers, Observation, Text, join_quoted
-from evaluation.checks.context import CheckContext
-from evaluation.checks.search import (
+from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text, join_quoted
+from evaluation.checks.segmentation import compile_phrase
+from evaluation.checks.text_search import (
     any_true,
     has_number,
     has_pattern,
@@ -18,7 +19,6 @@ from evaluation.checks.search import (
     shows_pattern,
     shows_phrase,
 )
-from evaluation.checks.segmentation import compile_phrase
 from evaluation.patterns.regex import PatternText
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import MonitoringAgent, require_clean_approvals
+from agents.reply_types import UNREADABLE_PREFIX
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.answers import JudgeFailure

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evaluation.facts.lost_facts import find_lost_facts
-from evaluation.inputs.rules import Threshold
+from evaluation.inputs.content_rules import Threshold
 from evaluation.inputs.short_forms import is_demanding
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS
 from evaluation.results.alerts import join_names

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from evaluation.checks.context import NOT_RUN_WORDS
+from evaluation.checks.check_context import NOT_RUN_WORDS
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.action_differences import Difference, find_differences
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep

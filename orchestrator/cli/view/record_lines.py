@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.text import Text
 
-from agents.contracts import HumanAnswer
+from agents.reply_types import HumanAnswer
 from evaluation import ContractError
 from evaluation.checks import BaseCheck, CheckContext, read_checks
 from orchestrator.cli.view.terminal_text import clean, format_usage, one_line

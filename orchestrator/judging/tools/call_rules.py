@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from evaluation.checks.context import NOT_RUN_WORDS
+from evaluation.checks.check_context import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
 from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.state.evaluation_report import FAILURES, Report, mapping, outcomes_of

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Final
 
-from evaluation.checks.context import CheckContext, ToolUse
+from evaluation.checks.check_context import CheckContext, ToolUse
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.facts.sourced_facts import find_claimed_actions
 from orchestrator.judging.output import merge_contracts

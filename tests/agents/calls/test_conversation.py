@@ -9,7 +9,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel, G
 from langchain_core.messages import AIMessage
 
 from agents import UNREADABLE_PREFIX, MonitoringAgent
-from agents.contracts import VERDICT_SCHEMA
+from agents.reply_types import VERDICT_SCHEMA
 
 MET = '{"feedback": "met", "success": true}'
 PARTIAL = '{"success": true, "feedback": "all is w'

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from agents.contracts import UNREADABLE_PREFIX, Unreadable
 from agents.parsing.loose_json import CONTAINER_LIMIT
 from agents.parsing.verdicts import read_verdict
+from agents.reply_types import UNREADABLE_PREFIX, Unreadable
 from tests.fakes.model_text import BOM, FENCE, MEGABYTE, verdict_of
 
 UNREADABLE = "unreadable"

@@ -11,15 +11,15 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agents.calls.journal import hash_call
-from agents.contracts import HumanAnswer
 from agents.errors import CallHaltedError
+from agents.reply_types import HumanAnswer
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.evidence import Evidence
-from orchestrator.nodes.base import Node, emit_verdicts, get_context
+from orchestrator.nodes.node_types import Node, emit_verdicts, get_context
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.langgraph_internals import read_task_id
 from orchestrator.runtime.recording.usage_recorder import read_recorder
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate

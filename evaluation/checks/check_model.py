@@ -11,7 +11,7 @@ import regex
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.config import JsonDict
 
-from evaluation.checks.context import CheckContext
+from evaluation.checks.check_context import CheckContext
 from evaluation.sensitive.quoting import quote_text
 from evaluation.validation.input_model import InputModel
 from evaluation.values import Severity

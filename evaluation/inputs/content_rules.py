@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from evaluation.checks.base import Text
+from evaluation.checks.check_model import Text
 from evaluation.patterns.json_schema import AnySchema
 from evaluation.patterns.regex import PatternText
 from evaluation.validation.input_model import InputModel, describe_idle_bound

@@ -22,8 +22,8 @@ from orchestrator.retry.verdict_updates import (
 )
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import failed_kinds

@@ -20,7 +20,6 @@ from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.locks import lock_thread
 from orchestrator.runs.resume import find_open_question
-from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import (
     Event,
     Hook,
@@ -31,6 +30,7 @@ from orchestrator.runtime.events import (
     notify_hooks,
     with_log,
 )
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr
