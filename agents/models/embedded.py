@@ -71,7 +71,10 @@ def embedded_endpoint(weights: Path | None = None, n_ctx: int | None = None) -> 
     with _lock:
         running = _running.get(file)
         # In a forked child, poll says that its parent's server has ended, so the child starts its own.
-        if running is None or running[0].poll() is not None:
+        if running is not None and running[0].poll() is not None:
+            _stop(running[0])  # closes its pipes
+            running = None
+        if running is None:
             running = _running[file] = _start(file, n_ctx or DEFAULT_N_CTX)
     endpoint = running[1]
     if n_ctx not in (None, endpoint.n_ctx):

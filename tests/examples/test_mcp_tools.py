@@ -30,7 +30,7 @@ def test_the_example_prints_what_the_servers_tools_returned():
         "tools: price_of, with_tax",
         "price_of({'title': 'Moby Dick'}) returned 12.5",
         "with_tax({'amount': 12.5}) returned 13.38",
-        "success, checked: Moby Dick costs 12.5 euros, 13.38 with tax.",
+        "success, unverified: Moby Dick costs 12.5 euros, 13.38 with tax.",
     ]
 
 
