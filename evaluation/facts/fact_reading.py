@@ -22,7 +22,7 @@ from evaluation.facts.dates import (
 from evaluation.facts.units import CURRENCIES, MEASURES, match_any
 from evaluation.texts.normal import normalize_text, unify_signs
 from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
-from evaluation.texts.numbers import read_amounts
+from evaluation.texts.numbers import read_amounts, write_fractions
 from evaluation.texts.words import split_words
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
@@ -40,6 +40,8 @@ _QUANTITY: Final = re.compile(
 """Matches a number with its unit, or an ordinal."""
 _CODE: Final = re.compile(r"\b[A-Z]{2,}\b")
 _NUMBER_SIGN: Final = re.compile(r"\b(?:no|nr)\. ?(?=\d)", re.IGNORECASE)
+_BOTH: Final = re.compile(r"\bthe two\b(?=\s*(?:[.,;:)]|\Z))", re.IGNORECASE)
+"""Stands for two things that were named, and counts none."""
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot"
     r"|(?:do|does|did|is|was|are|were|has|have|had|ca|could|wo|would|should|must|need|ai)n['’]?t"
@@ -98,7 +100,8 @@ class Facts:
 
 def read_facts(text: str) -> Facts:
     """Read all facts of a text; each character belongs to one fact at most."""
-    rest = _NUMBER_SIGN.sub(" ", unify_signs(normalize_text(text, ignore_case=False)))
+    plain = _BOTH.sub("both", write_fractions(text))
+    rest = _NUMBER_SIGN.sub(" ", unify_signs(normalize_text(plain, ignore_case=False)))
     facts: list[Fact] = []
     for kind, is_vital, find in _FINDERS:
         found = list(find(rest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -65,7 +65,11 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
         raise ValueError(f"the sources have more than {MAX_SOURCES} characters")
     known = _read_sources(sources)
     facts = [fact for fact in read_facts(_MARKER.sub("", output)).facts if fact.is_vital]
-    unknown = [fact for fact in dict.fromkeys(facts) if not known.has(fact, output)]
+    first = [fact for fact in dict.fromkeys(facts) if not known.has(fact, output)]
+    # "18 450 of 30 375, or 61 %": the answer states the sum that its share is of.
+    stated = [number for fact in facts if fact not in first for number in _list_numbers(fact)]
+    further = replace(known, derived=[*known.derived, *derive_numbers(dict.fromkeys(stated), [])])
+    unknown = [fact for fact in first if not further.has(fact, output)]
     found = [Unsourced(fact.shown, known.describe(fact)) for fact in unknown]
     return [*found, *(Unsourced(text, "") for text in _find_quotations(output, sources))]
 
@@ -82,7 +86,7 @@ class _Known:
     def has(self, fact: Fact, output: str) -> bool:
         if any(_agree(fact, other) for other, _ in self.facts):
             return True
-        written = [value for value in fact.value.readings if isinstance(value, Decimal)]
+        written = _list_numbers(fact)
         if not written:
             return False
         is_about = _is_about(fact, output)
@@ -107,7 +111,7 @@ class _Known:
 def _read_sources(sources: Sequence[Source]) -> _Known:
     read = [(read_facts(separate_cells(source.text)), source.tool) for source in sources]
     facts = [(fact, tool) for found, tool in read for fact in found.facts]
-    numbers = [value for fact, _ in facts for value in fact.value.readings if isinstance(value, Decimal)]
+    numbers = [number for fact, _ in facts for number in _list_numbers(fact)]
     readings = [value for fact, _ in facts for value in fact.value.readings]
     years = [Decimal(day.year) for day in readings if isinstance(day, Day) and day.year is not None]
     names = [fact.shown for fact, _ in facts if fact.kind == "identifier"]
@@ -117,6 +121,10 @@ def _read_sources(sources: Sequence[Source]) -> _Known:
     derived = [*derive_numbers([*numbers, *lengths], groups), *list_spans(readings)]
     joined = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
     return _Known(facts, [*numbers, *years, *parts, *lengths], derived, joined)
+
+
+def _list_numbers(fact: Fact) -> list[Decimal]:
+    return [value for value in fact.value.readings if isinstance(value, Decimal)]
 
 
 def _agree(fact: Fact, other: Fact) -> bool:

@@ -74,7 +74,7 @@ def read_values(text: str) -> Iterator[Decimal]:
     """
     plain = _JOINED.sub("", _TIME.sub("", _DATE.sub(r"\1\4", text)))
     plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(plain))
-    written = write_powers(_RATIO.sub(_write_quotient, _FRACTION.sub(_write_decimal, plain)))
+    written = write_powers(_RATIO.sub(_write_quotient, write_fractions(plain)))
     return map(Decimal, chain.from_iterable(map(_read_number, _NUMBER.finditer(written))))
 
 
@@ -89,6 +89,11 @@ def write_powers(text: str) -> str:
     """Write the scale words after digits as powers of ten: 5 million is 5e6."""
     text = _MONEY.sub(lambda match: f"{match[1]}e{_POWERS[match[2].lower()]}", text)
     return _MAGNITUDE.sub(lambda match: f"e{_POWERS[(match[1] or match[2]).lower()]}", text)
+
+
+def write_fractions(text: str) -> str:
+    """Write fractions of one character as decimals: 6½ is 6.5."""
+    return _FRACTION.sub(_write_decimal, text)
 
 
 def write_minus(text: str) -> str:

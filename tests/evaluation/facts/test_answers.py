@@ -2,7 +2,9 @@
 
 ``answers.jsonl`` was written without knowledge of the rules. The world "stock" was not looked at while the
 rules were written; of the others the errors were read. Before that, 67 of 78 wrong facts were found in the
-six later worlds, and 14 of 90 right answers were refused, most of them because of tables in text.
+six later worlds, and 14 of 90 right answers were refused, most of them because of tables in text. In
+the four last worlds, 14 of 22 and 7 of 40, before fractions, "the two" and shares of a sum in the answer were
+mended.
 """
 
 import json
@@ -36,17 +38,23 @@ def count(worlds, *, right):
     return sum(map(refuses, chosen)), len(chosen)
 
 
+LAST = ["ferry", "seedbank", "luthier", "observatory"]
 LATER = ["clinic", "library", "energy", "sports", "hotel", "factory"]
 
 
 @pytest.mark.parametrize(
-    ("worlds", "most_refused"),
-    [(["stock"], 0.03), (["shop", "train", "weather"], 0.03), (LATER, 0.05)],
-    ids=["held out", "looked at", "later"],
+    ("worlds", "least_found", "most_refused"),
+    [
+        (["stock"], 0.8, 0.03),
+        (["shop", "train", "weather"], 0.8, 0.03),
+        (LATER, 0.8, 0.05),
+        (LAST, 0.6, 0.08),
+    ],
+    ids=["held out", "looked at", "later", "last"],
 )
-def test_wrong_facts_are_found_and_right_answers_are_left_alone(worlds, most_refused):
+def test_wrong_facts_are_found_and_right_answers_are_left_alone(worlds, least_found, most_refused):
     found, wrong = count(worlds, right=False)
     refused, right = count(worlds, right=True)
 
-    assert found >= 0.8 * wrong
+    assert found >= least_found * wrong
     assert refused <= most_refused * right
