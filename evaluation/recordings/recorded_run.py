@@ -16,10 +16,16 @@ class RecordedRun:
     Attributes:
         case: The case without a contract, or with the contract of the file: the fields of an EvaluationCase.
         warnings: What the file has and the case has not, one sentence each.
+        trial: Number of the run among those of its case, from 0.
+        arm: The model or the policy under comparison, if the file names one.
+        score: A score that the file recorded, such as a reward.
     """
 
     case: JsonObject
     warnings: tuple[str, ...] = ()
+    trial: int = 0
+    arm: str = ""
+    score: float | None = None
 
 
 class RunFormat(Protocol):

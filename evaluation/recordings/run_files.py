@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
@@ -145,7 +146,8 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
     for number, run in enumerate(runs, 1):
         place = where if len(runs) == 1 else f"{where}#{number}"
         name = run.case.get("case_id") or place
-        yield RecordedRun({**run.case, "case_id": name}, tuple(f"{place}: {text}" for text in run.warnings))
+        warnings = tuple(f"{place}: {text}" for text in run.warnings)
+        yield replace(run, case={**run.case, "case_id": name}, warnings=warnings)
     if not runs:
         yield UnreadableCase(where, f"this {found.name} has no run of an agent")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
-from evaluation.results.findings import EvaluationStatus
+from evaluation.evalset.case_result import CaseResult
 from evaluation.texts.normal import remove_unseen
 
 _MOST_ROWS: Final = 50
@@ -19,32 +18,13 @@ _MARKDOWN_SIGNS: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]
 _SUITE: Final = "evaluation"
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """The result of one run.
-
-    Attributes:
-        name: The name of the run.
-        status: The status of its report.
-        basis: What a passing status rests on: checked, judged or unverified.
-        reasons: What to look at, the most severe first.
-        is_accepted: Whether the run passes the gate.
-    """
-
-    name: str
-    status: EvaluationStatus
-    basis: str
-    reasons: tuple[str, ...]
-    is_accepted: bool
-
-
-def write_csv(path: str | Path, results: Sequence[RunResult]) -> None:
+def write_csv(path: str | Path, results: Sequence[CaseResult]) -> None:
     """Writes one row for each run. Raises OSError if the file cannot be written."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["run", "status", "basis", "accepted", "reasons"])
         writer.writerows(
-            [_guard(each.name), each.status, each.basis, each.is_accepted, _guard("; ".join(each.reasons))]
+            [_guard(each.name), each.status, each.basis, each.accepted, _guard("; ".join(each.reasons))]
             for each in results
         )
 
@@ -54,14 +34,14 @@ def _guard(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def write_junit(path: str | Path, results: Sequence[RunResult]) -> None:
+def write_junit(path: str | Path, results: Sequence[CaseResult]) -> None:
     """Writes a JUnit report: a test for each run. Raises OSError if the file cannot be written."""
-    failed = [each for each in results if not each.is_accepted]
+    failed = [each for each in results if not each.accepted]
     counts = {"tests": str(len(results)), "failures": str(len(failed))}
     suite = Element("testsuite", {"name": _SUITE, **counts})
     for each in results:
         case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(each.name)})
-        if not each.is_accepted:
+        if not each.accepted:
             reasons = [_to_xml(reason) for reason in each.reasons]
             message = reasons[0] if reasons else each.status
             SubElement(case, "failure", {"message": message, "type": each.status}).text = "\n".join(reasons)
@@ -73,14 +53,14 @@ def _to_xml(text: str) -> str:
     return remove_unseen(text).encode("utf-8", "replace").decode("utf-8")
 
 
-def write_markdown(path: str | Path, results: Sequence[RunResult]) -> None:
+def write_markdown(path: str | Path, results: Sequence[CaseResult]) -> None:
     """Writes a summary, and a table of the runs that fail the gate; raises OSError as the others do."""
     Path(path).write_text(format_markdown(results), encoding="utf-8")
 
 
-def format_markdown(results: Sequence[RunResult]) -> str:
+def format_markdown(results: Sequence[CaseResult]) -> str:
     """Formats a summary, and a table of the runs that fail the gate."""
-    failed = [each for each in results if not each.is_accepted]
+    failed = [each for each in results if not each.accepted]
     counts = ", ".join(
         f"{count} {status}" for status, count in Counter(each.status for each in results).items()
     )
@@ -93,7 +73,7 @@ def format_markdown(results: Sequence[RunResult]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _format_row(result: RunResult) -> str:
+def _format_row(result: CaseResult) -> str:
     reason = result.reasons[0] if result.reasons else ""
     cells = [result.name, result.status, reason]
     return f"| {' | '.join(cell.translate(_MARKDOWN_SIGNS) for cell in cells)} |"

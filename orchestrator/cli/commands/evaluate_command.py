@@ -15,20 +15,20 @@ from rich.console import Console
 from rich.text import Text
 
 from agents import load_model
-from evaluation import EvaluationReport
+from evaluation.evalset.case_result import CaseResult
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, StateFormat, read_runs
-from evaluation.reporting.result_files import RunResult, write_csv, write_junit, write_markdown
+from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from evaluation.values import as_object
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.session.recorded_evaluation import FailOn, RecordedEvaluation
 from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.session.task_files import read_evaluation_contract
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.terminal_text import count_noun, one_line
 from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.recorded_evaluation import FailOn, RecordedEvaluation
 from orchestrator.state.records import Requirement
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
@@ -81,13 +81,13 @@ def evaluate(  # noqa: PLR0917
         model = None if judge is None else RubricJudge(load_model(judge))
         fields = read_evaluation_contract(contract)
         evaluation = RecordedEvaluation(fields, fail_on, require, model)
-        results: list[RunResult] = []
+        results: list[CaseResult] = []
         with _open_runs(files or [], thread or [], db) as runs:
-            for result, report in evaluation.evaluate(runs):
-                results.append(result)
+            for result in evaluation.evaluate(runs):
+                results.append(result.without_run())
                 if json:
-                    typer.echo(_to_line(result, report))
-                elif not result.is_accepted or result.status != "passed":
+                    typer.echo(_to_line(result))
+                elif not result.accepted or result.status != "passed":
                     build_console().print(_draw_result(result))
         for path, write in ((csv, write_csv), (junit, write_junit), (markdown, write_markdown)):
             _write(path, write, results)
@@ -116,7 +116,7 @@ def _open_runs(files: Sequence[Path], threads: Sequence[str], db: str | None) ->
 
 
 def _write(
-    path: str | None, write: Callable[[str, Sequence[RunResult]], None], results: list[RunResult]
+    path: str | None, write: Callable[[str, Sequence[CaseResult]], None], results: list[CaseResult]
 ) -> None:
     if path is None:
         return
@@ -128,21 +128,20 @@ def _write(
         ) from None
 
 
-def _to_line(result: RunResult, report: EvaluationReport) -> str:
-    named = {"run": result.name, "accepted": result.is_accepted, "basis": result.basis}
-    return dumps({**named, **report.model_dump(mode="json")})
+def _to_line(result: CaseResult) -> str:
+    return dumps({"run": result.name, "accepted": result.accepted, "basis": result.basis, **result.report})
 
 
-def _draw_result(result: RunResult) -> Text:
+def _draw_result(result: CaseResult) -> Text:
     head = (result.status, _COLOURS.get(result.status, "red"))
     reason = one_line(result.reasons[0], 300) if result.reasons else ""
     return Text.assemble(head, f"  {one_line(result.name)}  {reason}")
 
 
-def _conclude(evaluation: RecordedEvaluation, results: Sequence[RunResult], console: Console) -> None:
+def _conclude(evaluation: RecordedEvaluation, results: Sequence[CaseResult], console: Console) -> None:
     """Prints the counts, the bases of the accepted runs, and the unread parts; exits."""
-    accepted = [result for result in results if result.is_accepted]
-    refused = [result for result in results if not result.is_accepted]
+    accepted = [result for result in results if result.accepted]
+    refused = [result for result in results if not result.accepted]
     statuses = _count(result.status for result in results)
     lines = [f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"]
     if accepted:

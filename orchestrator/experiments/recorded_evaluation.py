@@ -1,4 +1,4 @@
-"""Evaluates recorded runs: ``orchestrator evaluate``."""
+"""Evaluates recorded runs, and decides which of them are accepted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, cast
 
 from evaluation import EvaluationReport, evaluate_many, find_trust
+from evaluation.evalset.case_result import CaseResult, describe_run
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
-from evaluation.reporting.result_files import RunResult
 from evaluation.values import JsonObject, as_list, as_object
 from orchestrator.judging.basis import find_basis, is_enough
 from orchestrator.judging.evidence import read_evidence
@@ -37,33 +37,36 @@ class RecordedEvaluation:
         fail_on: The least severe status that is not accepted.
         require: What an accepted status has to rest on; None for anything.
         judge: Scores what no program can; None for none.
+        keeps_runs: Whether a result has the run and its contract, which costs a search for sensitive data.
         unread: What could not be read, and what was ignored, one sentence each.
         problems: How many runs could not be read.
+        next_trials: The number of the next run of each case and arm.
     """
 
     contract: JsonObject | None
     fail_on: FailOn = "failed"
     require: Requirement | None = None
     judge: RubricJudge | None = None
+    keeps_runs: bool = False
     unread: list[str] = field(default_factory=list)
     problems: int = 0
+    next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[tuple[RunResult, EvaluationReport]]:
-        """Yields the result and the report of each run, in their order."""
-        cases: deque[JsonObject] = deque()
-        reports = evaluate_many(self._list_cases(runs, cases), judge=self.judge)
-        for report in reports:
-            yield self._judge_report(report, cases.popleft()), report
+    def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
+        """Yields the result of each run, in their order."""
+        waiting: deque[RecordedRun] = deque()
+        for report in evaluate_many(self._list_cases(runs, waiting), judge=self.judge):
+            yield self._judge_report(report, waiting.popleft())
 
-    def _list_cases(self, runs: Iterable[ReadRun], cases: deque[JsonObject]) -> Iterator[JsonObject]:
+    def _list_cases(self, runs: Iterable[ReadRun], waiting: deque[RecordedRun]) -> Iterator[JsonObject]:
         for run in runs:
             if isinstance(run, UnreadableCase):
                 self.problems += 1
                 self.unread.append(f"{run.where}: {run.problem}")
                 continue
             self.unread.extend(run.warnings)
-            cases.append(self._add_contract(run))
-            yield cases[-1]
+            waiting.append(replace(run, case=self._add_contract(run)))
+            yield waiting[-1].case
 
     def _add_contract(self, run: RecordedRun) -> JsonObject:
         calls = as_list(as_object(run.case.get("agent_run")).get("tool_calls"))
@@ -72,19 +75,38 @@ class RecordedEvaluation:
         # The contract of the run itself is the closer one.
         return {**(contract if self.contract is None else self.contract), **run.case}
 
-    def _judge_report(self, report: EvaluationReport, case: JsonObject) -> RunResult:
-        basis = self._find_basis(report, case)
+    def _judge_report(self, report: EvaluationReport, run: RecordedRun) -> CaseResult:
+        plain = report.model_dump(mode="json")
+        basis = self._find_basis(plain, run.case)
         is_low = _SEVERITY.index(report.status) < _SEVERITY.index(self.fail_on)
-        is_accepted = is_low and is_enough(basis, self.require)
+        accepted = is_low and is_enough(basis, self.require)
         reasons = tuple(str(alert["reason"]) for alert in report.alerts if alert["severity"] != "info")
         reasons = tuple(report.errors) or reasons
-        if is_low and not is_accepted:
+        if is_low and not accepted:
             reasons = (f"it rests on less than --require {self.require}: {basis}", *reasons)
-        return RunResult(str(report.case_id), report.status, basis, reasons[:MOST_REASONS], is_accepted)
+        name = str(report.case_id)
+        return CaseResult(
+            name=name,
+            arm=run.arm,
+            trial=self._number_trial(name, run),
+            status=report.status,
+            basis=basis,
+            accepted=accepted,
+            reasons=reasons[:MOST_REASONS],
+            report=plain,
+            score=run.score,
+            **(describe_run(run.case) if self.keeps_runs else {}),
+        )
 
-    def _find_basis(self, report: EvaluationReport, case: JsonObject) -> Basis:
+    def _number_trial(self, name: str, run: RecordedRun) -> int:
+        """Returns the number of the run. A further run with the name of another is a further trial."""
+        trial = max(run.trial, self.next_trials.get((name, run.arm), 0))
+        self.next_trials[name, run.arm] = trial + 1
+        return trial
+
+    def _find_basis(self, report: dict[str, object], case: JsonObject) -> Basis:
         contract = cast("PlainContract", {name: case[name] for name in case if name != "agent_run"})
-        evidence = read_evidence(cast("Report", report.model_dump(mode="json")), contract)
+        evidence = read_evidence(cast("Report", report), contract)
         if self.judge is not None and evidence.judge and not evidence.is_checked:
             evidence = replace(evidence, trust=find_trust(self.judge.identity))
         return find_basis(evidence)

@@ -1,0 +1,138 @@
+"""Stores the results of an evaluation as they come, in JSON Lines: a header, then one result a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Final, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from evaluation.errors import ContractError
+from evaluation.evalset.case_result import CaseResult
+from evaluation.validation.input_model import InputModel
+from evaluation.validation.json_data import parse_json
+from evaluation.validation.problems import describe_errors
+from evaluation.values import VersionOne
+
+FORMAT: Final = "plan-execute-monitor evaluation"
+_LONGEST_HEADER: Final = 1_000_000
+"""Bytes; a longer first line is that of another file."""
+_Line = TypeVar("_Line", bound=InputModel)
+
+
+class EvaluationHeader(InputModel):
+    """The first line: of which cases and with which options the results are."""
+
+    format: Literal["plan-execute-monitor evaluation"] = FORMAT
+    version: VersionOne = 1
+    created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    """When the evaluation began, in ISO 8601."""
+    options: dict[str, object] = Field(default_factory=dict)
+    """The options that the results depend on, such as the models, by name."""
+    cases: str = ""
+    """A digest of the cases; empty for recorded runs."""
+
+
+def is_stored_evaluation(path: Path) -> bool:
+    """Return whether a file begins as a stored evaluation does; raises OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return FORMAT.encode() in file.read(200)
+
+
+def read_header(path: Path) -> EvaluationHeader:
+    """Read the first line of a stored evaluation; raises as ``read_results`` does."""
+    with path.open("rb") as file:
+        return _read_header(file, path.name)
+
+
+def read_results(path: Path) -> Iterator[CaseResult]:
+    """Yield the results of a stored evaluation. A last line that a crash has cut is left out.
+
+    Raises:
+        ContractError: It is no stored evaluation, of another version, a line is wrong, or two lines have the
+            same name, arm and trial; the sentence names the file and the line.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        _read_header(file, path.name)
+        seen: dict[tuple[str, str, int], int] = {}
+        for number, line in enumerate(file, 2):
+            if not line.endswith(b"\n"):
+                return
+            where = f"{path.name}:{number}"
+            result = _read_line(line, where, CaseResult)
+            if (first := seen.setdefault(result.key, number)) != number:
+                raise ContractError(
+                    f"{where}: the case {result.name!r} has the same arm and trial as in line {first}; "
+                    "leave one of them out"
+                )
+            yield result
+
+
+@contextmanager
+def append_results(
+    path: Path, header: EvaluationHeader
+) -> Iterator[tuple[list[CaseResult], Callable[[CaseResult], None]]]:
+    """Open a file that stores results as they come. A file with results of the same cases is continued.
+
+    Yields:
+        The results that the file has, and a function that appends one.
+
+    Raises:
+        ContractError: The file is no stored evaluation, or one of other cases or options.
+        OSError: The file cannot be read or written.
+    """
+    stored = []
+    if path.exists() and path.stat().st_size:
+        _check_same(read_header(path), header, path.name)
+        stored = [*read_results(path)]
+        _cut_last_line(path)
+    with path.open("ab") as file:
+        if not file.tell():
+            _append(file, header)
+        yield stored, lambda result: _append(file, result)
+
+
+def _append(file: BinaryIO, line: InputModel) -> None:
+    # One write and a flush, so that a crash cuts the last line at most.
+    file.write(line.model_dump_json(exclude_defaults=isinstance(line, CaseResult)).encode() + b"\n")
+    file.flush()
+
+
+def _cut_last_line(path: Path) -> None:
+    data = path.read_bytes()
+    if not data.endswith(b"\n"):
+        with path.open("r+b") as file:
+            file.truncate(data.rfind(b"\n") + 1)
+
+
+def _check_same(stored: EvaluationHeader, header: EvaluationHeader, name: str) -> None:
+    options = {**stored.options, **header.options}
+    changed = [each for each in options if stored.options.get(each) != header.options.get(each)]
+    if stored.cases != header.cases or changed:
+        what = f"other options ({', '.join(changed)})" if changed else "other cases"
+        raise ContractError(f"{name} has results of {what}; give another file, or the command it began with")
+
+
+def _read_header(file: BinaryIO, name: str) -> EvaluationHeader:
+    line = file.readline(_LONGEST_HEADER)
+    if FORMAT.encode() not in line:
+        raise ContractError(f"{name}:1: this is no stored evaluation; give a file that --out wrote")
+    return _read_line(line, f"{name}:1", EvaluationHeader)
+
+
+def _read_line(line: bytes, where: str, model: type[_Line]) -> _Line:
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        raise ContractError(f"{where}: {_describe(error, line, model)}") from None
+
+
+def _describe(error: ValidationError, line: bytes, model: type[InputModel]) -> str:
+    try:
+        return "; ".join(describe_errors(error, parse_json(line), [*model.model_fields], "the line"))
+    except ValueError as problem:
+        return str(problem)

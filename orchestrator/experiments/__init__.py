@@ -1,0 +1,1 @@
+"""Evaluates many runs: recorded ones, and cases that are executed."""

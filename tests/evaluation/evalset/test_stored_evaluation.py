@@ -1,0 +1,104 @@
+"""A stored evaluation survives a crash, and never mixes results of different evaluations."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import ContractError
+from evaluation.evalset.case_result import CaseResult, describe_run
+from evaluation.evalset.stored_evaluation import (
+    EvaluationHeader,
+    append_results,
+    is_stored_evaluation,
+    read_header,
+    read_results,
+)
+
+HEADER = EvaluationHeader(options={"model": "m"}, cases="abc")
+
+
+def result(name="greeting", trial=0, **fields):
+    return CaseResult(name=name, trial=trial, status="passed", basis="checked", accepted=True, **fields)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file with two results."""
+    path = tmp_path / "results.jsonl"
+    with append_results(path, HEADER) as (_, append):
+        append(result(agent_run={"final_output": "Hello"}, reasons=("one",), score=0.5))
+        append(result(trial=1, correct=False))
+    return path
+
+
+def test_results_are_read_as_they_were_stored(file):
+    first, second = read_results(file)
+
+    assert first == result(agent_run={"final_output": "Hello"}, reasons=("one",), score=0.5)
+    assert second == result(trial=1, correct=False)
+    assert read_header(file) == HEADER
+    assert is_stored_evaluation(file)
+
+
+def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
+    with append_results(tmp_path / "results.jsonl", HEADER) as (_, append):
+        append(result())
+        assert [*read_results(tmp_path / "results.jsonl")] == [result()]
+
+
+def test_a_last_line_that_a_crash_cut_is_left_out_and_written_over(file):
+    file.write_bytes(file.read_bytes()[:-9])
+
+    assert [each.trial for each in read_results(file)] == [0]
+    with append_results(file, HEADER) as (stored, append):
+        append(result(trial=1))
+    assert [each.trial for each in stored] == [0]
+    assert [each.trial for each in read_results(file)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (EvaluationHeader(options={"model": "other"}, cases="abc"), r"of other options \(model\); give"),
+        (EvaluationHeader(options={"model": "m"}, cases="def"), "of other cases; give another file"),
+    ],
+)
+def test_results_of_other_cases_or_options_are_refused_and_kept(file, header, message):
+    before = file.read_bytes()
+
+    with pytest.raises(ContractError, match=message), append_results(file, header):
+        pass
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"version":1', '"version":2'), "results.jsonl:1: version: give 1"),
+        (("plan-execute-monitor evaluation", "another"), "results.jsonl:1: this is no stored evaluation"),
+        (('"trial":1,', ""), "results.jsonl:3: the case 'greeting' has the same arm and trial as in line 2"),
+        (('{"name"', '["name"'), "results.jsonl:2: this is not JSON"),
+        (('"status":"passed"', '"status":"fine"'), "results.jsonl:2: status: give 'passed', 'warning'"),
+        (('"score"', '"scores"'), "results.jsonl:2: scores: no field has this name; write 'score'"),
+    ],
+)
+def test_a_wrong_line_is_named(file, change, message):
+    file.write_text(file.read_text().replace(*change))
+
+    with pytest.raises(ContractError) as caught:
+        [*read_results(file)]
+    assert message in str(caught.value)
+
+
+def test_nothing_sensitive_of_a_run_is_kept():
+    case = {
+        "case_id": "login",
+        "agent_run": {"input": "Use password=tr0ub4dor&3", "final_output": "I used tr0ub4dor&3."},
+        "required_content": [{"text": "tr0ub4dor&3"}],
+    }
+
+    parts = describe_run(case)
+
+    assert parts["agent_run"]["final_output"] == "I used [password]."
+    assert "tr0ub4dor" not in str(parts)
+    assert parts["expected"].keys() == {"required_content"}
