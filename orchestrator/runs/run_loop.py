@@ -9,7 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Command, StreamMode
@@ -134,7 +136,7 @@ class Runner:
         yield start.event
         state = start.state
         try:
-            config = self.launcher.build_config(run.thread_id, run.began, config)
+            config = self.launcher.build_config(run.thread_id, run.began, self._add_handlers(config))
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, TextStreamed) and "messages" not in modes:
@@ -159,6 +161,13 @@ class Runner:
             yield RunInterrupted(thread_id=run.thread_id, state=state)
             return
         yield await self._build_last_event(run, state)
+
+    def _add_handlers(self, config: RunnableConfig) -> RunnableConfig:
+        """Adds the hooks that LangChain can call, too, as a tracer of calls is one."""
+        handlers: list[BaseCallbackHandler] = [
+            hook for hook in self.hooks if isinstance(hook, BaseCallbackHandler)
+        ]
+        return merge_configs(config, {"callbacks": handlers}) if handlers else config
 
     async def _build_last_event(self, run: RunContext, state: OrchestratorState) -> Event:
         thread_id = run.thread_id
