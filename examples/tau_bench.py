@@ -87,7 +87,7 @@ def main(path: str) -> None:
         trials: defaultdict[str, list[bool]] = defaultdict(list)
         for run, won in zip(runs, verdicts, strict=True):
             trials[str(run["task_id"])].append(won)
-        rates = {k: pass_hat_k(trials, k) for k in range(1, 5)}
+        rates = {k: pass_hat_k(trials, k).value for k in range(1, 5)}
         columns = [f"pass^{k} {rate:.4f}" for k, rate in rates.items() if rate is not None]
         print(f"{title:<9} {'  '.join(columns)}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 import pytest
 from hypothesis import assume, given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.errors import ContractError
-from evaluation.statistics.intervals import pass_hat_k, proportion
+from evaluation.statistics.intervals import pass_at_k, pass_hat_k, proportion
 from evaluation.statistics.quantiles import beta_quantile, t_quantile
 
 PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
@@ -54,7 +55,7 @@ def test_a_quantile_of_beta_is_scipys(probability, a, b):
 def test_pass_hat_k_is_the_share_of_all_choices_of_k_trials(outcomes, k):
     k = min(k, len(outcomes))
     choices = list(itertools.combinations(outcomes, k))
-    assert pass_hat_k({"t": outcomes}, k) == pytest.approx(sum(map(all, choices)) / len(choices))
+    assert pass_hat_k({"t": outcomes}, k).value == pytest.approx(sum(map(all, choices)) / len(choices))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +63,31 @@ def test_pass_hat_k_is_the_share_of_all_choices_of_k_trials(outcomes, k):
     [(TASKS, 1, 0.5), (TASKS, 4, 1 / 3), ({**TASKS, "once": [True]}, 2, 7 / 18), ({"once": [True]}, 2, None)],
 )
 def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(trials, k, value):
-    assert pass_hat_k(trials, k) == pytest.approx(value)
+    assert pass_hat_k(trials, k).value == pytest.approx(value)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
+def test_pass_at_k_is_the_share_of_the_choices_of_k_trials_with_a_success(outcomes, k):
+    k = min(k, len(outcomes))
+    choices = list(itertools.combinations(outcomes, k))
+    assert pass_at_k({"t": outcomes}, k).value == pytest.approx(sum(map(any, choices)) / len(choices))
+
+
+@pytest.mark.parametrize("rate", [pass_hat_k, pass_at_k])
+def test_the_interval_of_single_trials_is_that_of_a_proportion(rate):
+    measured = rate({"a": [True], "b": [False], "c": [True]}, 1)
+    assert (measured.cases, measured.interval) == (3, proportion(2, 3).interval)
+
+
+def test_an_interval_of_repeated_trials_holds_its_confidence():
+    draw = random.Random(7)
+    covered = 0
+    for _ in range(400):
+        # The chance of a case is uniform, so that the chance that both trials pass is 1/3 on average.
+        chances = [draw.random() for _ in range(30)]
+        trials = {
+            str(case): [draw.random() < chance for _ in range(3)] for case, chance in enumerate(chances)
+        }
+        low, high = pass_hat_k(trials, 2).interval
+        covered += low <= 1 / 3 <= high
+    assert covered >= 0.95 * 400

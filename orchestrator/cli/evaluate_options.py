@@ -1,0 +1,48 @@
+"""The options of ``orchestrator evaluate``: the fields of ``EvaluateOptions``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from orchestrator.cli import shared_options as shared
+from orchestrator.experiments.recorded_evaluation import FailOn
+from orchestrator.state.records import Requirement
+
+_Output: Final = partial(typer.Option, metavar="FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """What is evaluated, against what, and where the results go."""
+
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files of recorded runs, in any known format.", metavar="FILE...", show_default=False
+        ),
+    ] = None
+    contract: Annotated[
+        str | None,
+        typer.Option(help="A contract in YAML or JSON that holds for every run.", metavar="FILE"),
+    ] = None
+    thread: Annotated[
+        list[str] | None,
+        typer.Option("--thread", help="Evaluate this stored run (repeatable).", metavar="ID"),
+    ] = None
+    db: shared.Database = None
+    fail_on: Annotated[FailOn, typer.Option(help="The least severe status that is not accepted.")] = "failed"
+    require: Annotated[Requirement | None, typer.Option(help="What an accepted run has to rest on.")] = None
+    judge: Annotated[
+        str | None, typer.Option(help="Ask this model what no program can decide.", metavar="SPEC")
+    ] = None
+    csv: Annotated[str | None, _Output(help="Write a row for each run to this file.")] = None
+    junit: Annotated[str | None, _Output(help="Write a JUnit report to this file.")] = None
+    markdown: Annotated[str | None, _Output(help="Write a summary for a pull request to this file.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Print the report of each run as a line of JSON.")] = (
+        False
+    )
