@@ -12,7 +12,7 @@ from .errors import PlanError as PlanError
 from .errors import PromptTooLongError as PromptTooLongError
 from .errors import ToolLoopError as ToolLoopError
 from .execution import ExecutionAgent as ExecutionAgent
-from .models.sampling import Sampling as Sampling
+from .models.chat_options import Sampling as Sampling
 from .models.spec import load_model as load_model
 from .models.transport_retry import TransportRetry as TransportRetry
 from .monitoring import MonitoringAgent as MonitoringAgent

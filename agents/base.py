@@ -22,7 +22,7 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
-from agents.models.sampling import Sampling
+from agents.models.chat_options import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.parsing.objects import remove_thoughts

@@ -22,7 +22,7 @@ from agents.calls.planned_call import add_call_ids, plan_calls, read_arguments
 from agents.calls.tool_binding import bind_tools, build_tools, has_async_only_tool
 from agents.calls.tool_run import answer_calls
 from agents.errors import ToolLoopError
-from agents.models.sampling import Sampling
+from agents.models.chat_options import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
 from agents.reply_types import JsonSchema

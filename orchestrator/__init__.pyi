@@ -14,9 +14,9 @@ from .options import OrchestratorOptions as OrchestratorOptions
 from .retry.attempts import Attempt as Attempt
 from .retry.attempts import best_attempt as best_attempt
 from .retry.attempts import read_attempts as read_attempts
-from .retry.decision import RetryDecision as RetryDecision
-from .retry.decision import decide as decide
+from .retry.policy import RetryDecision as RetryDecision
 from .retry.policy import RetryPolicy as RetryPolicy
+from .retry.policy import decide as decide
 from .retry.retry_rules import AskHumanRule as AskHumanRule
 from .retry.retry_rules import CustomRule as CustomRule
 from .retry.retry_rules import EscalateRule as EscalateRule
@@ -56,9 +56,9 @@ from .state.records import ToolCallRecord as ToolCallRecord
 from .state.supervision_records import HumanAnswer as HumanAnswer
 from .state.supervision_records import SupervisionRecord as SupervisionRecord
 from .state.usage import Usage as Usage
-from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.modes import SupervisionPolicy as SupervisionPolicy
 from .supervision.reconcile import Supervisor as Supervisor
+from .supervision.statements import ModelSupervisor as ModelSupervisor
 from .task_contracts.model_writer import ModelWriter as ModelWriter
 from .task_contracts.writers import ContractWriter as ContractWriter
 from .tuning.replay import NamedPolicy as NamedPolicy

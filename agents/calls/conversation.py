@@ -18,8 +18,8 @@ from agents.calls.server_errors import (
     is_schema_refusal,
     remember_schema_refusal,
 )
+from agents.models.chat_options import Sampling, apply_sampling, remove_refused
 from agents.models.ollama import require_complete
-from agents.models.sampling import Sampling, apply_sampling, remove_refused
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import replace_surrogates
 from agents.reply_types import JsonSchema

@@ -36,13 +36,12 @@ from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.approval import answer_node, approval_node
-from orchestrator.nodes.commit import commit_node, post_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.monitor import monitor_node
 from orchestrator.nodes.node_types import Node, without_unchanged
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
-from orchestrator.nodes.supervise import reconcile_node, supervise_node
+from orchestrator.nodes.supervise import commit_node, post_node, reconcile_node, supervise_node
 from orchestrator.runtime.agent_methods import (
     Compressor,
     Executor,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from agents.models.chat_options import Sampling
 from agents.models.identity import identify_judge
-from agents.models.sampling import Sampling
 from evaluation.judges.trust.answer_agreement import count_agreeing
 from evaluation.judges.trust.figures import VerifierFigures
 from evaluation.judges.trust.trust_files import find_figures

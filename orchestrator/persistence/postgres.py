@@ -21,7 +21,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from orchestrator.errors import StoreError
 from orchestrator.persistence.postgres_locks import SessionLocks, poll
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
+from orchestrator.runs.run_saver import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
 _CONNECT_S: Final = 10

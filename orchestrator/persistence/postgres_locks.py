@@ -15,8 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool
 
 from orchestrator.errors import StoreLostError
-from orchestrator.runs.index import convert_store_errors
-from orchestrator.runs.locks import lock_number
+from orchestrator.runs.run_saver import convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_repr
 
 _DEAD_SESSION_S: Final = 2.0

@@ -15,7 +15,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError
 from orchestrator.persistence.sqlite_locks import FileLocks
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
+from orchestrator.runs.run_saver import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
 _TABLES: Final = frozenset({"checkpoints", "writes"})

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.errors import StoreError
-from orchestrator.runs.locks import lock_number
+from orchestrator.runs.run_saver import lock_number
 
 # Windows has no fcntl; there, only the orchestrators of one process exclude each other.
 _HAS_FCNTL: Final = find_spec("fcntl") is not None

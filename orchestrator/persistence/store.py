@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence.serializer import build_serializer
 from orchestrator.runs.history import History
-from orchestrator.runs.index import RunSaver
+from orchestrator.runs.run_saver import RunSaver
 from orchestrator.state.plain_values import format_repr, plain_json
 
 _DATABASE: Final = ("://", "password=")

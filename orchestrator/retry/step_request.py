@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.models.sampling import Sampling
+from agents.models.chat_options import Sampling
 from agents.prompts import fence_text, find_boundary
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.feedback import (

@@ -9,8 +9,7 @@ from typing import Final, Literal
 from agents.reply_types import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
 from orchestrator.retry.attempts import Outcome, find_best_record, read_attempts
-from orchestrator.retry.decision import RetryDecision, decide
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryDecision, RetryPolicy, decide
 from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate

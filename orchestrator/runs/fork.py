@@ -10,8 +10,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from orchestrator.errors import ResumeError
-from orchestrator.runs.index import checkpoint_config, describe_unknown_thread
 from orchestrator.runs.resume import PLANNER, state_from_values
+from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import MONITOR, NOTHING_UNDERWAY, OrchestratorState, RunInput

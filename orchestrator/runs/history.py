@@ -13,9 +13,14 @@ from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import AwareDatetime, Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.index import COMMAND, RunSaver, checkpoint_config, describe_unknown_thread
-from orchestrator.runs.locks import lock_for_delete
 from orchestrator.runs.reader import is_run, read_run, read_summary, version_problem
+from orchestrator.runs.run_saver import (
+    COMMAND,
+    RunSaver,
+    checkpoint_config,
+    describe_unknown_thread,
+    lock_for_delete,
+)
 from orchestrator.runs.summary import (
     ENDED,
     STATUSES,

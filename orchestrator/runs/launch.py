@@ -16,9 +16,9 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
-from orchestrator.runs.index import format_resume_call
 from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
+from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted

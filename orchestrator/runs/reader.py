@@ -12,7 +12,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from orchestrator.runs.index import checkpoint_config
 from orchestrator.runs.resume import (
     PLANNER,
     find_open_question,
@@ -20,6 +19,7 @@ from orchestrator.runs.resume import (
     read_values,
     state_from_values,
 )
+from orchestrator.runs.run_saver import checkpoint_config
 from orchestrator.runs.summary import STATUSES, RunSummary, build_summary, unreadable_summary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records

@@ -12,7 +12,7 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runs.index import describe_unknown_thread
+from orchestrator.runs.run_saver import describe_unknown_thread
 from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import (
     ADDED_TO,

@@ -20,8 +20,8 @@ from agents.sync import iterate_blocking
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.locks import lock_thread
 from orchestrator.runs.resume import find_open_question
+from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runtime.events import (
     Event,
     Hook,

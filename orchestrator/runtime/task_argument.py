@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agents.models.sampling import Sampling
+from agents.models.chat_options import Sampling
 from agents.prompts import add_schema, fence_text, find_boundary
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method, has_own
 

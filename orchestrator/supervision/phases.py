@@ -23,7 +23,6 @@ from orchestrator.state.supervision_records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision import supervision_prompts as prompts
-from orchestrator.supervision.agents import ModelSupervisor, PhaseAgent
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile
 from orchestrator.supervision.replies import (
@@ -33,6 +32,8 @@ from orchestrator.supervision.replies import (
     read_mapping,
 )
 from orchestrator.supervision.statements import (
+    ModelSupervisor,
+    PhaseAgent,
     build_reconciliation,
     build_verdict,
 )

@@ -25,8 +25,14 @@ from agents.parsing.loose_json import load_json
 from agents.parsing.objects import find_document
 from agents.prompts import fence_text, find_boundary
 from evaluation.task_checks import DerivedChecks, derive_checks
-from orchestrator.task_contracts.writable_kinds import build_schema, describe_kinds
-from orchestrator.task_contracts.written_checks import Reviewed, find_quote, join_rules, review_items
+from orchestrator.task_contracts.written_checks import (
+    Reviewed,
+    build_schema,
+    describe_kinds,
+    find_quote,
+    join_rules,
+    review_items,
+)
 
 _log: Final = logging.getLogger(__name__)
 _INSTRUCTIONS: Final = """\

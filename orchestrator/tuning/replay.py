@@ -12,8 +12,7 @@ from typing import Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
-from orchestrator.retry.decision import decide
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, decide
 from orchestrator.retry.retry_rules import BaseRule
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr

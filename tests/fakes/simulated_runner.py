@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from orchestrator.retry.attempts import FIRST, Attempt
-from orchestrator.retry.decision import decide
+from orchestrator.retry.policy import decide
 from orchestrator.tuning.replay import RecordedRun, RecordedStep
 from orchestrator.tuning.study_tasks import name_task
 from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 import orchestrator
 from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
-from orchestrator.cli.view.questions import draw_question
-from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.cli.view.consoles import one_line
+from orchestrator.cli.view.person import draw_question
 from orchestrator.graph.agent_checks import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps

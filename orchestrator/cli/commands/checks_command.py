@@ -15,9 +15,14 @@ from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.task_files import read_task
-from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
+from orchestrator.cli.view.consoles import (
+    build_console,
+    one_line,
+    print_json,
+    print_logs_on,
+    report_bad_input,
+)
 from orchestrator.cli.view.record_lines import describe_check
-from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import RuleWriter

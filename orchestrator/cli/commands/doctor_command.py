@@ -16,8 +16,7 @@ from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import FAILED
-from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on
-from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.cli.view.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.state.records import VerifierName
 
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")

@@ -104,10 +104,10 @@ def resume(
     Options you leave out keep their values from the original run, except --tools, which runs code: give it
     again. Exit status as for `run`.
     """
-    from orchestrator.cli.session.person import read_answer
     from orchestrator.cli.session.run_session import RunSession
     from orchestrator.cli.session.stored_options import find_thread, open_store, restore_options
     from orchestrator.cli.view.consoles import report_bad_input
+    from orchestrator.cli.view.person import read_answer
 
     with report_bad_input():
         changes = options.select_typed(typed)

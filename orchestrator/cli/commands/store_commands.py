@@ -12,10 +12,9 @@ from rich.text import Text
 
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.stored_options import find_thread, open_store
-from orchestrator.cli.view.consoles import build_console, output_first, print_json, report_bad_input
-from orchestrator.cli.view.questions import describe_next
+from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, report_bad_input
+from orchestrator.cli.view.person import describe_next
 from orchestrator.cli.view.stored_runs import draw_run, draw_runs
-from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.summary import StoredStatus
 

@@ -11,12 +11,16 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli import shared_options as shared
-from orchestrator.cli.view.consoles import build_console, print_json, print_logs_on, report_bad_input
-from orchestrator.cli.view.terminal_text import clean, one_line
+from orchestrator.cli.view.consoles import (
+    build_console,
+    clean,
+    one_line,
+    print_json,
+    print_logs_on,
+    report_bad_input,
+)
 from orchestrator.errors import RunFailedError
-from orchestrator.tuning.recommendation import TuneResult
-from orchestrator.tuning.study_report import format_interval, list_rows, render_html
-from orchestrator.tuning.trials import Trial
+from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
 
 Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space, objective and budget.", metavar="SPEC")]
@@ -37,7 +41,7 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
     progress = build_console(stderr=True)
     with print_logs_on(progress), report_bad_input(RunFailedError):
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
-        files = _write_files(result, folder / result.spec.name)
+        files = _write_policy(result, folder / result.spec.name)
     if json:
         print_json(_to_plain(result, files))
     else:
@@ -52,15 +56,14 @@ def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
 
 
 def _format_success(trial: Trial) -> str:
-    return f"{trial.success:.3f} ({format_interval(trial)}) on {len(trial.by_task)} tasks"
+    return f"{trial.success:.3f} ({_format_interval(trial)}) on {len(trial.by_task)} tasks"
 
 
-def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
+def _write_policy(result: TuneResult, home: Path) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
-    files = {"policy": home / "policy.yaml", "report": home / "report.html"}
-    files["policy"].write_text(result.policy_yaml, encoding="utf-8")
-    files["report"].write_text(render_html(result), encoding="utf-8")
-    return {name: str(path) for name, path in files.items()}
+    path = home / "policy.yaml"
+    path.write_text(result.policy_yaml, encoding="utf-8")
+    return {"policy": str(path)}
 
 
 def _print_result(result: TuneResult, files: dict[str, str]) -> None:
@@ -80,7 +83,29 @@ def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
         "is_told_apart": recommendation.is_told_apart,
         "difference": recommendation.difference and recommendation.difference._asdict(),
         "policy": recommendation.candidate.policy.model_dump(mode="json"),
-        "trials": list_rows(result),
+        "trials": _list_rows(result),
         "stopped": result.stopped,
         "files": files,
     }
+
+
+def _list_rows(result: TuneResult) -> list[dict[str, str]]:
+    """Returns a row for each policy that was tried."""
+    objective = result.spec.objective
+    return [
+        {
+            "policy": trial.candidate.name,
+            "tasks": str(len(trial.by_task)),
+            "success": f"{trial.success:.3f}",
+            "95 % interval": _format_interval(trial),
+            "cost": f"{trial.cost(objective):.4g} {objective.against}",
+            "note": trial.stopped or "",
+        }
+        for trial in result.trials
+    ]
+
+
+def _format_interval(trial: Trial) -> str:
+    """Formats the interval of the success rate: "0.800 to 0.960"."""
+    interval = trial.interval
+    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"

@@ -16,12 +16,17 @@ from evaluation import TaskCase
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
 from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.session.build_orchestrator import build_orchestrator, import_tools
-from orchestrator.cli.session.person import Answer, ask, is_terminal
-from orchestrator.cli.view.consoles import build_console, output_first, print_json, print_logs_on
-from orchestrator.cli.view.questions import draw_question, format_command, format_resume
+from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, print_logs_on
+from orchestrator.cli.view.person import (
+    Answer,
+    ask,
+    draw_question,
+    format_command,
+    format_resume,
+    is_terminal,
+)
 from orchestrator.cli.view.run_progress import RunProgress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
-from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.persistence import Store
 from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from orchestrator import persistence
 from orchestrator.cli.run_options import RunOptions
-from orchestrator.cli.view.questions import describe_next, format_command
+from orchestrator.cli.view.person import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set
 from evaluation.evalset.files import read_values
 from evaluation.values import JsonObject, as_object
-from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.settings import check_task
 

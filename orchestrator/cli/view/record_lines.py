@@ -11,7 +11,7 @@ from rich.text import Text
 from agents.reply_types import HumanAnswer
 from evaluation import ContractError
 from evaluation.checks import BaseCheck, CheckContext, read_checks
-from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
+from orchestrator.cli.view.consoles import clean, format_usage, one_line
 from orchestrator.state.evaluation_report import checks_of, mapping
 from orchestrator.state.graph_state import DerivedContracts
 from orchestrator.state.records import DerivedContract, Json, RecordStatus, StepRecord, ToolCallRecord

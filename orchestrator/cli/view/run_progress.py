@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from orchestrator.cli.view.consoles import count_noun, format_rates, format_usage, one_line
 from orchestrator.cli.view.record_lines import (
     describe_verdict,
     list_details,
     list_requirements,
     name_attempt,
 )
-from orchestrator.cli.view.terminal_text import count_noun, format_rates, format_usage, one_line
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState

@@ -9,10 +9,10 @@ from typing import Final
 from rich.console import RenderableType, group
 from rich.text import Text
 
-from orchestrator.cli.view.questions import draw_question
+from orchestrator.cli.view.consoles import clean, format_rates, format_usage, one_line
+from orchestrator.cli.view.person import draw_question
 from orchestrator.cli.view.record_lines import describe_verdict, format_tool_call, list_details
 from orchestrator.cli.view.run_progress import describe_end
-from orchestrator.cli.view.terminal_text import clean, format_rates, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.evaluation_report import checks_of

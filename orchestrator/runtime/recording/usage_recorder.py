@@ -20,8 +20,16 @@ from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
-from orchestrator.runtime.recording.call_observer import CallObserver, build_tool_record, read_tool_output
-from orchestrator.runtime.recording.model_usage import ModelCall, add_sizes, end_call, fail_call, sum_calls
+from orchestrator.runtime.recording.call_records import (
+    CallObserver,
+    ModelCall,
+    add_sizes,
+    build_tool_record,
+    end_call,
+    fail_call,
+    read_tool_output,
+    sum_calls,
+)
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage

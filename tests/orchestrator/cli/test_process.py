@@ -72,7 +72,7 @@ def interrupt_at_import(number, module, environment, *command):
         (("-m", "orchestrator"), "typer.main", "interrupted"),
         # What the installed command executes. The module is imported while the model is loaded.
         (
-            ("-c", "from orchestrator.cli.main import main; main()"),
+            ("-c", "from orchestrator.__main__ import main; main()"),
             "langchain_openai",
             "interrupted",
         ),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator.runs.index import next_version
+from orchestrator.runs.run_saver import next_version
 
 counters = st.integers(0, 99_999_998)
 

@@ -13,10 +13,9 @@ from agents.errors import ModelUnavailableError
 from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator.supervision import supervision_prompts as prompts
-from orchestrator.supervision.agents import ModelSupervisor
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.phases import choose_phases
-from orchestrator.supervision.statements import build_assessment, build_commitment
+from orchestrator.supervision.statements import ModelSupervisor, build_assessment, build_commitment
 from tests.fakes.supervised import NOW, a_commitment, a_request
 
 ASSESSMENT = '{"met": true, "deviations": [], "concerns": ["metre"], "unexpected": []}'

@@ -6,10 +6,14 @@ from types import SimpleNamespace
 
 from langchain_core.language_models import BaseChatModel
 
-from orchestrator.supervision.agents import ModelSupervisor
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.phases import choose_phases
-from orchestrator.supervision.statements import UNREADABLE_REPLY, build_assessment, build_commitment
+from orchestrator.supervision.statements import (
+    UNREADABLE_REPLY,
+    ModelSupervisor,
+    build_assessment,
+    build_commitment,
+)
 from tests.fakes.supervised import NOW, a_request
 
 STEP = "Translate 'good morning' to French"

@@ -9,7 +9,7 @@ import pytest
 from agents.testing import ScriptedChatModel
 from evaluation.task_checks import DerivedChecks
 from orchestrator import LangGraphOrchestrator, ModelWriter
-from orchestrator.task_contracts.writable_kinds import KINDS, build_schema
+from orchestrator.task_contracts.written_checks import KINDS, build_schema
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner

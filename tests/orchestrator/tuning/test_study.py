@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration
 from agents.testing import ScriptedChatModel
 from orchestrator import NamedPolicy, RetryPolicy, replay
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.recorded_replies import RecordedReplies
+from orchestrator.tuning.model_runs import RecordedReplies
 from orchestrator.tuning.tune import tune
 from tests.orchestrator.tuning.conftest import RESAMPLE
 

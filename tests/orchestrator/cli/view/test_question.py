@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.questions import draw_question, format_resume
+from orchestrator.cli.view.person import draw_question, format_resume
 from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.builders import drawn, question
 

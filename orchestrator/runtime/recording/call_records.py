@@ -1,21 +1,27 @@
-"""Model calls as a journal stores them, and the sum of their usage."""
+"""The records of model calls and tool calls, the sum of their usage, and the events of a call."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Final, NotRequired
 
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
+from langgraph.types import StreamWriter
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from agents.calls.server_errors import ADVICE
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, read_answer
 from agents.parsing.end_reasons import find_cut_off, find_message_cut_off
 from orchestrator.runtime.budget import ModelPrice
-from orchestrator.state.plain_values import plain_text
+from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
+from orchestrator.state.plain_values import format_text, plain_text
+from orchestrator.state.records import Json, ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
@@ -172,3 +178,72 @@ def _is_same_end(first: str, second: str) -> bool:
 
 def _read_last_words(text: str) -> str:
     return " ".join(plain_text(text).split())[-_END:]
+
+
+_RECORD: Final = TypeAdapter(ToolCallRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class CallObserver:
+    """Emits the events of one call of an agent.
+
+    Attributes:
+        write: Takes the events.
+        thread_id: Thread of the run.
+        agent: The agent.
+        step_index: Index of the step; None for the planner.
+    """
+
+    write: StreamWriter
+    thread_id: str
+    agent: StreamingAgent
+    step_index: int | None = None
+
+    def emit_text(self, text: str) -> None:
+        """Emits a piece of text, unless it is empty."""
+        if text:
+            piece = TextStreamed(
+                thread_id=self.thread_id,
+                agent=self.agent,
+                step_index=self.step_index,
+                text=plain_text(text),
+            )
+            self.write(piece)
+
+    def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
+        """Emits the start or the end of a tool call."""
+        self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
+
+
+def build_tool_record(
+    name: str, args: Json, metadata: Mapping[str, object], tool_call_id: str | None
+) -> ToolCallRecord:
+    """Builds the record of a call that starts, with the decision of the gate and a person's answer.
+
+    Args:
+        name: Name of the tool.
+        args: Arguments as JSON.
+        metadata: Metadata of the call.
+        tool_call_id: Id of the call. Calls that a tool makes inherit the metadata, but not the id.
+    """
+    record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+    answered = metadata.get(TOOL_ANSWER)
+    is_own = isinstance(answered, Mapping) and tool_call_id is not None and answered.get("id") == tool_call_id
+    noted = {
+        "gate": metadata.get(TOOL_GATE),
+        "made_in": metadata.get(TOOL_ORIGIN),
+        "answer": answered.get("answer") if is_own and isinstance(answered, Mapping) else None,
+    }
+    try:
+        return _RECORD.validate_python({**record, **{name: value for name, value in noted.items() if value}})
+    except ValidationError:  # the metadata of a tool can hold anything
+        return record
+
+
+def read_tool_output(output: object) -> tuple[str | None, str | None]:
+    """Reads the result and the error of a tool's output; one of them is None."""
+    answer = read_answer(output)
+    if answer is None:
+        return format_text(output), None
+    text = plain_text(answer.text)
+    return (None, text) if answer.status == "error" else (text, None)
