@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from typing import Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from agents import prompts
@@ -27,7 +23,6 @@ from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.parsing.objects import remove_thoughts
 from agents.reply_types import JsonSchema
-from agents.sync import run_in_thread
 
 _log: Final = logging.getLogger(__name__)
 DEFAULT_RETRY: Final = TransportRetry()
@@ -35,9 +30,6 @@ DEFAULT_RETRY: Final = TransportRetry()
 
 class BaseAgent:
     """A chat model with a role.
-
-    If a subclass overrides ``invoke`` or ``ainvoke``, the methods of its role ask through it. An agent with
-    tools asks its model itself, since ``invoke`` takes and returns one text.
 
     Args:
         llm: Any LangChain chat model.
@@ -73,17 +65,14 @@ class BaseAgent:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._ask_model(user_input))
+        return run_conversation(self._ask(user_input))
 
     async def ainvoke(self, user_input: str) -> str:
         """Like ``invoke``, without blocking the event loop."""
-        return await arun_conversation(self._ask_model(user_input))
+        return await arun_conversation(self._ask(user_input))
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         return self._read_text((yield from self._call(self._messages(user_input), schema)), schema)
-
-    def _ask_model(self, user_input: str) -> Conversation[str]:
-        return self._read_text((yield from self._call_model(self._messages(user_input))))
 
     def _read_text(self, reply: BaseMessage, schema: JsonSchema | None = None) -> str:
         reason = find_message_cut_off(reply)
@@ -97,15 +86,6 @@ class BaseAgent:
         return text if schema else remove_thoughts(text)
 
     def _call(
-        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None = None
-    ) -> Conversation[BaseMessage]:
-        if not _overrides_invoke(self) or _invoked.get() is self:
-            return (yield from self._call_model(messages, schema, sampling))
-        texts = [message.text for message in messages if not isinstance(message, SystemMessage)]
-        [reply] = yield InvokeCall(self, "\n\n".join(texts))
-        return reply
-
-    def _call_model(
         self,
         messages: Sequence[BaseMessage],
         schema: JsonSchema | None = None,
@@ -117,44 +97,3 @@ class BaseAgent:
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]
-
-
-_invoked: Final[ContextVar[BaseAgent | None]] = ContextVar("invoked", default=None)
-"""The agent whose own ``invoke`` runs: a method of its role asks the model there."""
-
-
-@dataclass(frozen=True, slots=True)
-class InvokeCall:
-    """A call of the ``invoke`` that a subclass of an agent overrides."""
-
-    agent: BaseAgent
-    text: str
-
-    def run(self) -> list[BaseMessage]:
-        """Calls ``invoke``; returns its text as one message."""
-        with self._mark():
-            return [AIMessage(self.agent.invoke(self.text))]
-
-    async def arun(self) -> list[BaseMessage]:
-        """Calls ``ainvoke``, or ``invoke`` in a thread if it alone is overridden."""
-        with self._mark():
-            if _is_overridden(self.agent.ainvoke, BaseAgent.ainvoke):
-                return [AIMessage(await self.agent.ainvoke(self.text))]
-            return [AIMessage(await run_in_thread(partial(self.agent.invoke, self.text)))]
-
-    @contextmanager
-    def _mark(self) -> Iterator[None]:
-        token = _invoked.set(self.agent)
-        try:
-            yield
-        finally:
-            _invoked.reset(token)
-
-
-def _overrides_invoke(agent: BaseAgent) -> bool:
-    pairs = ((agent.invoke, BaseAgent.invoke), (agent.ainvoke, BaseAgent.ainvoke))
-    return any(_is_overridden(method, own) for method, own in pairs)
-
-
-def _is_overridden(method: object, own: object) -> bool:
-    return getattr(method, "__func__", method) is not own

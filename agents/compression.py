@@ -86,7 +86,7 @@ class SummarizingCompressor(BaseAgent):
     def _summarize(self, text: str, task: str) -> Conversation[str]:
         if len(text) <= self._cut.max_length:
             return text
-        summary = yield from self._ask_model(prompts.summary_request(text, task, self._cut.max_length))
+        summary = yield from self._ask(prompts.summary_request(text, task, self._cut.max_length))
         return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
 
 

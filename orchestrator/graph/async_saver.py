@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator, Collection
+from typing import Any, Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     BaseCheckpointSaver,
-    ChannelVersions,
     Checkpoint,
-    CheckpointMetadata,
     CheckpointTuple,
 )
 
@@ -78,49 +76,24 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         """Reads a checkpoint."""
         return await asyncio.to_thread(self._saver.get_tuple, config)
 
-    async def alist(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, object] | None = None,  # noqa: A002 - named by LangGraph
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
+    async def alist(self, *args: Any, **named: Any) -> AsyncIterator[CheckpointTuple]:  # noqa: ANN401
         """Reads checkpoints, the newest first."""
-
         # All at once: a database cursor may be bound to the thread that opened it.
-        def read_all() -> tuple[CheckpointTuple, ...]:
-            return tuple(self._saver.list(config, filter=filter, before=before, limit=limit))
-
-        for stored in await asyncio.to_thread(read_all):
+        for stored in await asyncio.to_thread(lambda: [*self._saver.list(*args, **named)]):
             yield stored
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
+    def put(self, config: RunnableConfig, checkpoint: Checkpoint, *args: Any) -> RunnableConfig:  # noqa: ANN401
         """Stores a checkpoint; raises StoreError if it would not become the latest one."""
         check_order(config, checkpoint)
-        return self._saver.put(config, checkpoint, metadata, new_versions)
+        return self._saver.put(config, checkpoint, *args)
 
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
+    async def aput(self, *args: Any) -> RunnableConfig:  # noqa: ANN401
         """Stores a checkpoint; raises StoreError if it would not become the latest one."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+        return await asyncio.to_thread(self.put, *args)
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, object]], task_id: str, task_path: str = ""
-    ) -> None:
+    async def aput_writes(self, *args: Any) -> None:  # noqa: ANN401
         """Stores the writes of a task."""
-        await asyncio.to_thread(self._saver.put_writes, config, writes, task_id, task_path)
+        await asyncio.to_thread(self._saver.put_writes, *args)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes a thread with all its checkpoints."""
