@@ -11,7 +11,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, StateFormat, read_runs
 from evaluation.values import as_object
 from orchestrator.cli.session.stored_options import open_store
-from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.pass_rates import describe_pass_rates
-from orchestrator.cli.view.terminal_text import count_noun, one_line
+from orchestrator.cli.view.consoles import count_noun, one_line
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
 _MOST_SHOWN: Final = 3
