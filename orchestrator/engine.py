@@ -17,7 +17,7 @@ from orchestrator.graph.agent_checks import check_agents, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluation_options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
-from orchestrator.judging.tools.names import ToolNames, read_tool_names
+from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
 from orchestrator.options import OrchestratorOptions, build_settings, read_options
 from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
@@ -66,7 +66,7 @@ class LangGraphOrchestrator(RunMethods):
         contract: ContractSource = None,
         **options: Unpack[OrchestratorOptions],
     ) -> None:
-        given = read_options(options)
+        given, tools = read_options(options), read_executor_tools(executor)
         hooks = given.get("hooks", ())
         check_agents(planner, executor, monitor, compressor)
         check_hooks(hooks)
@@ -74,7 +74,7 @@ class LangGraphOrchestrator(RunMethods):
         saver = read_saver(given.get("checkpointer"))
         # Only a checkpointer keeps the question while a person thinks about it.
         settings = build_settings(given, max_retries, human=saver is not None)
-        self.settings = settings.resolve_planning(has_tools=read_tool_names(executor).known != ())
+        self.settings = settings.resolve_planning(has_tools=tools.known != ())
         checks = given.get("checks", ())
         evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)
         output = read_output_rules(
@@ -92,6 +92,7 @@ class LangGraphOrchestrator(RunMethods):
             evaluation.with_checks(output.type_checks),
             given.get("contract_writer"),
             given.get("models") or {},
+            tools,
         )
         stated = read_stated(contract, given.get("step_contract"), output, given.get("output_contract"))
         safeguards = describe_safeguards(given, stated, self.settings)
@@ -99,8 +100,8 @@ class LangGraphOrchestrator(RunMethods):
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = stated.run if isinstance(stated.run, TaskCase) else None
         # A plan may name any tool if the caller's contract replaces its contracts.
-        tools = read_tool_names(executor) if stated.step is None else ToolNames()
-        launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
+        named = tools if stated.step is None else ExecutorTools()
+        launcher = Launcher(self.graph, self.settings, named, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:

@@ -32,8 +32,7 @@ from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tools.effects import read_tool_effects
-from orchestrator.judging.tools.names import check_tool_options, read_tool_names
+from orchestrator.judging.tools.executor_tools import ExecutorTools, check_tool_options
 from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.approval import answer_node, approval_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -72,7 +71,7 @@ class Agents:
 
     ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``writer``
     derives contracts from the task; None for the rules. ``models`` has the models by name that a retry
-    policy escalates to.
+    policy escalates to. ``tools`` are the executor's.
     """
 
     planner: Planner
@@ -84,6 +83,7 @@ class Agents:
     evaluation: EvaluationOptions
     writer: ContractWriter | None = None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
+    tools: ExecutorTools = field(default_factory=ExecutorTools)
 
 
 def compile_graph(
@@ -97,8 +97,8 @@ def compile_graph(
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
-    _check_people(agents.executor, settings)
-    tools = read_tool_names(agents.executor)
+    tools = agents.tools
+    _check_people(agents.executor, tools, settings)
     derived = read_task_contracts(stated.run, agents.writer, tools)
     if derived is not None and stated.step is not None:
         derived = replace(derived, derives_steps=False)
@@ -132,14 +132,15 @@ def compile_graph(
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
 
 
-def _check_people(executor: Executor, settings: Settings) -> None:
+def _check_people(executor: Executor, tools: ExecutorTools, settings: Settings) -> None:
     """Checks that people can be asked if they have to be."""
     if settings.retry_policy.asks_human and not settings.can_ask_human:
         raise ConfigurationError(
             "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
-    check_tool_options(executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human)
+    approved, once = settings.approve_tools, settings.once_tools
+    check_tool_options(executor, tools, approved, once, can_ask=settings.can_ask_human)
 
 
 def _choose_synthesis(
@@ -179,7 +180,7 @@ def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
 ) -> tuple[StepNodes, StepNodes | None]:
     """Returns the nodes of a step and of the final answer; None if none is ever written."""
-    tools = read_tool_effects(agents.executor)
+    tools = agents.tools
     probed = {name: tool for name, tool in tools.tools.items() if name not in tools.writing}
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
@@ -189,7 +190,7 @@ def _build_steps(
     models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
     compress = bind_compressor(agents.compressor)
     execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
-    methods = ExecutorMethods(execute, correct, compress, models, tools.once, tools.writing)
+    methods = ExecutorMethods(execute, correct, compress, models, tools)
     answer = settings.for_answer
     step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible_modes)
     step = replace(step, last_waits=not contracts.output.is_empty)

@@ -22,7 +22,7 @@ from orchestrator.judging.plain_contracts import (
     list_criteria,
     select_calls,
 )
-from orchestrator.judging.tools.names import ToolNames
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.state.current_step import (
     current_step,
     find_derived_output,
@@ -80,7 +80,7 @@ class Contracts:
 
     source: ContractFunction | PlainContract | None
     output: OutputRules
-    tools: ToolNames
+    tools: ExecutorTools
     is_answer: bool = False
     synthesis: Synthesis = "never"
     has_case: bool = False

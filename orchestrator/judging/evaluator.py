@@ -30,7 +30,7 @@ from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls
 from orchestrator.judging.plain_contracts import list_checks
-from orchestrator.judging.tools.effects import ToolEffects
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.langgraph_internals import without_durability
@@ -41,7 +41,7 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord
 
 _NO_OPTIONS: Final = EvaluationOptions()
-_NO_TOOLS: Final = ToolEffects()
+_NO_TOOLS: Final = ExecutorTools()
 _NODES: Final = RunnableConfig(recursion_limit=25)
 """More than the graph has nodes: it would inherit the recursion limit of the run, which may be lower."""
 
@@ -62,7 +62,7 @@ class Evaluator:
 
     judges: Judges
     options: EvaluationOptions = _NO_OPTIONS
-    tools: ToolEffects = _NO_TOOLS
+    tools: ExecutorTools = _NO_TOOLS
     agent: object = None
     grounding: Grounding = "off"
     verifier: Verifier | None = None

@@ -17,7 +17,7 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
-from orchestrator.judging.tools.effects import complete_calls
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.nodes.approval import ToolApproval
 from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_record import build_record
@@ -52,16 +52,14 @@ class ExecutorMethods:
         correct: Executes a step again with the refused output; None if the executor has only one method.
         compress: Shortens the context before an execution; None keeps it as it is.
         models: The models of escalations, by the name in the policy.
-        once_in_retries: Names of tools that do not repeat the calls of a refused execution.
-        writing: Names of tools that are known to write.
+        tools: Its tools.
     """
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
     compress: AgentMethod[object] | None = None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
-    once_in_retries: frozenset[str] = frozenset()
-    writing: tuple[str, ...] = ()
+    tools: ExecutorTools = field(default_factory=ExecutorTools)
 
 
 def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Settings) -> Node:
@@ -84,7 +82,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         schema, before = contracts.find_schema(state), cast("OrchestratorState", {**state, **compressed})
         execution = _Execution(executor, before, run, settings, index, attempt, demands, schema)
         update = await execution.execute(CallObserver(write, run.thread_id, "executor", index))
-        records = complete_calls(update["results"], contracts.tools.readers, executor.writing)
+        records = contracts.tools.complete_calls(update["results"])
         for record in records:
             write(StepExecuted(thread_id=run.thread_id, record=record))
         return {**_overwrite_context(compressed), **update, "results": records}
@@ -202,7 +200,7 @@ class _Execution:
 
     def _build_gate(self) -> ToolGate:
         """Returns the gate of the execution: what contracts forbid, who is asked, what ran before."""
-        writing, results = self.executor.writing, self.state["results"]
+        writing, results = self.executor.tools.writing, self.state["results"]
         calls = CallBounds(
             read_call_rules([each.contract for each in self.demands if each.is_run], writing),
             read_call_rules([each.contract for each in self.demands if not each.is_run], writing),
@@ -212,7 +210,7 @@ class _Execution:
             [*results, *self.state["synthesis"]],
             CallOrigin(step_index=self.index, attempt=self.attempt),
             self.settings.once_tools,
-            self.executor.once_in_retries,
+            self.executor.tools.once,
         )
         return ToolGate(
             find_breach=calls.find_breach,

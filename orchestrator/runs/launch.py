@@ -14,7 +14,7 @@ from langgraph.types import Command, Overwrite, StateSnapshot
 
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
-from orchestrator.judging.tools.names import ToolNames, find_unasked
+from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
 from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
@@ -27,9 +27,9 @@ from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_st
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
-from orchestrator.task_contracts.source import find_contract_problem, replace_contract
+from orchestrator.task_contracts.source import find_case_problem, with_contract
 
-_UNKNOWN_TOOLS: Final = ToolNames()
+_UNKNOWN_TOOLS: Final = ExecutorTools()
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
 
@@ -87,7 +87,7 @@ class Launcher:
 
     graph: Graph
     settings: Settings
-    tools: ToolNames = _UNKNOWN_TOOLS
+    tools: ExecutorTools = _UNKNOWN_TOOLS
     case: TaskCase | None = None
     safeguards: Mapping[str, Json] = field(default_factory=dict)
 
@@ -169,7 +169,7 @@ class Launcher:
 
         async def prepare() -> Start:
             new = self.build_config(resume.thread_id, self.settings.now().isoformat())
-            change = partial(replace_contract, case=self.case, tools=self.tools)
+            change = partial(with_contract, case=self.case, tools=self.tools)
             await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
 
@@ -263,7 +263,7 @@ class Launcher:
         problem = (
             find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
             or self.tools.find_stored_problem(resumed.state)
-            or find_contract_problem(resumed.state, self.case, self.tools)
+            or find_case_problem(resumed.state, self.case, self.tools)
         )
         if problem is not None:
             raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")

@@ -22,7 +22,7 @@ from orchestrator.judging.plain_contracts import (
     name_contract,
     plain_contract,
 )
-from orchestrator.judging.tools.names import ToolNames
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import PlainContract
 
@@ -84,7 +84,7 @@ def _validate(source: _Stated | PlainFields, name: str) -> _Stated | EvaluationC
         raise ConfigurationError(f"{name}: {'; '.join(problems)}") from None
 
 
-def read_contracts(stated: StatedContracts, tools: ToolNames, checks: Sequence[CustomCheck]) -> Contracts:
+def read_contracts(stated: StatedContracts, tools: ExecutorTools, checks: Sequence[CustomCheck]) -> Contracts:
     """Validates the contracts that the caller states.
 
     Args:
@@ -120,7 +120,7 @@ def read_contracts(stated: StatedContracts, tools: ToolNames, checks: Sequence[C
 
 
 def _read_contract(
-    contract: EvaluationContract, name: str, tools: ToolNames, checks: Sequence[CustomCheck]
+    contract: EvaluationContract, name: str, tools: ExecutorTools, checks: Sequence[CustomCheck]
 ) -> PlainContract:
     plain = plain_contract(contract)
     problem = "; ".join(find_threshold_problems(contract)) or tools.find_problem(contract)

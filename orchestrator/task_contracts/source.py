@@ -12,7 +12,7 @@ from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.plain_contracts import list_checks
-from orchestrator.judging.tools.names import ToolNames
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.run_context import RunContext
@@ -55,7 +55,7 @@ class TaskContracts:
 
     case: TaskCase | None
     writer: ContractWriter | None
-    tools: ToolNames
+    tools: ExecutorTools
     derives_steps: bool = True
 
     async def derive_plan(self, task: str, steps: Sequence[str], run: RunContext) -> Derivation:
@@ -109,7 +109,7 @@ class TaskContracts:
 
 
 def read_task_contracts(
-    source: object, writer: ContractWriter | None, tools: ToolNames
+    source: object, writer: ContractWriter | None, tools: ExecutorTools
 ) -> TaskContracts | None:
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 
@@ -142,7 +142,7 @@ def _without_quote(check: Json) -> Json:
     return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
 
-def read_case(case: TaskCase, task: str, tools: ToolNames) -> DerivedContract | None:
+def read_case(case: TaskCase, task: str, tools: ExecutorTools) -> DerivedContract | None:
     """Returns the contract that a case states; None if it has to be derived.
 
     Raises:
@@ -161,7 +161,7 @@ def read_case(case: TaskCase, task: str, tools: ToolNames) -> DerivedContract | 
     )
 
 
-def _store_checks(value: object, text: str, tools: ToolNames) -> DerivedContract:
+def _store_checks(value: object, text: str, tools: ExecutorTools) -> DerivedContract:
     if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
@@ -181,7 +181,7 @@ def _dump_check(check: Check, text: str) -> dict[str, Json]:
     return {**plain, "text": text} if isinstance(check, RepeatsRequest) and check.text is None else plain
 
 
-def replace_contract(state: OrchestratorState, case: TaskCase | None, tools: ToolNames) -> OrchestratorState:
+def with_contract(state: OrchestratorState, case: TaskCase | None, tools: ExecutorTools) -> OrchestratorState:
     """Returns the state of a fork with the contract that the case states, if it states one.
 
     Raises:
@@ -194,7 +194,7 @@ def replace_contract(state: OrchestratorState, case: TaskCase | None, tools: Too
     return {**state, "declared": {**state["declared"], "derived": derived}}
 
 
-def find_contract_problem(state: OrchestratorState, case: TaskCase | None, tools: ToolNames) -> str | None:
+def find_case_problem(state: OrchestratorState, case: TaskCase | None, tools: ExecutorTools) -> str | None:
     """Returns why a stored run cannot go on with a case: its checks were never stored with the run.
 
     Raises:

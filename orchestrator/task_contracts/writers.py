@@ -10,7 +10,7 @@ from evaluation import task_checks
 from evaluation.checks import Check
 from evaluation.checks.vocabulary import CHECKS
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.tools.names import ToolNames
+from orchestrator.judging.tools.executor_tools import ExecutorTools
 
 
 class ContractWriter(Protocol):
@@ -55,7 +55,7 @@ class RuleWriter:
 
 
 def select_usable(
-    derived: task_checks.DerivedChecks, text: str, tools: ToolNames
+    derived: task_checks.DerivedChecks, text: str, tools: ExecutorTools
 ) -> task_checks.DerivedChecks:
     """Returns the checks without those that rest on no words of the text, or ask for calls of unknown tools.
 
@@ -72,7 +72,7 @@ def select_usable(
     )
 
 
-def _find_problem(check: Check, text: str, tools: ToolNames) -> str | None:
+def _find_problem(check: Check, text: str, tools: ExecutorTools) -> str | None:
     # A check that quotes nothing may be an invention of the writer.
     if not (check.quote and check.quote.strip() and check.quote in text):
         return f"{check.check!r} quotes no words of the text"

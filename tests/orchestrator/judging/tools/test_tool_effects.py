@@ -12,7 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, run_from_state
 from orchestrator import LangGraphOrchestrator
-from orchestrator.judging.tools.effects import ToolEffects, read_tool_effects
+from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -80,7 +80,7 @@ def test_the_annotations_of_an_mcp_server_are_read():
     ]
     executor = ExecutionAgent(ScriptedChatModel(["done"]), tools)
 
-    effects = read_tool_effects(executor)
+    effects = read_executor_tools(executor)
     assert (effects.writing, effects.reading) == (("pay", "rm", "odd"), ("find",))
 
 
@@ -89,7 +89,7 @@ def test_a_name_reads_only_if_all_tools_of_this_name_do(other):
     executor = FakeExecutor()
     executor.tools = [build_tool("pay", other), build_tool("pay", READING)]
 
-    assert read_tool_effects(executor).reading == ()
+    assert read_executor_tools(executor).reading == ()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_an_executor_with_other_tools_says_nothing(tools):
     executor = FakeExecutor()
     executor.tools = tools
 
-    assert read_tool_effects(executor) == ToolEffects()
+    assert read_executor_tools(executor) == ExecutorTools()
 
 
 def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():

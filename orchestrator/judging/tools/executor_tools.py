@@ -1,10 +1,11 @@
-"""Compares the tools that a contract or an option names with the tools that the executor has."""
+"""The tools of an executor: their annotations, and the names in contracts and options compared with them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
@@ -17,26 +18,33 @@ from evaluation.metrics.trajectory.misspellings import is_other_spelling
 from evaluation.results.alerts import join_names
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.tools.effects import read_tool_effects
 from orchestrator.state.current_step import list_accepted
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
-from orchestrator.state.records import Json, Question
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.records import Json, PlainContract, Question, StepRecord, ToolCallRecord
 
 Contract: TypeAlias = EvaluationContract | Mapping[str, Json] | None
+_LISTS: Final = ("writing_tools", "reading_tools")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolNames:
-    """The names of the executor's tools.
+class ExecutorTools:
+    """The LangChain tools of an executor.
 
     Attributes:
-        known: The names; None if they are unknown, so that every name is accepted.
-        writing: Those that are known to write.
-        readers: How each tool reads its arguments.
+        known: Their names; None if the executor may have others.
+        writing: The names of the tools that write by their annotations.
+        reading: The names of those that only read; a tool without annotations is in neither list.
+        once: The tools of which each call has a further effect.
+        tools: The tools by their names.
+        readers: How each tool reads its arguments, by its name.
     """
 
     known: tuple[str, ...] | None = None
     writing: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    once: frozenset[str] = frozenset()
+    tools: Mapping[str, BaseTool] = field(default_factory=dict)
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
 
     def find_problem(self, contract: Contract) -> str | None:
@@ -88,24 +96,78 @@ class ToolNames:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {join_names(list(self.known))}"
 
+    def add_to(self, contract: PlainContract) -> PlainContract:
+        """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
+        rules = contract.get("trajectory") or {}
+        is_open = isinstance(rules, Mapping) and all(rules.get(name) is None for name in _LISTS)
+        is_asked = contract.get("expected_trajectory") is not None
+        if not isinstance(rules, Mapping) or not (is_open and is_asked and (self.writing or self.reading)):
+            return contract
+        # Both, so that a tool without annotations counts neither as reading nor as writing.
+        lists: Mapping[str, Json] = {"writing_tools": list(self.writing), "reading_tools": list(self.reading)}
+        return {**contract, "trajectory": {**rules, **lists}}
 
-def read_tool_names(executor: object) -> ToolNames:
-    """Read the names of an executor's tools, if it is an ExecutionAgent or has a list of LangChain tools."""
-    tools = getattr(executor, "tools", None)
-    if not isinstance(tools, Sequence) or not all(isinstance(tool, BaseTool) for tool in tools):
-        return ToolNames()
+    def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:
+        """Returns the records of executions with ``received`` and ``writes`` in their calls."""
+        return [
+            {**record, "tool_calls": [self._complete_call(call) for call in record["tool_calls"]]}
+            for record in records
+        ]
+
+    def _complete_call(self, call: ToolCallRecord) -> ToolCallRecord:
+        reader = self.readers.get(call["name"])
+        if call["name"] in self.writing:
+            call = {**call, "writes": True}
+        if reader is None:
+            return call
+        received = plain_json(reader.read_values(call["args"]))
+        # As text, since Python takes True for 1.
+        texts = {json.dumps(args, sort_keys=True) for args in (received, call["args"])}
+        return call if len(texts) == 1 else {**call, "received": received}
+
+
+def read_executor_tools(executor: object) -> ExecutorTools:
+    """Reads the tools of an executor, with the annotations of MCP in their metadata.
+
+    ``readOnlyHint: True`` says that a tool only reads; ``readOnlyHint: False`` and ``destructiveHint: True``
+    say that it writes, which also decides if they contradict each other. The tools of
+    ``langchain-mcp-adapters`` have them; other tools can: ``metadata={"readOnlyHint": True}``.
+    """
+    listed = getattr(executor, "tools", None)
+    listed = listed if isinstance(listed, Sequence) else ()
+    tools = {tool.name: tool for tool in listed if isinstance(tool, BaseTool)}
+    hints = [(tool.name, tool.metadata or {}) for tool in listed if isinstance(tool, BaseTool)]
+    # Two tools may share a name, and a record does not say which of them was called.
+    writing = dict.fromkeys(name for name, metadata in hints if _is_writing(metadata))
+    unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
     # An empty list of an object of another kind may be a default that says nothing.
-    if not tools and not isinstance(executor, ExecutionAgent):
-        return ToolNames()
-    return ToolNames(
-        tuple(dict.fromkeys(tool.name for tool in tools)),
-        read_tool_effects(executor).writing,
-        read_arguments(tools),
+    is_known = len(hints) == len(listed) and (hints or isinstance(executor, ExecutionAgent))
+    return ExecutorTools(
+        tuple(tools) if is_known else None,
+        tuple(writing),
+        tuple(name for name in tools if name not in writing and name not in unclear),
+        frozenset(name for name, metadata in hints if _acts_each_time(metadata)),
+        tools,
+        read_arguments([*tools.values()]),
     )
 
 
+def _acts_each_time(metadata: Mapping[str, object]) -> bool:
+    # MCP: the hint means nothing for a tool that only reads.
+    return metadata.get("idempotentHint") is False and metadata.get("readOnlyHint") is not True
+
+
+def _is_writing(metadata: Mapping[str, object]) -> bool:
+    return metadata.get("readOnlyHint") is False or metadata.get("destructiveHint") is True
+
+
 def check_tool_options(
-    executor: object, approve_tools: Collection[str], once_tools: Collection[str], *, can_ask: bool
+    executor: object,
+    tools: ExecutorTools,
+    approve_tools: Collection[str],
+    once_tools: Collection[str],
+    *,
+    can_ask: bool,
 ) -> None:
     """Check that the executor has the named tools, and that there is a person to approve them.
 
@@ -118,7 +180,6 @@ def check_tool_options(
                 f"{_describe(option, names)}, but {type(executor).__name__} calls its tools by itself; "
                 "give an ExecutionAgent as the executor"
             )
-        tools = read_tool_names(executor)
         unknown = [] if names == "all" else sorted(set(names) - set(tools.known or ()))
         if unknown:
             problem = f"{option} names {quote_text(unknown[0])}; {tools.describe_tools()}"
