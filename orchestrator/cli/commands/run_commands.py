@@ -60,8 +60,7 @@ def run(
 
     Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted by Ctrl-C.
     """
-    from orchestrator.cli.session.build_orchestrator import read_policy
-    from orchestrator.cli.session.run_session import RunSession
+    from orchestrator.cli.session.run_session import RunSession, read_policy
     from orchestrator.cli.session.stored_options import open_store, refuse_used_thread
     from orchestrator.cli.session.task_files import read_contract, read_task
     from orchestrator.cli.view.consoles import report_bad_input

@@ -1,13 +1,14 @@
-"""Runs an orchestrator on a console: shows its events, asks its questions and prints its final state."""
+"""Builds the orchestrator of a command and runs it on a console: shows events, asks questions, prints."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import typer
+from langchain_core.tools import BaseTool
 from rich.console import Console
 from rich.text import Text
 
@@ -15,7 +16,7 @@ from agents.sync import run_loop
 from evaluation import TaskCase
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
 from orchestrator.cli.run_options import RunOptions
-from orchestrator.cli.session.build_orchestrator import build_orchestrator, import_tools
+from orchestrator.cli.session.task_files import import_tools
 from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, print_logs_on
 from orchestrator.cli.view.person import (
     Answer,
@@ -29,8 +30,63 @@ from orchestrator.cli.view.run_progress import RunProgress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.persistence import Store
+from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.task_contracts.writers import RuleWriter
+
+_SAME: Final = {
+    *("planner_model", "executor_model", "monitor_model", "supervisor_model", "call_timeout", "step_timeout"),
+    *("planning", "grounding", "verifier", "once_tools", "synthesis", "require"),
+}
+"""The options that the orchestrator has under the same names."""
+
+
+def build_orchestrator(
+    options: RunOptions, store: Store | None, *, tools: list[BaseTool], case: TaskCase | None = None
+) -> LangGraphOrchestrator:
+    """Loads the models and builds the orchestrator of a run.
+
+    Args:
+        options: The options of the run.
+        store: Keeps the run; None to keep it nowhere.
+        tools: Tools of the executor.
+        case: The contract of the task; None to derive it.
+
+    Raises:
+        ConfigurationError: An option is not accepted.
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model cannot be loaded; the message says what to do.
+    """
+    same: dict[str, Any] = options.model_dump(include=_SAME)
+    return LangGraphOrchestrator.from_model(
+        options.model,
+        **same,
+        tools=tools,
+        contract=(case or "from_task") if options.checks else None,
+        contract_writer=RuleWriter(options.without_checks) if options.without_checks else None,
+        checkpointer=store,
+        retry_policy=read_policy(options),
+        budget=Budget(
+            max_seconds=options.max_seconds,
+            max_total_tokens=options.max_tokens,
+            max_model_calls=options.max_calls,
+        ),
+        supervision=options.supervise,
+        approve_tools="all" if options.approve_tools == ["all"] else options.approve_tools,
+    )
+
+
+def read_policy(options: RunOptions) -> RetryPolicy:
+    """Returns the retry policy of a run.
+
+    Raises:
+        ConfigurationError: The file has no retry policy, or contradicts the number of retries.
+    """
+    policy = None if options.retry_policy is None else RetryPolicy.from_yaml(options.retry_policy)
+    return merge_max_retries(policy, options.max_retries)
+
 
 OpenStream: TypeAlias = Callable[[LangGraphOrchestrator], AsyncGenerator[Event, None]]
 Show: TypeAlias = Callable[[Event], None]

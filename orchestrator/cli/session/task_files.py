@@ -1,10 +1,15 @@
-"""Reads what users give beside options: a task, and the contracts of ``run`` and ``evaluate``."""
+"""Reads what users give beside options: a task, tools, and the contracts of ``run`` and ``evaluate``."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 
+from langchain_core.tools import BaseTool
+
+from agents.calls.tool_binding import build_tools
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set
 from evaluation.evalset.files import read_values
 from evaluation.values import JsonObject, as_object
@@ -85,3 +90,35 @@ def _refuse_file(path: str, error: Exception) -> ConfigurationError:
     return ConfigurationError(
         f"--contract {path!r} cannot be used ({reason}); see `orchestrator checks --save`"
     )
+
+
+def import_tools(names: Sequence[str]) -> list[BaseTool]:
+    """Imports the tools that a user names with ``--tools``. This runs code, so no stored name comes here.
+
+    Args:
+        names: ``MODULE:NAME`` each: a LangChain tool, a function, or a list of these.
+
+    Raises:
+        ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
+            tools have one name.
+    """
+    try:
+        return build_tools([tool for name in names for tool in _import_each(name)])
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"--tools: {error}") from None
+
+
+def _import_each(name: str) -> Iterator[object]:
+    # Last, so that no file of the folder replaces a module of Python or of an installed package.
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.append(folder)
+    if ":" not in name:
+        raise ValueError(f"{name!r} is not accepted; give MODULE:NAME, such as my_tools:TOOLS")
+    try:
+        value = resolve_name(name)
+    except (Exception, SystemExit) as error:
+        raise ValueError(
+            f"{name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
+            "in the folder of the module"
+        ) from error
+    yield from (value if isinstance(value, list | tuple) else [value])
