@@ -13,7 +13,6 @@ from agents.calls.conversation import Model
 from agents.roles import build_roles
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError
-from orchestrator.graph.agent_checks import check_agents, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluation_options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
@@ -25,6 +24,7 @@ from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
+from orchestrator.runtime.events import check_hooks
 from orchestrator.task_contracts.contract_options import ContractSource, read_stated
 
 
@@ -68,7 +68,6 @@ class LangGraphOrchestrator(RunMethods):
     ) -> None:
         given, tools = read_options(options), read_executor_tools(executor)
         hooks = given.get("hooks", ())
-        check_agents(planner, executor, monitor, compressor)
         check_hooks(hooks)
         check_evaluation(given.get("evaluation"))
         saver = read_saver(given.get("checkpointer"))

@@ -14,7 +14,6 @@ from langgraph.graph.state import CompiledStateGraph
 from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
-from orchestrator.graph.agent_checks import load_models
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
@@ -51,7 +50,7 @@ from orchestrator.runtime.agent_methods import (
     has_own,
 )
 from orchestrator.runtime.run_context import RunContext
-from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis
+from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis, load_models
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, MONITOR, SYNTHESIS, OrchestratorState, RunInput
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
@@ -187,7 +186,7 @@ def _build_steps(
     judging = agents.monitor if agents.judge is None else agents.judge
     verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
     evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
-    models = load_models(settings.retry_policy.strategies, agents.models, agents.executor)
+    models = load_models(settings.retry_policy.escalations, agents.models, agents.executor)
     compress = bind_compressor(agents.compressor)
     execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
     methods = ExecutorMethods(execute, correct, compress, models, tools)

@@ -13,7 +13,7 @@ from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import Attempt, best_attempt
-from orchestrator.retry.retry_rules import ExecutingRule, FeedbackRule, RetryRule
+from orchestrator.retry.retry_rules import EscalateRule, ExecutingRule, FeedbackRule, RetryRule
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.evaluation_report import RefusalKind
 
@@ -76,6 +76,12 @@ class RetryPolicy(SettingsModel):
     def asks_human(self) -> bool:
         """Whether a person may be asked about an execution."""
         return any(rule.use == "ask_human" for rule in self.strategies)
+
+    @property
+    def escalations(self) -> list[str]:
+        """The models that the rules escalate to, each once."""
+        rules = (rule for rule in self.strategies if isinstance(rule, EscalateRule))
+        return list(dict.fromkeys(rule.model for rule in rules))
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> Self:

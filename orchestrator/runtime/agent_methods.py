@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from agents.sync import run_in_thread
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_text
 
 
@@ -75,19 +76,19 @@ Compressor = InvokableCompressor | RunnableCompressor
 T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]
 
-DOCUMENTED: Final = {
-    "generate_plan": (("task",), ()),
-    "execute_step": (("step",), ("context",)),
-    "correct_step": (("step", "output", "feedback"), ("context",)),
-    "synthesize": (("task", "results"), ()),
-    "commit_step": (("step",), ("context",)),
-    "assess_step": (("step", "commitment", "output"), ()),
-    "evaluate": (("objective", "result"), ()),
-    "compress": (("text", "task"), ()),
-    "invoke": (("text",), ()),
-    "_run": (("text",), ()),
+_DOCUMENTED: Final = {
+    "generate_plan": ("planner", ("task",), ()),
+    "execute_step": ("executor", ("step",), ("context",)),
+    "correct_step": ("executor", ("step", "output", "feedback"), ("context",)),
+    "synthesize": ("executor", ("task", "results"), ()),
+    "commit_step": ("executor", ("step",), ("context",)),
+    "assess_step": ("executor", ("step", "commitment", "output"), ()),
+    "evaluate": ("monitor", ("objective", "result"), ()),
+    "compress": ("compressor", ("text", "task"), ()),
+    "invoke": ("compressor", ("text",), ()),
+    "_run": ("compressor", ("text",), ()),
 }
-"""The arguments of each method: by position, and by name."""
+"""The role of each method, and its arguments: by position, and by name."""
 OPTIONAL: Final = ("task", "schema", "sampling", "evidence")
 
 
@@ -116,27 +117,46 @@ class BoundMethod:
 
 
 def bind_method(agent: object, name: str) -> BoundMethod:
-    """Returns the agent's method, or the async method of that name, with the optional arguments it takes."""
-    method = getattr(agent, choose_method(agent, name))
+    """Returns the agent's method, or the async method of that name, with the optional arguments it takes.
+
+    Raises:
+        ConfigurationError: There is no such method, or it cannot be called with the documented arguments.
+    """
+    role, by_position, by_name = _DOCUMENTED.get(name, ("agent", (), ()))
+    if not callable(getattr(agent, name, None)):
+        raise ConfigurationError(
+            f"{role} ({type(agent).__name__}) has no method {name}(); give an object that has it"
+        )
+    called = choose_method(agent, name)
+    method: Callable[..., object] = getattr(agent, called)
+    try:
+        if name in _DOCUMENTED:
+            _bind_documented(method, name)
+    except (TypeError, ValueError) as error:
+        call = ", ".join((*by_position, *(f"{each}=..." for each in by_name)))
+        raise ConfigurationError(
+            f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
+            f"{error}; give it these parameters"
+        ) from None
     return BoundMethod(method, frozenset(each for each in OPTIONAL if _takes(method, name, each)))
 
 
 def _takes(method: Callable[..., object], name: str, added: str) -> bool:
     try:
-        signature = bind_documented(method, name, added)
+        signature = _bind_documented(method, name, added)
     except (TypeError, ValueError):
         return False
     # By name: a function with ``**kwargs`` may hand them to one that does not know the argument.
     return added in signature.parameters
 
 
-def bind_documented(method: Callable[..., object], name: str, *added: str) -> inspect.Signature:
+def _bind_documented(method: Callable[..., object], name: str, *added: str) -> inspect.Signature:
     """Returns the signature of a method that can be called with its documented arguments and ``added``.
 
     Raises:
         TypeError, ValueError: It cannot.
     """
-    by_position, by_name = DOCUMENTED.get(name, ((), ()))
+    _, by_position, by_name = _DOCUMENTED.get(name, ("", (), ()))
     # Not the signature of a wrapped function: a decorator may add or remove arguments.
     signature = inspect.signature(method, follow_wrapped=False)
     # An argument "task" may also be the first one, under another name than ours.
@@ -180,9 +200,18 @@ def choose_compression(compressor: Compressor) -> str:
 
 
 def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
-    """Returns an awaitable function of the context and the task; None without a compressor."""
+    """Returns an awaitable function of the context and the task; None without a compressor.
+
+    Raises:
+        ConfigurationError: It has no method that shortens a text.
+    """
     if compressor is None:
         return None
+    if not isinstance(compressor, InvokableCompressor | RunnableCompressor):
+        raise ConfigurationError(
+            f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
+            "give one that has either, or None"
+        )
     name = choose_compression(compressor)
     method = bind_method(compressor, name)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 import logging
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import (
     Basis,
     DecisionRecord,
@@ -199,6 +201,18 @@ class Hook(Protocol):
     def __call__(self, event: Event, /) -> Awaitable[None] | None:
         """Handles one event. An awaitable return value is awaited."""
         ...
+
+
+def check_hooks(hooks: object) -> None:
+    """Checks that the hooks are a sequence of callables.
+
+    Raises:
+        ConfigurationError: They are not a sequence, or an item is not callable.
+    """
+    if not isinstance(hooks, Sequence) or not all(callable(hook) for hook in hooks):
+        raise ConfigurationError(
+            f"hooks is {format_repr(hooks, 80)}; give a sequence of callables, such as (print,)"
+        )
 
 
 async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:

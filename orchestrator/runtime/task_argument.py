@@ -1,13 +1,19 @@
-"""Passes the task and the form of the output to agents: by their optional arguments, or in their texts."""
+"""Passes the task, the form of the output and a model to agents: by optional arguments, or in their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
+from langchain_core.language_models import BaseChatModel
+
+from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import Sampling
+from agents.models.spec import load_model
 from agents.prompts import add_schema, fence_text, find_boundary
+from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method, has_own
+from orchestrator.state.plain_values import format_repr
 
 Schema = Mapping[str, object] | None
 _HEADER: Final = "the whole task; carry out the current step only"
@@ -42,6 +48,37 @@ def bind_execution(executor: object, name: str = "execute_step") -> AgentMethod[
 def can_change_model(executor: object) -> bool:
     """Checks whether an executor takes the model of a call."""
     return "sampling" in bind_method(executor, "execute_step").takes
+
+
+def load_models(
+    names: Collection[str], given: Mapping[str, BaseChatModel], executor: object
+) -> dict[str, BaseChatModel]:
+    """Returns the model of each escalation, by its name in the rules.
+
+    Args:
+        names: The models of the rules, by their names or specifications.
+        given: The caller's models by name; any other name is a specification for ``load_model``.
+        executor: Has to take the model of a call.
+
+    Raises:
+        ConfigurationError: A model cannot be loaded, is no chat model, or the executor takes none.
+    """
+    values = given.values() if isinstance(given, Mapping) else (given,)
+    wrong = next((value for value in values if not isinstance(value, BaseChatModel)), None)
+    if wrong is not None:
+        raise ConfigurationError(
+            f"models has {format_repr(wrong, 80)}; give LangChain chat models by name, "
+            "such as {'strong': llm}"
+        )
+    if names and not can_change_model(executor):
+        raise ConfigurationError(
+            f"a rule of strategies is escalate, and {type(executor).__name__} keeps its own model; "
+            "give an executor whose execute_step takes `sampling`, such as ExecutionAgent"
+        )
+    try:
+        return {name: given[name] if name in given else load_model(name) for name in names}
+    except (ModelSetupError, ModelSpecError) as error:
+        raise ConfigurationError(f"a rule of strategies escalates to another model: {error}") from None
 
 
 def bind_correction(executor: object) -> AgentMethod[object] | None:

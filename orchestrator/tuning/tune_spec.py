@@ -14,7 +14,6 @@ from pydantic import Field, model_validator
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.retry_rules import EscalateRule
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
 from orchestrator.tuning.replay import NamedPolicy, describe_rule
 
@@ -142,8 +141,7 @@ class Space:
     @property
     def escalations(self) -> list[str]:
         """The models that rules of the policies escalate to."""
-        rules = (rule for each in self.everything for rule in each.policy.strategies)
-        return list(dict.fromkeys(rule.model for rule in rules if isinstance(rule, EscalateRule)))
+        return list(dict.fromkeys(model for each in self.everything for model in each.policy.escalations))
 
 
 def build_space(spec: TuneSpec) -> Space:

@@ -9,9 +9,9 @@ from agents.errors import AgentError
 from agents.models.weights import check_weights
 from agents.testing import ScriptedChatModel
 from orchestrator import RetryPolicy
-from orchestrator.graph.agent_checks import load_models
 from orchestrator.persistence import open_store
 from orchestrator.planning.plan import read_steps
+from orchestrator.runtime.task_argument import load_models
 from tests.fakes.executor import FakeExecutor
 
 
@@ -38,7 +38,7 @@ WRONG = {
     "a store in no folder": lambda folder: open_at(folder / "none" / "runs.sqlite"),
     "a store that is no database": lambda folder: open_at(write(folder / "notes.txt")),
     "an escalation to no model": lambda folder: load_models(
-        RetryPolicy(strategies=[{"use": "escalate", "model": "nope:x"}]).strategies, {}, FakeExecutor()
+        RetryPolicy(strategies=[{"use": "escalate", "model": "nope:x"}]).escalations, {}, FakeExecutor()
     ),
     "a plan with a wrong contract": lambda folder: read_steps([{"step": "a", "contract": {"x": 1}}], 9),
     "a plan in a circle": lambda folder: read_circle(),
