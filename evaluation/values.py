@@ -53,6 +53,8 @@ def is_deep(value: object, levels: int) -> bool:
     """Return whether objects and lists are nested in more than ``levels`` levels."""
     parts = [value]
     for _ in range(levels):
+        if not parts:
+            return False
         parts = [inner for part in parts for inner in _inner_values(part)]
     return any(isinstance(part, dict | list) for part in parts)
 

@@ -51,6 +51,8 @@ def _read_shown(text: str) -> str:
 
 
 def _compare_facts(observed: Facts, expected: Facts) -> Iterator[Fact]:
+    if not expected.facts:
+        return
     same_words = observed.words == expected.words
     seen, wanted = _group_by_kind(observed), _group_by_kind(expected)
     for kind in filter(wanted.get, KINDS):
@@ -144,7 +146,7 @@ def _find_moved_negations(observed: Facts, expected: Facts) -> Iterator[str]:
 def _find_opposites(observed: set[str], expected: set[str]) -> Iterator[str]:
     """Name the words that one text has and the other one has with a negating prefix: able and unable."""
     for here, there in ((observed, expected), (expected, observed)):
-        for word in sorted(here - there):
+        for word in sorted(word for word in here - there if word.startswith(_NEGATING)):
             stems = {word.removeprefix(prefix) for prefix in _NEGATING if word.startswith(prefix)}
             if any(len(stem) >= _SHORTEST_STEM for stem in stems & (there - here)):
                 yield f"the negation in the word {word}"

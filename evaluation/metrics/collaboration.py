@@ -123,7 +123,8 @@ def find_stuck_actions(
 def _is_same_action(action: Action, after: Action) -> bool:
     if any(action[key] != after[key] for key in ("name", "agent", "args_text")):
         return False
-    return hashable_key(action["args"]) == hashable_key(after["args"])
+    args, others = action["args"], after["args"]
+    return args == others and hashable_key(args) == hashable_key(others)
 
 
 def _check_identities(known: Score) -> Iterable[MetricOutcome]:

@@ -44,8 +44,9 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     """Build the report and redact all that it quotes."""
     is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
     # A judge's answer and the errors came after the search of the case, so they are searched in any case.
+    added = _ADDED_FIELDS if state["judge_result"] is not None else ("errors",)
     sources = [
-        *_outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS),
+        *_outside_values(state, added if is_harmless else _OUTSIDE_FIELDS),
         # What the user's code said, for instance the text of an exception.
         *(result for result in state["check_results"] if result["source"] in get_args(CustomSource)),
     ]

@@ -35,6 +35,8 @@ from evaluation.results.thresholds import limits_by_name
 from evaluation.texts.words import split_words
 from evaluation.values import JsonObject, as_list
 
+_OF_OTHER_NODES: Final = frozenset({"expected_trajectory", "trajectory", "rubric", "judge", "audit", "drift"})
+"""The parts of a contract that are not validated once more."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
 _NO_REFERENCE: Final = "no reference output is given"
@@ -106,7 +108,8 @@ def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:
 
 def _read_case(state: EvaluationState) -> _Case:
     thresholds = {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
-    contract = EvaluationContract.model_validate({**state["contract"], "thresholds": thresholds})
+    asked = {name: value for name, value in state["contract"].items() if name not in _OF_OTHER_NODES}
+    contract = EvaluationContract.model_validate({**asked, "thresholds": thresholds})
     return _Case(
         output=read_output(state),
         reference=state["reference_output"],

@@ -109,7 +109,7 @@ class EncodedText:
     """
 
     def __init__(self, text: str) -> None:
-        if _OTHER_SCRIPT.search(text):
+        if not text.isascii() and _OTHER_SCRIPT.search(text):
             text = _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
         self.data = text.encode("latin-1", "evaluation.lookalikes").replace(b"\xa0", b" ")
         self.quota = Quota(MAX_CANDIDATES)

@@ -91,7 +91,8 @@ def _search_values(
                     places.append(place)
     except TooManyCandidatesError:
         yield _UNSEARCHED
-    yield from _search_lines(lines, places, search)
+    if lines:
+        yield from _search_lines(lines, places, search)
 
 
 def _search_lines(

@@ -21,6 +21,8 @@ _SIGNS: Final = INVISIBLE[1:-1] + "\u0300-\u036f\u24b6-\u24ea\uff01-\uff5e\U0001
 """What no reader sees, loose marks, and wide, circled and mathematical letters."""
 _DISGUISED: Final = re.compile(rf"[{_SIGNS}]|%[2-7][0-9A-Fa-f]")
 _ANY: Final = re.compile(rf"[%{_SIGNS}]")
+_ANY_ASCII: Final = Pattern(r"[%\x00-\x08\x0e-\x1b\x7f]")
+"""The same in a text of ASCII, where it is found ten times as fast."""
 FIELD_SEPARATOR: Final = "\n\0\n"
 """No pattern matches across it. It stands between the fields of a run, and disguises nothing."""
 
@@ -28,7 +30,8 @@ FIELD_SEPARATOR: Final = "\n\0\n"
 def _is_disguised(text: str) -> bool:
     """Return whether a text has a disguised character."""
     text = text.replace(FIELD_SEPARATOR, "")
-    return _ANY.search(text) is not None and _DISGUISED.search(text) is not None
+    is_suspect = _ANY_ASCII.occurs_in(text.encode()) if text.isascii() else _ANY.search(text) is not None
+    return is_suspect and _DISGUISED.search(text) is not None
 
 
 def _read_plainly(text: str) -> tuple[str, list[int]]:

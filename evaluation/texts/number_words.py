@@ -12,6 +12,7 @@ from text_to_num import alpha2digit
 
 from evaluation.texts.numbers import read_amounts, write_minus, write_powers
 
+_DIGIT: Final = re.compile(r"\d")
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _GERMAN: Final = frozenset(
     {
@@ -68,9 +69,10 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
 
 def _spell_words(text: str) -> tuple[str, bytearray]:
     """Write the numbers in words as digits; returns the text, and by character whether it was one before."""
+    # Most texts have no digit, and this test is far cheaper than the search.
+    tokens = _WITH_DIGIT.findall(text) if _DIGIT.search(text) else []
     # Word by word between the digits, because text2num would join both.
-    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text)).split(_CUT)
-    tokens = _WITH_DIGIT.findall(text)
+    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
     plain, was_digit = "", bytearray()
     for piece, token in zip_longest(pieces, tokens, fillvalue=""):
         gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""

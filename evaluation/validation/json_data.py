@@ -27,7 +27,9 @@ def copy_json(value: object) -> tuple[object, str] | None:
         plain: object = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return None
-    return None if is_deep(plain, MAX_DEPTH) else (plain, text)
+    # A text with few brackets is not deep, and counting them is cheap.
+    may_be_deep = text.count("{") + text.count("[") > MAX_DEPTH
+    return None if may_be_deep and is_deep(plain, MAX_DEPTH) else (plain, text)
 
 
 def _to_json(value: object) -> object:

@@ -41,6 +41,7 @@ def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
 def _read_patterns(action: ExpectedAction) -> Iterator[ExpectedAction]:
     if not action.any_of:
         yield action
+        return
     shared = {name: getattr(action, name) for name in ("args", "arguments", "agent", "target", "kind")}
     for alternative in action.any_of:
         own = {name: value for name in shared if (value := getattr(alternative, name)) is not None}

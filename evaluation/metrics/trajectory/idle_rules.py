@@ -73,21 +73,21 @@ def _find_unknown_names(pattern: ExpectedAction, rule: ArgumentRule) -> Iterator
 def _find_unused_rules(patterns: Sequence[ExpectedAction], rules: TrajectoryRules) -> Iterator[str]:
     """Say which rules ``named`` share no argument with any action that they are for."""
     for name, rule in {"'arguments'": rules.arguments, **rules.tools}.items():
+        if rule.match != "named":
+            continue
         # A contract for many cases may have a rule for all tools and actions that are expected by name alone.
         expected = [
             each.args or {}
             for each in patterns
             if rules.find_rule(each) is rule and (each.args is not None or each.name in rules.tools)
         ]
-        if rule.match == "named" and expected and all(map(set(rule.names or ()).isdisjoint, expected)):
+        if expected and all(map(set(rule.names or ()).isdisjoint, expected)):
             yield f"the rule {name} compares none of the expected arguments; add 'args' that it compares"
 
 
 def _find_misspelt_tools(
     actual: Iterable[Action], expected: Iterable[ExpectedStep], rules: TrajectoryRules
 ) -> Iterator[str]:
-    known = {action["name"] for action in actual}
-    known.update(str(pattern.name) for step in expected for pattern in step.patterns)
     lists: Mapping[str, Collection[str]] = {
         "compared_tools": rules.compared_tools or (),
         "ignored_tools": rules.ignored_tools,
@@ -96,6 +96,10 @@ def _find_misspelt_tools(
         "reading_tools": rules.reading_tools or (),
         "tools": rules.tools,
     }
+    if not any(lists.values()):
+        return
+    known = {action["name"] for action in actual}
+    known.update(str(pattern.name) for step in expected for pattern in step.patterns)
     for field, names in lists.items():
         unknown = [name for name in names if name not in known]
         yield from find_misspelt(unknown, known.difference(names), field)
