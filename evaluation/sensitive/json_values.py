@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from evaluation.sensitive.credentials.assignments import is_credential
 from evaluation.sensitive.credentials.secret_values import name_kind
 from evaluation.sensitive.detector import Quota, TooManyCandidatesError
-from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive
+from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Category
 
 _MAX_NAME_LENGTH: Final = 100
@@ -80,7 +80,7 @@ def _search_values(
 ) -> Iterator[tuple[str, SensitiveValue]]:
     quota, lines, places = Quota(MAX_SCALARS), list[str](), list[str]()
     try:
-        for place, value in values:
+        for place, value in _list_suspects(values) if search is find_sensitive else values:
             for name, text in _iterate_texts(value, 0, quota):
                 kind = name_kind(name)
                 quota.use(1 if kind is None else _COST)
@@ -93,6 +93,30 @@ def _search_values(
         yield _UNSEARCHED
     if lines:
         yield from _search_lines(lines, places, search)
+
+
+def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
+    """Yield the parts of the values in whose JSON text a value may be found; to walk through one is slow."""
+    for place, value in values:
+        for part in _split_value(value):
+            if _is_suspect(part):
+                yield place, part
+
+
+def _split_value(value: object) -> Iterator[object]:
+    """Yield each item of the lists of an object, with the name of its list, and the rest of the object."""
+    if not isinstance(value, Mapping) or "value" in value:
+        yield value
+        return
+    for name, part in value.items():
+        yield from ({name: item} for item in (part if isinstance(part, list) else [part]))
+
+
+def _is_suspect(value: object) -> bool:
+    try:
+        return may_contain_sensitive(to_json(value).decode())
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return True
 
 
 def _search_lines(

@@ -68,6 +68,9 @@ class Literals:
 
     def _find_spans(self, data: bytes) -> Iterator[tuple[int, int, str]]:
         end = 0
+        # Few texts have a value, and the search for its first bytes is faster than the look at each place.
+        if len(self.by_head) < len(data) and not any(head in data for head in self.by_head):
+            return
         for place in range(len(data)):
             is_head = place >= end and data[place : place + _HEAD] in self.by_head
             match = self._match_at(data, place) if is_head else None

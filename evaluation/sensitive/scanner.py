@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from evaluation.sensitive import contact, personal_numbers
 from evaluation.sensitive.credentials import assignments, secret_places, tokens
+from evaluation.sensitive.credentials.secret_values import FIELD_TRIGGER
 from evaluation.sensitive.detector import Detector, EncodedText, Pattern, TooManyCandidatesError
 from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span, merge_spans
 from evaluation.texts.normal import INVISIBLE
@@ -47,8 +48,8 @@ def _read_plainly(text: str) -> tuple[str, list[int]]:
 
 
 Search = Callable[[str], tuple[Span, ...]]
-_UNREADABLE: Final = Pattern(r"\\u|\\\\\\\"")
-"""Matches what triggers cannot read in a JSON text: escaped letters, and JSON inside a string."""
+_UNREADABLE: Final = Pattern(rf"\\u|\\\\\\\"|{FIELD_TRIGGER}")
+"""Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, some names."""
 
 
 class _Family:

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
@@ -91,8 +91,8 @@ def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryR
 
 def compare_arguments(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[Difference]:
     """Yield the places in which the observed arguments differ from the expected ones, in order."""
-    # Most calls are as expected. The bytes are compared too, because in Python True equals 1.
-    if expected == observed and marshal.dumps(expected, 2) == marshal.dumps(observed, 2):
+    # Most calls are as expected.
+    if expected == observed and _write_bytes(expected) == _write_bytes(observed):
         return
     if rule.match == "named":
         names = rule.names or ()
@@ -114,6 +114,11 @@ def compare_arguments(expected: JsonObject, observed: JsonObject, rule: Argument
         {name: value for name, value in side.items() if name not in equal} for side in (expected, observed)
     )
     yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
+
+
+def _write_bytes(value: object) -> bytes:
+    """Write a JSON value so that True differs from 1, which it equals in Python; faster than as JSON."""
+    return marshal.dumps(cast("dict[str, str]", value), 2)
 
 
 def _compare_values(

@@ -45,6 +45,11 @@ _PUBLIC_NAME: Final = Pattern(
 )
 _LONGEST_NAME: Final = 60
 _PASSWORD_NAME: Final = Pattern(rf"(?i)(?:.*(?:{LOGIN_NAMES})|(?:.*[^a-z])?(?:pass|pin|cvv|cvc)){NAME_END}$")
+FIELD_TRIGGER: Final = (
+    rf'(?i:(?:[^a-z]|\\[bfnrt])(?:pass|pin|cvv|cvc){NAME_END}\\?"\s{{0,4}}:|(?:name|key)\\?"\s{{0,4}}:\s{{0,4}}\\?"'
+    rf'(?:[^"]*(?:{KEY_NAMES})|(?:[^"]*[^a-z"])?(?:pass|pin|cvv|cvc)){NAME_END}\\?")'
+)
+"""Matches in a JSON text with a name that counts only for a field, or with the label of a field "value"."""
 _SECRET_NAME: Final = Pattern(rf"(?i).*(?:{KEY_NAMES}){NAME_END}$")
 
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from evaluation import evaluate
 from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places
 from evaluation.sensitive.spans import MAX_VALUES, Span
@@ -29,6 +30,8 @@ def literals(value):
         ({"card": 4111111111111111}, {"4111111111111111"}),
         ({"ssn": 123456789}, {"123456789"}),
         ({"env": [{"name": "API_KEY", "value": "abc12345x"}]}, {"abc12345x"}),
+        ({"env": [{"value": "abc12345x", "name": "API_KEY"}]}, {"abc12345x"}),
+        ({"env": [{"value": "1234", "name": "pin"}]}, {"1234"}),
         ({"token": {"value": "abc12345x"}}, {"abc12345x"}),
         ({"joe.smith@example.com": 1}, {"joe.smith@example.com"}),
         ({"args": '{"pin": 1234}'}, {"1234"}),
@@ -39,6 +42,13 @@ def literals(value):
 )
 def test_a_value_is_known_by_the_name_it_stands_under(value, expected):
     assert expected <= literals(value)
+
+
+def test_a_pin_is_found_in_a_case_that_has_nothing_else_to_hide():
+    run = {"final_output": "done", "tool_calls": [{"name": "pay", "args": {"pin": "48213"}}]}
+    assert [finding["id"] for finding in evaluate({"agent_run": run})["audit_findings"]] == [
+        "credentials.password"
+    ]
 
 
 @pytest.mark.parametrize(
