@@ -32,6 +32,7 @@ from .plugins import AsyncJudge as AsyncJudge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price
+from .recordings.atif_writer import run_to_atif as run_to_atif
 from .recordings.run_files import read_cases as read_cases
 from .results.alerts import Alert as Alert
 from .results.plain_report import EvaluationReportDict as EvaluationReportDict

@@ -54,7 +54,8 @@ ANTHROPIC: Final = Importer(
     open_message,
     read_calls,
     read_answers,
-    parts=_CALLS | _ANSWERS | {
+    parts=_CALLS | _ANSWERS,
+    asides=frozenset({
         "thinking", "redacted_thinking", "image", "document", "search_result", "container_upload"
-    },
+    }),
 )  # fmt: skip

@@ -79,8 +79,8 @@ _CALLS: Final = frozenset({
     "executableCode", "code_execution_result", "codeExecutionResult",
 })  # fmt: skip
 _ASIDES: Final = frozenset({
-    "text", "thought", "thought_signature", "thoughtSignature", "inline_data", "inlineData", "file_data",
+    "thought", "thought_signature", "thoughtSignature", "inline_data", "inlineData", "file_data",
     "fileData", "video_metadata", "videoMetadata", "media_resolution", "mediaResolution",
 })  # fmt: skip
 
-GEMINI: Final = Importer("Gemini", open_content, read_calls, read_answers, _CALLS | _ASIDES)
+GEMINI: Final = Importer("Gemini", open_content, read_calls, read_answers, _CALLS | {"text"}, asides=_ASIDES)

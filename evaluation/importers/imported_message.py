@@ -96,6 +96,8 @@ class Importer:
     """The keys of a message and of its untyped parts that the importer reads."""
     parts: frozenset[str] = frozenset()
     """The types of the parts of a content that the importer reads."""
+    asides: frozenset[str] = frozenset()
+    """Types of parts, and keys of untyped ones, that it accepts and does not read: reasoning, images."""
 
 
 def is_visible(text: str) -> bool:

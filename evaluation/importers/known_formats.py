@@ -6,7 +6,7 @@ What may be a tool call, or a text of the agent, and that no importer reads, is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from evaluation.importers.anthropic import ANTHROPIC
@@ -31,8 +31,17 @@ IMPORTERS: Final[Sequence[Importer]] = (GEMINI, OPENAI_RESPONSES, OPENAI_CHAT, A
 """Every importer reads every message, because providers and frameworks mix their formats."""
 ACCEPTED: Final = ", ".join(sorted(importer.title for importer in IMPORTERS))
 """The formats in words."""
-_KEYS: Final = frozenset().union(*(importer.keys for importer in IMPORTERS))
-_PARTS: Final = frozenset().union(*(importer.parts for importer in IMPORTERS))
+_ASIDES: Final = frozenset().union(*(importer.asides for importer in IMPORTERS))
+_READ_KEYS: Final = frozenset().union(*(importer.keys for importer in IMPORTERS))
+_READ_PARTS: Final = frozenset().union(*(importer.parts for importer in IMPORTERS))
+_KEYS: Final = _READ_KEYS | _ASIDES
+_PARTS: Final = _READ_PARTS | _ASIDES
+_READ_FIELDS: Final = _READ_KEYS | {
+    *("role", "type", "content", "id", "name", "refusal", "status", "stop_reason", "finish_reason"),
+    *("call_id", "output", "arguments", "input", "action", "error", "is_error"),
+    *("additional_kwargs", "response_metadata", "usage_metadata", "model", "stop_sequence"),
+}
+"""Fields of messages that are read, or that say nothing about what the agent did."""
 _PLAIN_ROLES: Final = ("user", "assistant", "system")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 _CALLING: Final = frozenset({
@@ -71,6 +80,25 @@ def read_message(message: object) -> Message:
     if answers and role == "user":
         role, opened = "tool", {**opened, "role": "tool"}
     return Message(role, opened, calls, answers)
+
+
+def list_unread(message: Message) -> Iterator[str]:
+    """Yield what the importers accept in a message and do not read: a type of part, or a field."""
+    if _is_plain_text(message.plain):
+        return
+    for part in content_parts(message.plain):
+        if (kind := part.get("type")) is None:
+            yield from (f"parts with {key}" for key, value in part.items() if value and key not in _READ_KEYS)
+        elif kind not in _READ_PARTS:
+            yield f"parts of the type {shorten(str(kind))}"
+    if message.role == "reasoning":
+        yield f"items of the type {message.plain['type']}"
+        return
+    yield from (
+        f"fields {shorten(key)} of messages"
+        for key, value in message.plain.items()
+        if value and key not in _READ_FIELDS
+    )
 
 
 def _is_plain_text(message: JsonObject) -> bool:

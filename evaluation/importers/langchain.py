@@ -83,7 +83,7 @@ def dump_message(message: object) -> object:
     """Write a message object of LangChain or an SDK as a plain one, and so the objects in its content."""
     if isinstance(message, BaseModel):
         return _dump_model(message)
-    if isinstance(message, tuple) and [type(part) for part in message] == [str, str]:
+    if isinstance(message, tuple | list) and [type(part) for part in message] == [str, str]:
         return {"role": message[0], "content": message[1]}
     if not isinstance(message, dict):
         return message
@@ -107,5 +107,6 @@ LANGCHAIN: Final = Importer(
     read_calls,
     read_answers,
     frozenset({"invalid_tool_calls", "tool_call_chunks"}),
-    _CALLS | _ANSWERS | {"reasoning", "text-plain", "video"},
+    _CALLS | _ANSWERS | {"text-plain"},
+    frozenset({"reasoning", "video"}),
 )

@@ -89,5 +89,6 @@ OPENAI_CHAT: Final = Importer(
     read_calls,
     read_answers,
     frozenset({"tool_calls", "function_call", "tool_call_id", "tool_name"}),
-    frozenset({"text", "refusal", "image_url", "input_audio", "audio", "file", "video_url"}),
+    frozenset({"text", "refusal"}),
+    frozenset({"image_url", "input_audio", "audio", "file", "video_url"}),
 )

@@ -96,8 +96,6 @@ OPENAI_RESPONSES: Final = Importer(
     open_item,
     read_calls,
     read_answers,
-    parts=frozenset({
-        *_CALLS, *_OUTPUTS, *_ASIDES,
-        "input_text", "output_text", "summary_text", "input_image", "input_file", "output_audio",
-    }),
+    parts=_CALLS | _OUTPUTS | {"message", "input_text", "output_text"},
+    asides=_ASIDES | {"summary_text", "input_image", "input_file", "output_audio"},
 )  # fmt: skip

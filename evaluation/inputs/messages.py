@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
@@ -53,7 +53,13 @@ def run_from_messages(
         ContractError: A message is in no known format.
     """
     log = [dump_message(message) for message in messages]
-    conversation = read_conversation(log)
+    return build_run(log, read_conversation(log), failed)
+
+
+def build_run(
+    log: Sequence[object], conversation: Conversation, failed: Callable[[str], bool] | None = None
+) -> JsonObject:
+    """Build the ``agent_run`` of messages that were read; see ``run_from_messages``."""
     return {
         "input": next((each.text for each in conversation.messages if each.role == "user"), ""),
         "messages": log,

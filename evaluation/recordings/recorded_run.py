@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from evaluation.values import JsonObject
 
@@ -28,6 +28,7 @@ class RecordedRun:
     score: float | None = None
 
 
+@runtime_checkable
 class RunFormat(Protocol):
     """A format of recorded runs."""
 
@@ -50,6 +51,6 @@ class RunFormat(Protocol):
 def list_ignored(value: JsonObject, read: frozenset[str], where: str) -> tuple[str, ...]:
     """Names the fields of an object that are not read and not empty; no sentence if there are none."""
     names = sorted(
-        name for name, field in value.items() if name not in read and field not in (None, [], {}, "")
+        name for name, field in value.items() if name not in read and field not in (None, [], {}, "", False)
     )
     return (f"{where}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not read",) if names else ()

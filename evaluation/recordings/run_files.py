@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from evaluation.errors import ContractError
 from evaluation.inputs.intake import UnreadableCase
-from evaluation.inputs.run_state import run_from_state
-from evaluation.recordings.atif import AtifFormat
-from evaluation.recordings.conversations import (
-    ConversationFormat,
-    HistoryFormat,
-    ResponseFormat,
-    TauBenchFormat,
-    are_messages,
-)
-from evaluation.recordings.otel_spans import SpanFormat
+from evaluation.recordings.formats.conversations import are_messages
+from evaluation.recordings.known_run_formats import list_formats
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation.json_data import parse_json
-from evaluation.values import JsonObject
 
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
-
-
-class CaseFormat:
-    """A case: an object with ``agent_run`` and its contract."""
-
-    name = "case with agent_run"
-
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value is an object with ``agent_run``."""
-        return isinstance(value, dict) and "agent_run" in value
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the case as it is."""
-        yield RecordedRun(value)
-
-
-class StateFormat:
-    """The state of a run, or the document of ``orchestrator show THREAD --json`` around it."""
-
-    name = "state of a run of plan-execute-monitor"
-
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value has the fields of a state."""
-        state = value.get("state", value) if isinstance(value, dict) else None
-        return isinstance(state, dict) and {"plan", "results", "status"} <= state.keys()
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run; raises as ``run_from_state`` does."""
-        yield RecordedRun({"agent_run": run_from_state(value)})
-
-
-FORMATS: Final[Sequence[RunFormat]] = (
-    CaseFormat(),
-    StateFormat(),
-    AtifFormat(),
-    SpanFormat(),
-    TauBenchFormat(),
-    ResponseFormat(),
-    HistoryFormat(),
-    ConversationFormat(),
-)
-"""The formats; the first that recognises a value reads it."""
 
 
 def read_runs(path: str | Path) -> Iterator[ReadRun]:
@@ -104,18 +53,23 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         yield UnreadableCase(name, "the file is empty")
         return
     value = _parse(first[1], name)
-    if second is None or isinstance(value, UnreadableCase):
+    # A document of several lines has a part of a value in its first one; so may JSON Lines, by mistake.
+    if second is None or (isinstance(value, UnreadableCase) and not _is_whole_line(second[1])):
         lines = [first[1], *([] if second is None else [second[1]]), *(line for _, line in numbered)]
         yield from _read_document(b"".join(lines), name)
         return
     rest = chain([first, second], numbered)
-    if are_messages([value]):
+    if are_messages([value]) and _find_format(value) is None:
         values = (_parse(line, f"{name}:{number}") for number, line in rest)
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
         return
     for number, line in rest:
         where = f"{name}:{number}"
         yield from _read_value(_parse(line, where), where)
+
+
+def _is_whole_line(line: bytes) -> bool:
+    return line.lstrip().startswith(b"{") and not isinstance(_parse(line, ""), UnreadableCase)
 
 
 def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
@@ -135,7 +89,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
     found = _find_format(value)
     if found is None:
         keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else f"a {type(value).__name__}"
-        looked = "; ".join(each.name for each in FORMATS)
+        looked = "; ".join(each.name for each in list_formats())
         yield UnreadableCase(where, f"no known format has these fields: {keys}; known are: {looked}")
         return
     try:
@@ -153,7 +107,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
 
 
 def _find_format(value: object) -> RunFormat | None:
-    return next((each for each in FORMATS if each.recognises(value)), None)
+    return next((each for each in list_formats() if each.recognises(value)), None)
 
 
 def _parse(data: bytes, where: str) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -14,6 +15,18 @@ from orchestrator.experiments.recorded_evaluation import FailOn
 from orchestrator.state.records import Requirement
 
 _Output: Final = partial(typer.Option, metavar="FILE")
+
+
+def _parse_since(text: str) -> timedelta:
+    """Reads ``since=7d``.
+
+    Raises:
+        typer.BadParameter: It is no such text.
+    """
+    name, _, age = text.rpartition("=")
+    if name != "since":
+        raise typer.BadParameter(f"{text!r} is not accepted; give since=AGE, such as since=12h or since=7d")
+    return shared.parse_age(age)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +46,14 @@ class EvaluateOptions:
     thread: Annotated[
         list[str] | None,
         typer.Option("--thread", help="Evaluate this stored run (repeatable).", metavar="ID"),
+    ] = None
+    runs: Annotated[
+        timedelta | None,
+        typer.Option(
+            help="Evaluate the stored runs of this last time that have ended, such as since=7d.",
+            metavar="since=AGE",
+            parser=_parse_since,
+        ),
     ] = None
     db: shared.Database = None
     fail_on: Annotated[FailOn, typer.Option(help="The least severe status that is not accepted.")] = "failed"

@@ -32,13 +32,13 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     Exit status: 0 if every run is accepted, 1 if not, 2 for bad input or a run that cannot be read.
     """
     options = EvaluateOptions(**typed)
-    if not options.files and not options.thread:
-        raise typer.BadParameter("give FILE... or --thread ID")
+    if not (options.files or options.thread or options.runs):
+        raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
     console = build_console(stderr=True)
     with print_logs_on(console), report_bad_input():
         evaluation = _build_evaluation(options)
         results: list[CaseResult] = []
-        with open_runs(options.files or [], options.thread or [], options.db) as runs:
+        with open_runs(options) as runs:
             for result in evaluation.evaluate(runs):
                 results.append(result.without_run())
                 _print_result(result, options)

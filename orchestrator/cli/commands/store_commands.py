@@ -10,6 +10,7 @@ import typer
 from rich.console import OverflowMethod
 from rich.text import Text
 
+from evaluation import run_from_state, run_to_atif
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.stored_options import find_thread, open_store
 from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, report_bad_input
@@ -33,6 +34,9 @@ OlderThan = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be deleted, and delete nothing.")]
+Atif = Annotated[
+    bool, typer.Option("--atif", help="Print an ended run as an ATIF trajectory, for tools that read it.")
+]
 
 
 def runs(
@@ -60,12 +64,19 @@ def show(
     last: shared.Last = False,
     db: shared.Database = None,
     json: shared.Json = False,
+    atif: Atif = False,
 ) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
     with report_bad_input(), open_store(db) as store:
         run = store.history.show(find_thread(store, thread, last=last))
         is_open = run.summary.status in ("waiting", "interrupted")
         hint = f"To go on, {describe_next(store, run.summary.thread_id)}" if is_open else ""
+    if atif:
+        with report_bad_input():
+            trajectory = run_to_atif(run_from_state(run.state), name=run.summary.thread_id)
+        print_json(trajectory)
+        typer.echo(trajectory.get("notes", ""), err=True)
+        return
     if json:
         # A run that failed has no output; its failure says why it is null.
         named = {name: run.state[name] for name in ("output", "basis", "failure")}

@@ -73,8 +73,17 @@ def span(start, **attributes):
     }
 
 
-def say(role, text):
-    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
+def say(role, text, *others):
+    return [{"role": role, "parts": [{"type": "text", "content": text}]}, *others]
+
+
+ASKS = {"type": "tool_call", "id": "1", "name": "price_of", "arguments": {"title": "Moby Dick"}}
+BEFORE = say(
+    "user",
+    QUESTION,
+    {"role": "assistant", "parts": [ASKS]},
+    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "12.5"}]},
+)
 
 
 TRACE = {
@@ -85,9 +94,10 @@ TRACE = {
                     "spans": [
                         span(2, operation__name="execute_tool", tool__name="price_of",
                              tool__call__arguments='{"title": "Moby Dick"}', tool__call__result="12.5"),
-                        span(1, operation__name="chat", input__messages=say("user", QUESTION),
+                        span(1, operation__name="chat", input__messages=json.dumps(say("user", QUESTION)),
                              usage__input_tokens=10, usage__output_tokens=5),
-                        span(3, operation__name="chat", output__messages=say("assistant", ANSWER)),
+                        span(3, operation__name="chat", input__messages=json.dumps(BEFORE),
+                             output__messages=json.dumps(say("assistant", ANSWER))),
                     ]
                 }
             ]
@@ -174,7 +184,7 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_
 @pytest.mark.parametrize(
     ("value", "warning"),
     [
-        (FORMATS["ATIF"], "runs.data: step 2: extra is not read"),
+        (FORMATS["ATIF"], "runs.data: steps: extra is not read"),
         ({"messages": OPENAI, "score": 1}, "runs.data: the conversation: score is not read"),
         (
             {"resourceSpans": [{"scopeSpans": [{"spans": [span(1, operation__name="execute_tool")]}]}]},

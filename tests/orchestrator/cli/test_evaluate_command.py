@@ -116,7 +116,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give FILE... or --thread ID"),
+        ([], "give FILE..., --thread ID or --runs since=AGE"),
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
         (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be used (No such file"),
         (["RUNS", "--contract", "WRONG"], "required_contents Extra inputs are not permitted"),

@@ -1,0 +1,198 @@
+"""Trajectories in ATIF, the Agent Trajectory Interchange Format, versions 1.0 to 1.8.
+
+Source: https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from evaluation.errors import ContractError
+from evaluation.importers.imported_message import is_marked_error, read_result
+from evaluation.recordings.message_runs import read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.values import JsonObject, as_list, as_object
+
+OWN: Final = "agent_run"
+"""The field of an ``extra`` with the parts of our runs that ATIF has no field for."""
+_VERSION: Final = re.compile(r"ATIF-v1\.([0-8])")
+_ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
+_READ: Final = frozenset({
+    "schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics",
+    "subagent_trajectories",
+})  # fmt: skip
+_READ_OF_STEPS: Final = frozenset({
+    "step_id", "timestamp", "source", "message", "tool_calls", "observation", "model_name", "metrics",
+    "reasoning_content", "llm_call_count", "is_copied_context",
+})  # fmt: skip
+_READ_OF_CALLS: Final = frozenset({"tool_call_id", "function_name", "arguments"})
+_READ_OF_RESULTS: Final = frozenset({"source_call_id", "content", "subagent_trajectory_ref"})
+
+_READ_EXTRAS: Final = frozenset(
+    {OWN, "status", "is_error", "tool_result_is_error", "is_sidechain", "agent_id"}
+)
+
+
+class AtifFormat:
+    """A trajectory: steps of the user and the agent, with calls and observations."""
+
+    name = "ATIF trajectory"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value names an ATIF version."""
+        version = value.get("schema_version") if isinstance(value, dict) else None
+        return isinstance(version, str) and version.startswith("ATIF-")
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the run, and the runs of its subagents.
+
+        Raises:
+            ContractError: The version is unknown, or a step has no known source.
+        """
+        if _VERSION.fullmatch(str(value.get("schema_version"))) is None:
+            raise ContractError(f"{value.get('schema_version')} is not known; give ATIF-v1.0 to ATIF-v1.8")
+        children = [as_object(child) for child in as_list(value.get("subagent_trajectories"))]
+        ends = {child.get("trajectory_id"): _read_end(child) for child in children}
+        steps = [as_object(step) for step in as_list(value.get("steps"))]
+        for agent in dict.fromkeys(map(_name_subagent, steps)):
+            own = [step for step in steps if _name_subagent(step) == agent]
+            yield (
+                _read_steps(value, own, ends)
+                if agent is None
+                else _read_steps(_name(value, agent), own, ends)
+            )
+        for child in children:
+            yield from self.read(child)
+
+
+def _name_subagent(step: JsonObject) -> str | None:
+    """Returns the subagent that Claude Code marks a step of; None for the agent itself."""
+    extra = as_object(step.get("extra"))
+    return str(extra.get("agent_id")) if extra.get("is_sidechain") is True else None
+
+
+def _name(value: JsonObject, agent: str) -> JsonObject:
+    return {"session_id": f"{value.get('session_id')}/{agent}", "agent": value.get("agent")}
+
+
+def _read_end(child: JsonObject) -> str:
+    last = as_object(next(reversed(as_list(child.get("steps"))), None))
+    return str(read_result(last.get("message")))
+
+
+def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[object, str]) -> RecordedRun:
+    # Steps that were copied from an earlier trajectory are no work of this one.
+    copied = [step for step in steps if step.get("is_copied_context") is True]
+    own = [step for step in steps if step not in copied]
+    messages = [message for step in steps for message in _list_messages(step, ends)]
+    run = read_message_run(
+        messages,
+        value.get("trajectory_id") or value.get("session_id"),
+        {**_read_totals(value, own), **_list_sources(copied)},
+        _list_unread(value, own),
+    )
+    return RecordedRun({**run.case, "agent_run": _add_own(value, own, run.case["agent_run"])}, run.warnings)
+
+
+def _list_messages(step: JsonObject, ends: Mapping[object, str]) -> Iterator[JsonObject]:
+    source = step.get("source")
+    if source not in _ROLES:
+        raise ContractError(
+            f"step {step.get('step_id')} has the source {source!r}; give user, system or agent"
+        )
+    message = {"role": _ROLES[str(source)], "content": step.get("message")}
+    if step.get("is_copied_context") is True:
+        yield message
+        return
+    calls = [_open_call(call) for call in _list_calls(step)]
+    yield {**message, "reasoning_content": step.get("reasoning_content"), "tool_calls": calls}
+    for result in _list_results(step):
+        yield _open_result(result, ends, is_answer=bool(calls))
+
+
+def _list_calls(step: JsonObject) -> list[dict[str, object]]:
+    return [as_object(call) for call in as_list(step.get("tool_calls"))]
+
+
+def _list_results(step: JsonObject) -> list[dict[str, object]]:
+    return [as_object(each) for each in as_list(as_object(step.get("observation")).get("results"))]
+
+
+def _open_call(call: JsonObject) -> JsonObject:
+    args = _read_own(call).get("args", call.get("arguments"))
+    return {"id": call.get("tool_call_id"), "name": call.get("function_name"), "args": args}
+
+
+def _open_result(result: JsonObject, ends: Mapping[object, str], *, is_answer: bool) -> JsonObject:
+    extra, content = as_object(result.get("extra")), result.get("content")
+    if content is None:
+        references = map(as_object, as_list(result.get("subagent_trajectory_ref")))
+        content = next((ends.get(each.get("trajectory_id")) for each in references), None)
+    if not is_answer:
+        return {"role": "system", "content": content}
+    marks = {**extra, "is_error": extra.get("is_error") or extra.get("tool_result_is_error")}
+    status = "error" if is_marked_error(marks) else "success"
+    return {
+        "role": "tool",
+        "tool_call_id": result.get("source_call_id"),
+        "content": content,
+        "status": status,
+    }
+
+
+def _list_sources(copied: Iterable[JsonObject]) -> JsonObject:
+    texts = [str(read_result(result.get("content"))) for step in copied for result in _list_results(step)]
+    return {"sources": texts} if texts else {}
+
+
+def _list_unread(value: JsonObject, steps: Sequence[JsonObject]) -> Iterator[str]:
+    parts = [("steps", _READ_OF_STEPS, step) for step in steps]
+    parts += [("tool calls", _READ_OF_CALLS, call) for step in steps for call in _list_calls(step)]
+    parts += [("results", _READ_OF_RESULTS, result) for step in steps for result in _list_results(step)]
+    parts.append(("the trajectory", _READ, value))
+    plain = [(where, read, _without_own(part)) for where, read, part in parts]
+    counts = Counter(text for where, read, part in plain for text in list_ignored(part, read, where))
+    yield from (text if count == 1 else f"{text} ({count})" for text, count in counts.items())
+
+
+def _without_own(part: JsonObject) -> JsonObject:
+    extra = {name: field for name, field in as_object(part.get("extra")).items() if name not in _READ_EXTRAS}
+    # Our notes say what stands there.
+    return {**part, "extra": extra, **({"notes": None} if _read_own(part) else {})}
+
+
+def _add_own(value: JsonObject, steps: Iterable[JsonObject], run: object) -> JsonObject:
+    """Adds what the writer has kept in ``extra``."""
+    kept = [_read_own(call) for step in steps for call in _list_calls(step)]
+    calls = [as_object(call) for call in as_list(as_object(run).get("tool_calls"))]
+    merged = [{**call, **own} for call, own in zip(calls, kept, strict=True)]
+    return {**as_object(run), "tool_calls": merged, **_read_own(value)}
+
+
+def _read_own(part: JsonObject) -> dict[str, object]:
+    return as_object(as_object(part.get("extra")).get(OWN))
+
+
+def _read_totals(value: JsonObject, steps: Sequence[JsonObject]) -> JsonObject:
+    final = as_object(value.get("final_metrics"))
+    names = {"prompt_tokens": "total_prompt_tokens", "completion_tokens": "total_completion_tokens"}
+    totals: dict[str, Any] = read_tokens({name: final.get(field) for name, field in names.items()})
+    if isinstance(cost := final.get("total_cost_usd"), int | float):
+        totals["cost_usd"] = cost
+    times = [time for step in steps if (time := _read_time(step.get("timestamp"))) is not None]
+    if len(times) > 1:
+        totals["latency_ms"] = 1000 * max(0.0, (times[-1] - times[0]).total_seconds())
+    model = as_object(value.get("agent")).get("model_name")
+    return {**totals, **({"model": model} if isinstance(model, str) else {})}
+
+
+def _read_time(value: object) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,92 @@
+"""Traces of LangChain: runs with ``run_type`` and ``child_runs``, as tracers and LangSmith keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evaluation.recordings.formats.conversations import are_messages
+from evaluation.recordings.message_runs import read_message_run
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.values import JsonObject, as_list, as_object
+
+_READ: Final = frozenset({
+    "id", "name", "run_type", "inputs", "outputs", "error", "child_runs", "start_time", "end_time",
+    "trace_id", "dotted_order", "session_name", "session_id", "parent_run_id", "child_run_ids", "extra",
+})  # fmt: skip
+
+_OUTPUTS: Final = frozenset({"messages", "generations", "output", "type"})
+
+
+class TraceFormat:
+    """A run with the runs inside of it; each agent that a tool calls is a run of its own."""
+
+    name = "LangChain trace"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value is a run of a tracer."""
+        return isinstance(value, dict) and {"run_type", "inputs"} <= value.keys()
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the run, and those of nested agents; raises as ``run_from_messages`` does."""
+        end = as_object(value.get("outputs")).get("messages")
+        messages = as_list(end) if are_messages(end) else [*_list_asked(value), *_list_said(value)]
+        warnings = [
+            *list_ignored(value, _READ, "the trace"),
+            *list_ignored(as_object(value.get("outputs")), _OUTPUTS, "outputs"),
+        ]
+        fields = {"error": _read_error(value)} if value.get("error") else {}
+        yield read_message_run(messages, value.get("id"), fields, warnings)
+        for nested in _list_nested(value, inside=False):
+            yield from self.read(nested)
+
+
+def _list_children(run: JsonObject) -> list[dict[str, object]]:
+    return [as_object(child) for child in as_list(run.get("child_runs"))]
+
+
+def _list_nested(run: JsonObject, *, inside: bool) -> Iterator[JsonObject]:
+    """Yields the outermost chains that tools run and that call a model."""
+    for child in _list_children(run):
+        if inside and child.get("run_type") == "chain" and any(_list_said(child)):
+            yield child
+        else:
+            yield from _list_nested(child, inside=inside or child.get("run_type") == "tool")
+
+
+def _list_asked(run: JsonObject) -> list[object]:
+    inputs = as_object(run.get("inputs"))
+    given = next((inputs[name] for name in ("messages", "prompts", "input") if inputs.get(name)), [])
+    first = given[0] if isinstance(given, list) and given else given
+    if isinstance(first, str):
+        return [{"role": "user", "content": first}]
+    # A model gets a list of messages for each of its prompts.
+    return as_list(first) if are_messages(first) else as_list(given)
+
+
+def _list_said(run: JsonObject) -> Iterator[object]:
+    """Yields the replies of the models and the answers of the tools, in their order."""
+    outputs = as_object(run.get("outputs"))
+    if run.get("run_type") == "tool":
+        yield _read_answer(run)
+        return
+    replies = as_list(outputs.get("generations"))[:1]
+    yield from (as_object(each).get("message") for reply in replies for each in as_list(reply)[:1])
+    for child in _list_children(run):
+        yield from _list_said(child)
+
+
+def _read_error(run: JsonObject) -> str:
+    return str(run["error"]).split("Traceback", maxsplit=1)[0]
+
+
+def _read_answer(run: JsonObject) -> object:
+    answer, error = as_object(run.get("outputs")).get("output"), run.get("error")
+    if isinstance(answer, dict) and not error:
+        return answer
+    return {
+        "type": "tool",
+        "name": run.get("name"),
+        "content": _read_error(run) if error else answer,
+        "status": "error" if error else "success",
+    }

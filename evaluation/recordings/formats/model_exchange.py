@@ -1,0 +1,98 @@
+"""A response of a model with its request: OpenAI (chat, Responses), Anthropic, Gemini.
+
+The fields of both may stand in one object, or in ``request`` and ``response``; a line of OpenAI's batches has
+the response in ``response.body``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from evaluation.recordings.message_runs import read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.values import JsonObject, as_list, as_object
+
+_SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")
+_REQUEST: Final = ("messages", "input", "contents")
+_USAGES: Final = ("usage", "usage_metadata", "usageMetadata")
+_READ: Final = frozenset({
+    *_SYSTEM, *_REQUEST, *_USAGES, "request", "response", "choices", "output", "content", "candidates", "id",
+    "custom_id", "object", "type", "role", "model", "model_version", "modelVersion", "stop_reason", "status",
+    "incomplete_details", "error", "created", "created_at", "sdk_http_response",
+})  # fmt: skip
+
+
+class ExchangeFormat:
+    """A response of a provider, and the messages of its request if they were recorded."""
+
+    name = "response of OpenAI, Anthropic or Gemini"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value has the reply of a model."""
+        return _read_reply(_join(value)) is not None
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields one run; raises as ``run_from_messages`` does."""
+        fields = _join(value)
+        asked = [
+            *_list_messages(fields, _SYSTEM, "system"),
+            *_list_messages(fields, _REQUEST, "user"),
+        ]
+        warnings = [*list_ignored(fields, _READ, "the exchange"), *_count_others(fields)]
+        name = fields.get("custom_id") or fields.get("id")
+        yield read_message_run(
+            [*asked, *(_read_reply(fields) or [])], name, _read_report(fields, asked), warnings
+        )
+
+
+def _join(value: object) -> dict[str, object]:
+    whole = as_object(value)
+    response = as_object(whole.get("response"))
+    return {**whole, **as_object(whole.get("request")), **(as_object(response.get("body")) or response)}
+
+
+def _read_reply(fields: JsonObject) -> list[object] | None:
+    """Returns the messages of a reply, with the reason of its end; None if there is none."""
+    if fields.get("object") == "response" and isinstance(items := fields.get("output"), list):
+        reason = as_object(fields.get("incomplete_details")).get("reason")
+        ended = {"finish_reason": reason} if reason else {}
+        return [*items[:-1], {**as_object(items[-1]), **ended}] if items else []
+    if fields.get("type") == "message" and "stop_reason" in fields:
+        return [{name: fields.get(name) for name in ("role", "content", "stop_reason")}]
+    choice = next(map(as_object, as_list(fields.get("choices"))), {})
+    if isinstance(message := choice.get("message"), dict):
+        return [{**message, "finish_reason": choice.get("finish_reason")}]
+    return [_read_candidate(each) for each in as_list(fields.get("candidates"))[:1]] or None
+
+
+def _read_candidate(value: object) -> object:
+    candidate = as_object(value)
+    reason = candidate.get("finish_reason") or candidate.get("finishReason")
+    return {"role": "model", "parts": [], **as_object(candidate.get("content")), "finish_reason": reason}
+
+
+def _list_messages(fields: JsonObject, names: tuple[str, ...], role: str) -> list[object]:
+    """Returns the messages in the first of the fields; a text or a list of parts is one message."""
+    given = next((fields[name] for name in names if fields.get(name)), [])
+    if isinstance(given, list) and any(isinstance(each, dict) and "text" in each for each in given):
+        return [{"role": role, "content": given}]
+    if isinstance(given, dict):
+        return [{**given, "role": role}]
+    return [{"role": role, "content": given}] if isinstance(given, str) else as_list(given)
+
+
+def _count_others(fields: JsonObject) -> Iterator[str]:
+    others = max(len(as_list(fields.get(name))) for name in ("choices", "candidates")) - 1
+    if others > 0:
+        yield f"{others} other replies to the same request are not read"
+
+
+def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
+    error = as_object(fields.get("error")).get("message")
+    report: dict[str, Any] = {"error": error} if isinstance(error, str) else {}
+    # After other calls of the model, the report is a part of the run's usage.
+    if all(as_object(each).get("role") in {"user", "system"} for each in asked):
+        usage = next((fields[name] for name in _USAGES if fields.get(name)), None)
+        report.update(read_tokens(usage))
+    return report

@@ -1,0 +1,221 @@
+"""OpenTelemetry traces in OTLP JSON, by the semantic conventions for generative AI."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from evaluation.recordings.formats.otel_messages import parse_json_text, read_span_messages
+from evaluation.recordings.message_runs import read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.values import JsonObject, as_list, as_object
+
+_NANOSECONDS: Final = 1e6
+"""Nanoseconds of a millisecond."""
+_MODEL: Final = frozenset({"chat", "text_completion", "generate_content"})
+_AGENT, _TOOL = "invoke_agent", "execute_tool"
+_READ: Final = frozenset({_AGENT, _TOOL, *_MODEL})
+_OLDER: Final = {
+    "llm.request.type": {"chat": "chat", "completion": "text_completion"},
+    "traceloop.span.kind": {"tool": _TOOL, "agent": _AGENT, "workflow": _AGENT},
+}
+"""Attributes that told the kind of a span before ``gen_ai.operation.name``."""
+_ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input")
+_RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity.output")
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    trace: str
+    id: object
+    parent: object
+    name: str
+    start: int
+    end: int
+    operation: str | None
+    attributes: Mapping[str, Any]
+    messages: Sequence[Mapping[str, Any]]
+    error: str | None
+
+    def get(self, *names: str) -> Any:  # noqa: ANN401 - any value of JSON
+        """Returns the first of the attributes that is set."""
+        return next((self.attributes[name] for name in names if self.attributes.get(name) is not None), None)
+
+
+class SpanFormat:
+    """An export: ``resourceSpans`` with the spans of one or more traces."""
+
+    name = "OpenTelemetry trace (OTLP JSON)"
+
+    def recognises(self, value: object) -> bool:
+        """Returns whether the value has ``resourceSpans``."""
+        return isinstance(value, dict) and isinstance(value.get("resourceSpans"), list)
+
+    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
+        """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
+        spans = [
+            _read_span(as_object(span))
+            for resource in as_list(value["resourceSpans"])
+            for scope in as_list(as_object(resource).get("scopeSpans"))
+            for span in as_list(as_object(scope).get("spans"))
+        ]
+        spans.sort(key=lambda span: (span.trace, span.start))
+        for trace, group in groupby(spans, key=lambda span: span.trace):
+            yield from _read_trace(trace, list(group))
+
+
+def _read_trace(trace: str, spans: list[_Span]) -> Iterator[RecordedRun]:
+    by_id = {span.id: span for span in spans}
+    owned = [(_find_nested_agent(span, by_id), span) for span in spans if span.operation is not None]
+    lost = {span.parent for span in spans if span.parent} - by_id.keys()
+    missing = ["spans lack their parents; join the files of the trace"] if lost else []
+    for owner in dict.fromkeys(owner for owner, span in owned if span.operation in _READ):
+        name = trace if owner is None else f"{trace}/{by_id[owner].get('gen_ai.agent.name')}"
+        yield _read_agent(name, [span for each, span in owned if each == owner], missing)
+
+
+def _find_nested_agent(span: _Span, by_id: Mapping[object, _Span]) -> object:
+    """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
+    agent: object = None
+    for _ in by_id:  # a trace of a hostile file may go in a circle
+        if span.operation == _TOOL and agent is not None:
+            return agent
+        if span.operation == _AGENT:
+            agent = span.id
+        if span.parent not in by_id:
+            return None
+        span = by_id[span.parent]
+    return None
+
+
+def _read_agent(name: str, spans: Sequence[_Span], warnings: Sequence[str]) -> RecordedRun:
+    tools = [span for span in spans if span.operation == _TOOL]
+    told = [span for span in spans if span.operation in {_AGENT, *_MODEL}]
+    # Each request repeats the messages before it, so that the longest one has them all.
+    main = max(reversed(told), key=lambda span: len(span.messages), default=None)
+    messages = [] if main is None else main.messages
+    gaps = [*warnings, *_list_gaps(spans, messages)]
+    run = read_message_run(messages, name, _read_totals(spans), gaps)
+    plain: dict[str, Any] = dict(as_object(run.case["agent_run"]))
+    ids = [call.get("id") for message in messages for call in message.get("tool_calls") or []]
+    plain["tool_calls"] = _add_spans(plain["tool_calls"], ids, tools)
+    if not messages:
+        del plain["messages"]
+    return RecordedRun({**run.case, "agent_run": plain}, run.warnings)
+
+
+def _list_gaps(spans: Sequence[_Span], messages: Sequence[object]) -> Iterator[str]:
+    if not messages:
+        yield "the trace has no gen_ai.output.messages, so that there is no output; record the contents"
+    tools = [span for span in spans if span.operation == _TOOL]
+    if silent := [span for span in tools if span.get(*_ARGUMENTS) is None]:
+        yield f"{len(silent)} of {len(tools)} tool spans have no gen_ai.tool.call.arguments"
+    if not any(span.operation in _MODEL for span in spans):
+        yield "the trace has no span of a model"
+    others = Counter(span.operation for span in spans if span.operation not in _READ)
+    yield from (f"spans of {operation} are not read ({count})" for operation, count in others.items())
+    replies = [span.messages[-1] for span in spans if span.operation in _MODEL and span.messages]
+    texts = {str(each["content"]) for each in map(as_object, messages) if "content" in each}
+    if unread := [reply for reply in replies if reply.get("content") and str(reply["content"]) not in texts]:
+        yield f"replies of a model are not part of the conversation and not read ({len(unread)})"
+
+
+def _add_spans(calls: list[Any], ids: list[Any], tools: list[_Span]) -> list[JsonObject]:
+    """Adds to each call what its span says; the spans without a call in the messages come last."""
+    merged: list[JsonObject] = []
+    for call, name in zip(calls, ids, strict=True):
+        span = next((each for each in tools if _is_span_of(each, call, name)), None)
+        tools = [each for each in tools if each is not span]
+        merged.append(call if span is None else {**call, **_read_tool_end(span)})
+    return [*merged, *map(_read_tool, tools)]
+
+
+def _is_span_of(span: _Span, call: JsonObject, name: object) -> bool:
+    own = span.get("gen_ai.tool.call.id")
+    return own == name if own and name else _name_tool(span) == call["name"]
+
+
+def _name_tool(span: _Span) -> object:
+    return span.get("gen_ai.tool.name", "traceloop.entity.name")
+
+
+def _read_tool(span: _Span) -> JsonObject:
+    args, result = parse_json_text(span.get(*_ARGUMENTS)), parse_json_text(span.get(*_RESULTS))
+    call = {"name": _name_tool(span), "args": args if isinstance(args, dict) else {}}
+    return {**call, **({} if result is None else {"result": result}), **_read_tool_end(span)}
+
+
+def _read_tool_end(span: _Span) -> JsonObject:
+    failed = {} if span.error is None else {"error": span.error}
+    return {"latency_ms": _measure([span]), **failed}
+
+
+def _read_totals(spans: Sequence[_Span]) -> JsonObject:
+    models = [span for span in spans if span.operation in _MODEL]
+    names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
+    counts = [read_tokens({name: span.get(f"gen_ai.usage.{name}") for name in names}) for span in models]
+    totals: dict[str, Any] = {"latency_ms": _measure(spans)}
+    if counts and all(counts):
+        totals |= {name: sum(each.get(name, 0) for each in counts) for name in counts[0]}
+    model = models[-1].get("gen_ai.response.model", "gen_ai.request.model") if models else None
+    if isinstance(model, str):
+        totals["model"] = model
+    agents = [span for span in spans if span.operation == _AGENT] or models[-1:]
+    errors = [span.error for span in agents if span.error is not None]
+    return {**totals, "error": errors[0]} if errors else totals
+
+
+def _measure(spans: Sequence[_Span]) -> float:
+    if not spans:
+        return 0.0
+    return max(0, max(span.end for span in spans) - min(span.start for span in spans)) / _NANOSECONDS
+
+
+def _read_span(span: JsonObject) -> _Span:
+    attributes = _read_attributes(span)
+    listed = [as_object(event) for event in as_list(span.get("events"))]
+    events = [{"name": event.get("name"), "attributes": _read_attributes(event)} for event in listed]
+    older = (kinds.get(str(attributes.get(name))) for name, kinds in _OLDER.items())
+    operation = attributes.get("gen_ai.operation.name") or next(filter(None, older), None)
+    reads = operation in {_AGENT, *_MODEL}
+    return _Span(
+        str(span.get("traceId")),
+        span.get("spanId"),
+        span.get("parentSpanId"),
+        str(span.get("name")),
+        int(str(span.get("startTimeUnixNano") or 0)),
+        int(str(span.get("endTimeUnixNano") or 0)),
+        operation,
+        attributes,
+        read_span_messages(attributes, events) if reads else [],
+        _read_error(span, attributes, events),
+    )
+
+
+def _read_error(span: JsonObject, attributes: JsonObject, events: list[dict[str, Any]]) -> str | None:
+    status = as_object(span.get("status"))
+    if "error.type" not in attributes and status.get("code") not in {2, "STATUS_CODE_ERROR"}:
+        return None
+    raised = (event["attributes"].get("exception.message") for event in events)
+    said = [status.get("message"), *raised, attributes.get("error.type")]
+    return str(next(filter(None, said), "an error without a text"))
+
+
+def _read_attributes(part: JsonObject) -> dict[str, Any]:
+    pairs = [as_object(pair) for pair in as_list(part.get("attributes"))]
+    return {str(pair.get("key")): _read_value(as_object(pair.get("value"))) for pair in pairs}
+
+
+def _read_value(value: JsonObject) -> object:
+    if "intValue" in value:
+        return int(str(value["intValue"]))
+    if "arrayValue" in value:
+        values = as_list(as_object(value["arrayValue"]).get("values"))
+        return [_read_value(as_object(each)) for each in values]
+    if "kvlistValue" in value:
+        pairs = as_list(as_object(value["kvlistValue"]).get("values"))
+        return _read_attributes({"attributes": pairs})
+    return next(iter(value.values()), None)

@@ -1,0 +1,187 @@
+"""Files that other tools wrote load, with their calls, their errors and a warning for what is not read."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import read_runs
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+FILES = sorted(f"{file.parent.name}/{file.stem}" for file in PEERS.glob("*/*.json"))
+FORMATS = sorted({name.split("/")[0] for name in FILES})
+MOBY, EMMA = ("Moby Dick", "12.5"), ("Emma", "8")
+
+
+def read(name):
+    return list(read_runs(PEERS / f"{name}.json"))
+
+
+def describe(call):
+    """Return the title that a call asks for, and its price, "error" or None."""
+    args = json.loads(call["args"]) if isinstance(call["args"], str) else call["args"]
+    price = next((price for price in ("12.5", "8") if price in str(call.get("result"))), None)
+    return args.get("title"), "error" if call.get("error") else price
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_has_files_of_many_features(name):
+    assert sum(file.startswith(f"{name}/") for file in FILES) >= 8
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_is_a_run_that_can_be_evaluated(name):
+    runs = read(name)
+
+    assert runs
+    for run in runs:
+        assert isinstance(run, RecordedRun)
+        assert evaluate(run.case).status != "invalid"
+
+
+FEATURES = {
+    # What the first run of a file with this feature calls, and a part of its warnings.
+    "one-call": ([MOBY], ""),
+    "exchange": ([MOBY], ""),
+    "parallel-calls": ([MOBY, EMMA], ""),
+    "missing-answer": ([..., (..., None)], "calls have no answer: price_of"),
+    "image": ([], "image"),
+    "reasoning": ([...], "not read (1)"),
+    "nested-agent": ([(None, "12.5")], ""),
+    "cut-off": ([], ""),
+    "refusal": ([], ""),
+}
+FEATURED = [name for name in FILES if name.split("/")[1] in FEATURES]
+
+
+@pytest.mark.parametrize("name", FEATURED)
+def test_the_same_feature_is_the_same_calls_and_warnings_in_every_format(name):
+    expected, warning = FEATURES[name.split("/")[1]]
+    first, *_ = read(name)
+    seen = [describe(call) for call in first.case["agent_run"]["tool_calls"]]
+
+    if ... in expected:
+        assert seen == [] or seen[-1] == MOBY or seen[-1][1] is None
+    else:
+        # Evalsets and traces name the nested agent's answer by its text alone.
+        assert [pair[1] for pair in seen] == [pair[1] for pair in expected]
+        assert [pair[0] for pair in seen if pair[0]] == [pair[0] for pair in expected if pair[0]]
+    assert any(warning in each for each in (*first.warnings, ""))
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith("/error-result")])
+def test_an_error_of_a_tool_is_a_failed_call(name):
+    [call] = read(name)[0].case["agent_run"]["tool_calls"]
+
+    assert call["error"] or "error" in call["result"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(name, "cut off") for name in FILES if name.endswith("/cut-off")]
+    + [(name, "blocked or refused") for name in FILES if name.endswith("/refusal")]
+    + [(f"langchain-trace/{name}", "ended in an error") for name in ("error-in-tool", "loop")]
+    + [("openai-responses/failed", "ended in an error"), ("otel/error-result", "ended in an error")]
+    + [("langgraph/waiting", "without a reply")],
+)
+def test_a_run_without_a_whole_answer_does_not_pass(name, words):
+    report = evaluate({**read(name)[0].case, "required_content": [{"text": "o"}]})
+
+    assert report.status != "passed"
+    assert words in report.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "nested"),
+    [("atif/nested-agent", [MOBY]), ("otel/nested-agent", [MOBY]), ("langchain-trace/nested-agent", [MOBY])],
+)
+def test_an_agent_that_a_tool_calls_is_a_run_of_its_own(name, nested):
+    parent, child = read(name)
+
+    assert len(parent.case["agent_run"]["tool_calls"]) == 1
+    assert [describe(call) for call in child.case["agent_run"]["tool_calls"]] == nested
+
+
+def test_tokens_are_those_of_all_calls_of_the_model_or_unknown():
+    tokens = {name: read(name)[0].case["agent_run"].get("total_tokens") for name in FILES}
+
+    assert tokens["openai-chat/cut-off"] == tokens["gemini/missing-answer"] == 48
+    assert (tokens["otel/genai-openai"], tokens["otel/traceloop-openai-old"]) == (96, 96)
+    assert (tokens["atif/cline"], tokens["langgraph/error"]) == (96, 48)
+    assert tokens["openai-chat/exchange"] is None
+
+
+def plant(value, path, new):
+    """Return the value with ``new`` at a path; ``...`` deletes what is there."""
+    value = copy.deepcopy(value)
+    inner = value
+    for key in path[:-1]:
+        inner = inner[key]
+    if new is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = new
+    return value
+
+
+HOLOGRAM = [{"type": "hologram", "data": "x"}]
+ATIF_STEPS = "atif/cline", ("steps", 1)
+SPANS = "otel/one-call", ("resourceSpans", 0, "scopeSpans", 0, "spans")
+CASE = ("eval_cases", 0)
+LOSSES = [
+    ("openai-chat/one-call", (2, "weather"), "fine", "fields weather of messages are not read (1)"),
+    ("openai-chat/one-call", (1, "content"), HOLOGRAM, "parts of the type hologram are not read (1)"),
+    ("openai-chat/one-call", (3,), ..., "1 of 1 calls have no answer: price_of"),
+    ("openai-chat/one-call", (2,), ..., "1 answers belong to no call"),
+    ("openai-chat/exchange", ("response", "choices", 1), None, "1 other replies to the same request"),
+    ("openai-responses/items", (1,), {"type": "reasoning", "id": "r"}, "items of the type reasoning"),
+    ("openai-responses/items", (0, "content"), HOLOGRAM, "parts of the type hologram"),
+    ("openai-responses/items", (2,), ..., "1 of 1 calls have no answer"),
+    ("openai-responses/one-call", ("moderation",), {"flagged": True}, "the exchange: moderation, "),
+    ("anthropic/one-call", (0, "content"), HOLOGRAM, "parts of the type hologram"),
+    ("anthropic/one-call", (2,), ..., "1 of 1 calls have no answer"),
+    ("anthropic/exchange", ("response", "container"), {"id": "c"}, "the exchange: container,"),
+    ("gemini/one-call", (0, "parts", 0), {"hologram": {"x": 1}}, "parts with hologram are not read (1)"),
+    ("gemini/one-call", (2,), ..., "1 of 1 calls have no answer"),
+    ("gemini/exchange", ("response", "prompt_feedback"), {"x": 1}, "prompt_feedback is not read"),
+    ("langchain/one-call", (0, "data", "content"), HOLOGRAM, "parts of the type hologram"),
+    ("langchain/one-call", (2, "data", "artifact"), {"x": 1}, "fields artifact of messages"),
+    ("langchain/one-call", (2,), ..., "1 of 1 calls have no answer"),
+    ("langchain-trace/one-call", ("outputs", "files"), {"x": 1}, "outputs: files is not read"),
+    ("langchain-trace/one-call", ("feedback_stats",), {"x": 1}, "the trace: feedback_stats"),
+    ("langchain-trace/one-call", ("outputs", "messages", 2), ..., "1 of 1 calls have no answer"),
+    ("langgraph/one-call", (0, "next"), ["agent"], "the thread has not ended: next is ['agent']"),
+    ("langgraph/one-call", (0, "values", "todos"), ["x"], "the conversation: todos is not read"),
+    ("langgraph/one-call", (0, "interrupts"), ["x"], "the snapshot: interrupts is not read"),
+    (ATIF_STEPS[0], (*ATIF_STEPS[1], "extra"), {"x": 1}, "steps: extra is not read"),
+    (ATIF_STEPS[0], ("continued_trajectory_ref",), "b.json", "continued_trajectory_ref is not read"),
+    (ATIF_STEPS[0], (*ATIF_STEPS[1], "observation"), ..., "1 of 1 calls have no answer"),
+    (ATIF_STEPS[0], (*ATIF_STEPS[1], "reasoning_content"), "x", "fields reasoning_content of messages"),
+    (SPANS[0], (*SPANS[1], 3), ..., "spans lack their parents; join the files of the trace"),
+    (SPANS[0], (*SPANS[1], 1, "attributes", 0, "value"), {"stringValue": "retrieval"}, "spans of retrieval"),
+    ("adk/one-call", (*CASE, "rubrics"), [{"x": 1}], "the case one-call: rubrics, sessionInput are not read"),
+    ("adk/one-call", (*CASE, "conversation", 0, "appDetails"), {"x": 1}, "the invocation: appDetails"),
+    (
+        "adk/one-call",
+        (*CASE, "conversation", 0, "userContent", "parts", 0),
+        {"fileData": {"x": 1}},
+        "fileData",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "new", "warning"), LOSSES)
+def test_a_loss_is_named(name, path, new, warning, tmp_path):
+    value = json.loads((PEERS / f"{name}.json").read_text())
+    if name == "openai-chat/exchange":
+        value["response"]["choices"] *= 2
+    else:
+        value = plant(value, path, new)
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps(value))
+    warnings = [text for run in read_runs(file) for text in run.warnings]
+
+    assert any(warning in text for text in warnings), warnings
