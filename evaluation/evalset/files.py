@@ -10,15 +10,14 @@ from typing import Final
 from pydantic import ValidationError
 
 from evaluation.errors import ContractError
-from evaluation.evalset.task_case import CaseSet, SingleCase, TaskCase
-from evaluation.evalset.yaml_text import format_yaml, parse_yaml
-from evaluation.inputs.contract import EvaluationContract
-from evaluation.validation.json_data import parse_json
+from evaluation.evalset.task_case import CaseDefaults, CaseSet, SingleCase, TaskCase
+from evaluation.evalset.value_files import read_values
+from evaluation.evalset.yaml_text import find_line, format_yaml
+from evaluation.inputs.contract import EvaluationContract, merge_contracts
+from evaluation.sensitive.quoting import shorten
 from evaluation.validation.problems import describe_errors, list_field_paths
 from evaluation.values import as_object
 
-MAX_BYTES: Final = 2_000_000
-"""Greatest size of a file."""
 _FIELDS: Final = (*CaseSet.model_fields, *TaskCase.model_fields, *list_field_paths(EvaluationContract))
 
 
@@ -27,8 +26,8 @@ def read_case_set(path: str | Path) -> CaseSet:
 
     Args:
         path: A file in UTF-8: JSON if its name ends in ``.json``, else YAML. It has ``version: 1``, and
-            either the list ``cases``, or the fields of one case: ``task``, ``contract``, ``name``,
-            ``unchecked``.
+            either the list ``cases`` with ``target`` and ``defaults``, or the fields of one ``TaskCase``. A
+            contract may be the path of a file within the folder of this file.
 
     Raises:
         ContractError: The file cannot be used; one sentence for each problem, with its line or path.
@@ -39,7 +38,7 @@ def read_case_set(path: str | Path) -> CaseSet:
         data = read_values(file)
     except ValueError as error:
         raise ContractError(f"{file.name}: {error}") from None
-    return _validate(data, file.name)
+    return _validate(data, file)
 
 
 def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
@@ -61,36 +60,40 @@ def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
         file.write(text)
 
 
-def read_values(file: Path) -> object:
-    """Read plain values from a file in UTF-8: JSON if its name ends in ``.json``, else YAML.
-
-    Raises:
-        ValueError: It is too large, or no such text.
-        OSError: It cannot be read.
-    """
-    with file.open("rb") as opened:
-        data = opened.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"the file is larger than {MAX_BYTES / 1e6:g} MB; split it")
-    if file.suffix.lower() == ".json":
-        return parse_json(data)
-    try:
-        return parse_yaml(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"the file is not in UTF-8 ({error.reason} at byte {error.start})") from None
-
-
-def _validate(data: object, where: str) -> CaseSet:
+def _validate(data: object, file: Path) -> CaseSet:
     model = CaseSet if "cases" in as_object(data) else SingleCase
     try:
-        checked = model.model_validate(data)
+        checked = model.model_validate(data, context={"folder": file.parent})
     except ValidationError as error:
         problems = describe_errors(error, data, _FIELDS, "the file")
-        raise ContractError(f"{where}: {'; '.join(problems)}") from None
+        raise ContractError(f"{file.name}: {'; '.join(problems)}") from None
     if isinstance(checked, CaseSet):
-        return checked
+        _check_names(checked, file)
+        return checked.model_copy(
+            update={"cases": [_add_defaults(case, checked.defaults) for case in checked.cases]}
+        )
     fields = {name: getattr(checked, name) for name in checked.model_fields_set - {"version"}}
     return CaseSet(version=1, cases=[TaskCase(**fields)])
+
+
+def _add_defaults(case: TaskCase, defaults: CaseDefaults) -> TaskCase:
+    shared = {name: getattr(defaults, name) for name in defaults.model_fields_set - case.model_fields_set}
+    contracts = [each.contract for each in (defaults, case) if isinstance(each.contract, EvaluationContract)]
+    if len(contracts) > 1:
+        shared["contract"] = merge_contracts(*contracts)
+    return case.model_copy(update=shared)
+
+
+def _check_names(cases: CaseSet, file: Path) -> None:
+    places: dict[str, int] = {}
+    for place, case in enumerate(cases.cases):
+        if (first := places.setdefault(case.title, place)) != place:
+            text, name = file.read_text("utf-8-sig"), shorten(case.title, 80)
+            line, before = (find_line(text, ("cases", each)) for each in (place, first))
+            raise ContractError(
+                f"{file.name}:{line}: the case {name!r} has the name of the one in line {before}; "
+                "give each its own name"
+            )
 
 
 def _dump_case(case: TaskCase) -> dict[str, object]:

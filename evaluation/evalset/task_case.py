@@ -4,32 +4,86 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationInfo
 
+from evaluation.evalset.value_files import read_referenced_contract
+from evaluation.inputs.content_rules import ContentRule
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.validation.input_model import InputModel
 from evaluation.values import VersionOne
 
 FROM_TASK: Final = "from_task"
 FromTask: TypeAlias = Literal["from_task"]
+NAMED_FUNCTION: Final = r"^[\w.]+:[\w.]+$"
 
 
-class TaskCase(InputModel):
+def _read_reference(value: object, info: ValidationInfo) -> object:
+    """Read the contract that a file of cases names by its path; ``folder`` of the context is its folder."""
+    folder = (info.context or {}).get("folder")
+    if not isinstance(value, str) or value == FROM_TASK or folder is None:
+        return value
+    return read_referenced_contract(value, folder)
+
+
+def _wrap_answer(value: object) -> object:
+    if isinstance(value, str):
+        return {"text": value}
+    return {"number": value} if isinstance(value, int | float) else value
+
+
+Contract = Annotated[
+    FromTask | EvaluationContract,
+    BeforeValidator(_read_reference, json_schema_input_type=str | EvaluationContract),
+]
+Answer = Annotated[
+    ContentRule, BeforeValidator(_wrap_answer, json_schema_input_type=str | float | ContentRule)
+]
+Function = Annotated[str, Field(pattern=NAMED_FUNCTION)]
+Hook = Function | Annotated[list[str], Field(min_length=1)]
+"""A function as ``module:function``, which gets the case; or a command as a list of its words."""
+
+
+class CaseDefaults(InputModel):
+    """What the cases of a file share; a case that states a field replaces it, and adds to the contract."""
+
+    contract: Contract = "from_task"
+    """The contract, or "from_task": the contract is derived from the task when it is used. In a file also the
+    path of a file with a contract, within the folder of the file."""
+    before: Hook | None = None
+    """Runs before each execution, to reset a world."""
+    after: Hook | None = None
+    """Runs after each execution, also after one that failed."""
+    repeat: Annotated[int, Field(ge=1)] | None = None
+    """How often the case is executed."""
+
+
+class TaskCase(CaseDefaults):
     """A task with the contract of its final output."""
 
     name: Annotated[str, Field(pattern=r"\S")] | None = None
-    """Names the case in reports. Default: its place in the file."""
+    """Names the case in reports. Default: its task."""
     task: Annotated[str, Field(pattern=r"\S")]
-    contract: FromTask | EvaluationContract = "from_task"
-    """The contract, or "from_task": the contract is derived from the task when it is used."""
     unchecked: list[str] = Field(default_factory=list)
     """Requirements of the task that the contract does not check, in the words of the task."""
+    answer: Answer | None = None
+    """The known right answer: a text or a number that the output has to contain, or a content rule. It
+    decides nothing; it shows how often an accepted output is wrong."""
+    agent_run: dict[str, object] | None = None
+    """A recorded run, which is evaluated in place of an execution."""
+
+    @property
+    def title(self) -> str:
+        """The name of the case in results."""
+        return self.name or self.task
 
 
 class CaseSet(InputModel):
     """Cases in their order."""
 
     version: VersionOne
+    target: Function | None = None
+    """What is executed: a function that gets the task, or an orchestrator."""
+    defaults: CaseDefaults = Field(default_factory=CaseDefaults)
     cases: Annotated[list[TaskCase], Field(min_length=1)]
 
 

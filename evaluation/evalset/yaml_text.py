@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from typing import Final, cast
+from collections.abc import Hashable, Sequence
+from typing import Any, Final, cast
 
 import yaml
 
@@ -77,6 +77,15 @@ def parse_yaml(text: str) -> object:
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a forbidden character, deep nesting
         raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
     return value
+
+
+def find_line(text: str, path: Sequence[str | int]) -> int:
+    """Return the line, from 1, of the value at a path of a document that ``parse_yaml`` has read."""
+    node: Any = yaml.compose(text, _Loader)
+    for part in path:
+        values = node.value if isinstance(part, int) else {key.value: value for key, value in node.value}
+        node = values[part]
+    return int(node.start_mark.line) + 1
 
 
 def format_yaml(value: object) -> str:

@@ -48,6 +48,11 @@ class EvaluationContract(InputModel):
     """Owner of the alerts whose rule or threshold names no owner."""
 
 
+def merge_contracts(shared: EvaluationContract, own: EvaluationContract) -> EvaluationContract:
+    """Return a contract with the fields that either states; those of ``own`` are the closer ones."""
+    return shared.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+
+
 class EvaluationCase(EvaluationContract):
     """One recorded run with its contract: the input of ``evaluate``."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evaluation.evalset.files import read_values
+from evaluation.evalset.value_files import read_values
 from evaluation.evalset.yaml_text import parse_yaml
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError

@@ -27,7 +27,6 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.replay import read_run
-from orchestrator.tuning.study_tasks import name_task
 from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun
 from orchestrator.tuning.tune_spec import TuneSpec
 
@@ -73,7 +72,7 @@ class ModelRunner:
         Raises:
             RunFailedError: The run failed for a reason that says nothing about the policy.
         """
-        self._replies.begin(name_task(case))
+        self._replies.begin(case.title)
         orchestrator = LangGraphOrchestrator.from_model(
             self._models[self._spec.model],
             contract="from_task" if case.contract == "from_task" else case,
@@ -84,11 +83,11 @@ class ModelRunner:
         state = orchestrator.run(case.task)
         if self._replies.refused:
             raise BudgetSpentError(self._replies.refused)
-        _check_ended(state, name_task(case))
+        _check_ended(state, case.title)
         return self._measure(state, case)
 
     def _measure(self, state: OrchestratorState, case: TaskCase) -> MeasuredRun:
-        run = read_run(state, name_task(case))
+        run = read_run(state, case.title)
         # The status of an attempt that was kept as the best of several refused ones.
         statuses = {record["status"] for record in (*state["results"], *state["synthesis"])}
         return MeasuredRun(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
@@ -24,11 +23,6 @@ _NAME_LENGTH: Final = 80
 _LOGGER: Final = logging.getLogger(__name__)
 
 
-def name_task(case: TaskCase) -> str:
-    """Returns the name of a case in results."""
-    return case.name or case.task
-
-
 def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
     """Reads the tasks of a specification by their names.
 
@@ -37,12 +31,15 @@ def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
             the same name; the message names every such task.
     """
     cases = read_cases(spec.tasks)
-    if problems := [*_find_problems(cases)]:
-        raise ConfigurationError(f"tasks: {'; '.join(problems)}")
+    if unchecked := [case.title for case in cases if not _has_checks(case)]:
+        raise ConfigurationError(
+            f"tasks: {len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune "
+            f"by: {list_names(unchecked)}; give them a contract, or leave them out"
+        )
     if len(cases) < _FEWEST_TASKS:
         needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
         raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
-    return {name_task(case): case for case in cases}
+    return {case.title: case for case in cases}
 
 
 def read_cases(path: str) -> list[TaskCase]:
@@ -57,18 +54,6 @@ def read_cases(path: str) -> list[TaskCase]:
         raise ConfigurationError(f"tasks: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
-
-
-def _find_problems(cases: Sequence[TaskCase]) -> Iterator[str]:
-    unchecked = [name_task(case) for case in cases if not _has_checks(case)]
-    if unchecked:
-        yield (
-            f"{len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune by: "
-            f"{list_names(unchecked)}; give them a contract, or leave them out"
-        )
-    repeated = [name for name, times in Counter(map(name_task, cases)).items() if times > 1]
-    if repeated:
-        yield f"several tasks have the same name: {list_names(repeated)}; give each its own"
 
 
 def list_names(names: Sequence[str]) -> str:

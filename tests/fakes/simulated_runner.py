@@ -8,7 +8,6 @@ from dataclasses import replace
 from orchestrator.retry.attempts import FIRST, Attempt
 from orchestrator.retry.policy import decide
 from orchestrator.tuning.replay import RecordedRun, RecordedStep
-from orchestrator.tuning.study_tasks import name_task
 from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun
 
 
@@ -33,7 +32,7 @@ class SimulatedRunner:
             attempt = self._attempt(case.task, decision.use, len(attempts))
             attempts.append(replace(attempt, rule=decision.position))
         count = len(attempts)
-        run = RecordedRun(name_task(case), (RecordedStep(tuple(attempts)),))
+        run = RecordedRun(case.title, (RecordedStep(tuple(attempts)),))
         return MeasuredRun(attempts[-1].outcome == "validated", count, count, 100 * count, float(count), run)
 
     def _attempt(self, task: str, strategy: str, number: int) -> Attempt:

@@ -10,9 +10,9 @@ from pkgutil import resolve_name
 from langchain_core.tools import BaseTool
 
 from agents.calls.tool_binding import build_tools
-from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set
-from evaluation.evalset.files import read_values
-from evaluation.values import JsonObject, as_object
+from evaluation import ContractError, TaskCase, read_case_set
+from evaluation.evalset.value_files import read_contract_file
+from evaluation.values import JsonObject
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.settings import check_task
@@ -77,12 +77,10 @@ def read_evaluation_contract(path: str | None) -> JsonObject | None:
     if path is None:
         return None
     try:
-        data = as_object(read_values(Path(path)))
-        fields = as_object(data["contract"]) if "contract" in data else data
-        EvaluationContract.model_validate(fields)
-    except (ValueError, OSError) as error:
+        contract = read_contract_file(Path(path))
+    except (ContractError, ValueError, OSError) as error:
         raise _refuse_file(path, error) from None
-    return fields
+    return contract.model_dump(mode="json", exclude_unset=True)
 
 
 def _refuse_file(path: str, error: Exception) -> ConfigurationError:

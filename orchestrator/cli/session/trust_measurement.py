@@ -36,7 +36,7 @@ from orchestrator.judging.verification import identify_verifier
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import VerifierName
-from orchestrator.tuning.study_tasks import list_names, name_task, read_cases
+from orchestrator.tuning.study_tasks import list_names, read_cases
 
 _WRONG: Final[dict[Kind, str]] = {
     "subtle": "subtly wrong",
@@ -169,7 +169,7 @@ def read_answered_tasks(path: str) -> list[TaskCase]:
             show the bound.
     """
     cases, needed = read_cases(path), count_needed_claims(_MAX_WRONG)
-    if unanswered := [name_task(case) for case in cases if not _states_answer(case)]:
+    if unanswered := [case.title for case in cases if not _states_answer(case)]:
         raise ConfigurationError(
             f"tasks: {len(unanswered)} of {len(cases)} tasks have no known answer: {list_names(unanswered)}; "
             "give each a contract that states its content, such as keywords, or leave it out"

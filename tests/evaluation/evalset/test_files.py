@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation import CaseSet, ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
-from evaluation.evalset.files import MAX_BYTES
+from evaluation.evalset.value_files import MAX_BYTES
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from evaluation.json_schemas import FOLDER
 
@@ -98,7 +98,10 @@ BAD = {
     "true as version of many": ("version: true\ncases: [{task: x}]", "version: give 1, not True"),
     "no case": ("version: 1\ncases: []", "cases: list should have at least 1 item"),
     "blank task": ("version: 1\ntask: ' '", "task: give a text that is not blank, not a blank text"),
-    "another word": ("version: 1\ntask: x\ncontract: from_tsk", "give 'from_task' or an object, not a text"),
+    "another word": (
+        "version: 1\ntask: x\ncontract: from_tsk",
+        "'from_tsk' cannot be used (No such file or directory)",
+    ),
     "unknown field": (
         "version: 1\ncases: [{task: x, contrct: from_task}]",
         "cases[0].contrct: no field has this name; write 'contract' instead, or leave it out",
@@ -214,3 +217,87 @@ REFUSED = (
 @pytest.mark.parametrize("text", [ONE, MANY, *REFUSED])
 def test_the_published_schema_describes_the_file(text):
     assert SCHEMA.is_valid(parse_yaml(text)) is (text in {ONE, MANY})
+
+
+def test_defaults_are_shared_and_a_case_adds_to_their_contract(read):
+    shared, own, derived = read("""\
+version: 1
+defaults:
+  contract: {keywords: [atlas], must_call: [price_of]}
+  before: [make, reset]
+  repeat: 3
+cases:
+  - task: What does the atlas cost?
+  - task: And in dollars?
+    contract: {keywords: [dollars]}
+    repeat: 1
+  - task: Say no
+    contract: from_task
+""").cases
+
+    assert (shared.contract.keywords, shared.contract.must_call) == (["atlas"], ["price_of"])
+    assert (own.contract.keywords, own.contract.must_call) == (["dollars"], ["price_of"])
+    assert [case.repeat for case in (shared, own, derived)] == [3, 1, 3]
+    assert shared.before == ["make", "reset"]
+    assert derived.contract == "from_task"
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [("Paris", {"text": "Paris"}), ("12.5", {"number": 12.5}), ("{pattern: '^Par'}", {"pattern": "^Par"})],
+)
+def test_a_known_answer_is_a_text_a_number_or_a_rule(read, answer, rule):
+    [case] = read(f"version: 1\ncases: [{{task: x, answer: {answer}}}]").cases
+
+    assert case.answer.model_dump(exclude_unset=True) == rule
+
+
+def test_a_contract_is_read_from_a_file_in_the_folder(read, tmp_path):
+    (tmp_path / "contracts").mkdir()
+    (tmp_path / "contracts" / "priced.yaml").write_text("keywords: [euros]\n")
+
+    shared, own = read(
+        "version: 1\ndefaults: {contract: contracts/priced.yaml}\n"
+        "cases: [{task: x}, {task: y, contract: {must_call: [price_of]}}]"
+    ).cases
+
+    assert shared.contract.keywords == own.contract.keywords == ["euros"]
+    assert own.contract.must_call == ["price_of"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "problem"),
+    [
+        ("absent.yaml", "cases.yaml: cases[0].contract: 'absent.yaml' cannot be used (No such file"),
+        ("../cases.yaml", "'../cases.yaml' leads out of the folder of the file; give a path within it"),
+        ("/etc/passwd", "'/etc/passwd' leads out of the folder of the file"),
+        ("link.yaml", "'link.yaml' leads out of the folder of the file"),
+        ("wrong.yaml", "'wrong.yaml' cannot be used (keyword: no field has this name; write 'keywords'"),
+    ],
+)
+def test_a_contract_that_cannot_be_referred_to_is_named(read, tmp_path, reference, problem):
+    (tmp_path / "wrong.yaml").write_text("keyword: [euros]")
+    (tmp_path / "link.yaml").symlink_to("/etc/hostname")
+
+    with pytest.raises(ContractError) as caught:
+        read(f"version: 1\ncases: [{{task: x, contract: {reference}}}]")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "cases:\n- {name: a, task: x}\n\n- task: y\n  name: a\nversion: 1",
+            "cases.yaml:4: the case 'a' has",
+        ),
+        (
+            "version: 1\ncases:\n- task: x\n- task: x\n",
+            "has the name of the one in line 3; give each its own",
+        ),
+    ],
+)
+def test_a_name_that_is_used_twice_is_refused_with_its_line(read, text, problem):
+    with pytest.raises(ContractError) as caught:
+        read(text)
+    assert problem in str(caught.value)
