@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -64,8 +64,19 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
         return
     for number, line in rest:
-        where = f"{name}:{number}"
-        yield from _read_value(_parse(line, where), where)
+        yield from read_line(line, f"{name}:{number}")
+
+
+def has_runs_in_lines(file: Path) -> bool:
+    """Return whether a file is JSON Lines whose first line has a run. Raises OSError if it cannot be read."""
+    with file.open("rb") as stream:
+        first, second = islice(chain(filter(bytes.strip, stream), (b"", b"")), 2)
+    return bool(second) and _find_format(_parse(first, file.name)) is not None
+
+
+def read_line(line: bytes, where: str) -> Iterator[ReadRun]:
+    """Yield the runs of one line of JSON Lines; ``where`` names its place."""
+    yield from _read_value(_parse(line, where), where)
 
 
 def _is_whole_line(line: bytes) -> bool:

@@ -61,6 +61,9 @@ class EvaluateOptions:
     judge: Annotated[
         str | None, typer.Option(help="Ask this model what no program can decide.", metavar="SPEC")
     ] = None
+    processes: Annotated[
+        int, typer.Option(help="Number of processes that share the lines of JSON Lines files.", min=1)
+    ] = 1
     csv: Annotated[str | None, _Output(help="Write a row for each run to this file.")] = None
     junit: Annotated[str | None, _Output(help="Write a JUnit report to this file.")] = None
     markdown: Annotated[str | None, _Output(help="Write a summary for a pull request to this file.")] = None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from evaluation import EvaluationReport, evaluate_many, find_trust
 from evaluation.evalset.case_result import CaseResult, describe_run
 from evaluation.inputs.intake import UnreadableCase
-from evaluation.judges.model_judge import RubricJudge
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
 from evaluation.values import JsonObject, as_list, as_object
@@ -18,6 +17,9 @@ from orchestrator.judging.basis import find_basis, is_enough
 from orchestrator.judging.evidence import read_evidence
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, PlainContract, Requirement
+
+if TYPE_CHECKING:
+    from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
 
 FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
 _SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
@@ -54,6 +56,10 @@ class RecordedEvaluation:
 
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
         """Yields the result of each run, in their order."""
+        return map(self.number_trial, self.evaluate_unnumbered(runs))
+
+    def evaluate_unnumbered(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
+        """Yields the results with the numbers of their trials as the files have them."""
         waiting: deque[RecordedRun] = deque()
         for report in evaluate_many(self._list_cases(runs, waiting), judge=self.judge):
             yield self._judge_report(report, waiting.popleft())
@@ -84,11 +90,10 @@ class RecordedEvaluation:
         reasons = tuple(report.errors) or reasons
         if is_low and not accepted:
             reasons = (f"it rests on less than --require {self.require}: {basis}", *reasons)
-        name = str(report.case_id)
         return CaseResult(
-            name=name,
+            name=str(report.case_id),
             arm=run.arm,
-            trial=self._number_trial(name, run),
+            trial=run.trial,
             status=report.status,
             basis=basis,
             accepted=accepted,
@@ -98,11 +103,11 @@ class RecordedEvaluation:
             **(describe_run(run.case) if self.keeps_runs else {}),
         )
 
-    def _number_trial(self, name: str, run: RecordedRun) -> int:
-        """Returns the number of the run. A further run with the name of another is a further trial."""
-        trial = max(run.trial, self.next_trials.get((name, run.arm), 0))
-        self.next_trials[name, run.arm] = trial + 1
-        return trial
+    def number_trial(self, result: CaseResult) -> CaseResult:
+        """Returns the result with its number. A further run with the name of another is a further trial."""
+        trial = max(result.trial, self.next_trials.get((result.name, result.arm), 0))
+        self.next_trials[result.name, result.arm] = trial + 1
+        return result if trial == result.trial else result.model_copy(update={"trial": trial})
 
     def _find_basis(self, report: dict[str, object], case: JsonObject) -> Basis:
         contract = cast("PlainContract", {name: case[name] for name in case if name != "agent_run"})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from json import dumps
 from typing import Any
 
@@ -20,6 +21,7 @@ from orchestrator.cli.session.task_files import read_evaluation_contract
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_summary import draw_result, draw_summary
 from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 
@@ -34,12 +36,16 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     options = EvaluateOptions(**typed)
     if not (options.files or options.thread or options.runs):
         raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
+    if options.processes > 1 and (options.thread or options.runs or options.judge):
+        raise typer.BadParameter(
+            "--processes reads files without a judge; leave out --thread, --runs and --judge"
+        )
     console = build_console(stderr=True)
     with print_logs_on(console), report_bad_input():
         evaluation = _build_evaluation(options)
         results: list[CaseResult] = []
-        with open_runs(options) as runs:
-            for result in evaluation.evaluate(runs):
+        with _open_results(evaluation, options) as found:
+            for result in found:
                 results.append(result.without_run())
                 _print_result(result, options)
         _write_files(options, results)
@@ -58,6 +64,13 @@ def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else RubricJudge(load_model(options.judge))
     contract = read_evaluation_contract(options.contract)
     return RecordedEvaluation(contract, options.fail_on, options.require, judge)
+
+
+@contextmanager
+def _open_results(evaluation: RecordedEvaluation, options: EvaluateOptions) -> Iterator[Iterator[CaseResult]]:
+    with open_runs(options) as runs:
+        parallel = ParallelEvaluation(evaluation, options.processes)
+        yield evaluation.evaluate(runs) if options.processes == 1 else parallel.evaluate(options.files or ())
 
 
 def _print_result(result: CaseResult, options: EvaluateOptions) -> None:

@@ -154,3 +154,10 @@ def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_pat
 
     assert table.read_text().splitlines()[1].startswith("'=1|<b>,")
     assert "| =1\\|\\<b\\> |" in text.read_text()
+
+
+@pytest.mark.parametrize("option", [("--thread", "a"), ("--judge", "local")])
+def test_processes_have_neither_a_judge_nor_a_store(cli, runs, option):
+    asked = cli("evaluate", runs(SOURCED), "--processes", "2", *option)
+    assert asked.exit_code == 2
+    assert "--processes reads files without a judge" in " ".join(asked.stderr.split())
