@@ -26,7 +26,7 @@ from agents import load_model
 from agents.models.identity import identify_model
 from benchmarks.judge_arms import ARMS, COMBINED, LIMITS
 from evaluation.judges.trust.figures import Verdict, compute_trust
-from evaluation.judges.trust.labelled_set import LabelledOutput, get_set_version, load_labelled_set
+from evaluation.judges.trust.trust_files import LabelledOutput, get_set_version, load_labelled_set
 from evaluation.statistics.intervals import Proportion
 
 SEED = 20250101

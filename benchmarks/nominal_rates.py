@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 
-from evaluation.inputs.content_rules import DriftRules
+from evaluation.inputs.contract import DriftRules
 from evaluation.metrics.drift_signals import Direction, compare_with_baseline
 from evaluation.statistics.intervals import proportion
 from evaluation.statistics.means import difference_interval

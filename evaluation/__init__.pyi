@@ -21,11 +21,11 @@ from .inputs.run import AgentRun as AgentRun
 from .inputs.run import RunMetadata as RunMetadata
 from .inputs.run import ToolCall as ToolCall
 from .inputs.run_state import run_from_state as run_from_state
-from .judges.calibration import calibrate as calibrate
 from .judges.model_judge import RubricJudge as RubricJudge
 from .judges.panel import JudgePanel as JudgePanel
 from .judges.trust.figures import JudgeTrust as JudgeTrust
 from .judges.trust.measuring import measure_judge as measure_judge
+from .judges.trust.trust_files import LabelledOutput as LabelledOutput
 from .judges.trust.trust_files import find_trust as find_trust
 from .judges.trust.trust_files import save_trust as save_trust
 from .plugins import AsyncJudge as AsyncJudge
@@ -35,8 +35,8 @@ from .plugins import Price as Price
 from .recordings.atif_writer import run_to_atif as run_to_atif
 from .recordings.run_files import read_cases as read_cases
 from .results.alerts import Alert as Alert
-from .results.plain_report import EvaluationReportDict as EvaluationReportDict
 from .results.report import EvaluationReport as EvaluationReport
+from .results.report import EvaluationReportDict as EvaluationReportDict
 from .results.state import EvaluationState as EvaluationState
 from .runner import aevaluate as aevaluate
 from .runner import evaluate as evaluate

@@ -15,10 +15,8 @@ from evaluation.results.findings import OutcomeStatus
 from evaluation.results.report import ReportModel
 from evaluation.statistics.means import FEWEST, difference_interval
 from evaluation.statistics.two_sample import (
-    SequentialTest,
     adjust_p_values,
     cliffs_delta,
-    sequential_test,
     two_sample_p_value,
 )
 from evaluation.values import JsonObject, format_numbers
@@ -57,11 +55,6 @@ class MetricComparison(ReportModel):
     """Whether the adjusted p-value is at most alpha."""
     better: bool | None = None
     """Whether the treatment is better; None if no difference is shown or the better direction is unknown."""
-    sequential: SequentialTest | None = None
-    """The test that holds however often the comparison is repeated while runs arrive.
-
-    The first control run is paired with the first treatment run. A pair without both values is left out.
-    """
 
 
 class Comparison(ReportModel):
@@ -90,13 +83,12 @@ def compare(
     """Compare two sets of runs, metric by metric.
 
     For each: the means and their difference with its interval, Cliff's delta, a p-value adjusted over the
-    metrics by Benjamini and Hochberg, and a sequential test that may be read after every run. A metric with
-    fewer than two values on a side is not compared; its ``reason`` gives the counts. The runs of the
-    two sides are independent samples; only the sequential test pairs them.
+    metrics by Benjamini and Hochberg. A metric with fewer than two values on a side is not compared; its
+    ``reason`` gives the counts. The runs of the two sides are independent samples.
 
     Args:
         control: Reports of ``evaluate``, their ``metrics``, or numbers by name.
-        treatment: As for ``control``; for the sequential test in the order of arrival.
+        treatment: As for ``control``.
         metrics: The metrics to compare. Default: all that any run has.
         alpha: The accepted rate of false alarms, between 0 and 1. Intervals have the confidence 1 - alpha.
         seed: Of the permutations for small samples with ties, 0 or more.
@@ -158,7 +150,6 @@ def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int
         reason = f"{counts} have a value; {FEWEST} are needed on each side"
         return MetricComparison(status="missing_data", reason=reason, control=sides[0], treatment=sides[1])
     measured = difference_interval(before, after, confidence=1.0 - alpha)
-    pairs = zip(control, treatment, strict=False)
     return MetricComparison(
         status="scored",
         reason="",
@@ -170,9 +161,6 @@ def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int
         interval_reason=None if measured else _NO_SPREAD,
         effect_size=cliffs_delta(before, after),
         p_value=two_sample_p_value(before, after, seed),
-        sequential=sequential_test(
-            [(first, second) for first, second in pairs if first is not None and second is not None], alpha
-        ),
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
+from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
-from evaluation.checks.registry import require_checks
 from evaluation.errors import ContractError
 from evaluation.inputs.rubric import Rubric
 from evaluation.results.state import Action
 from evaluation.sensitive.spans import Recognizer
+from evaluation.validation.problems import InputModel
+from evaluation.values import Quantity
 
 
 class Turn(TypedDict):
@@ -121,23 +122,19 @@ def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(InputModel):
     """Price of one model in US dollars for a million tokens.
 
     Raises:
         ContractError: A price is negative or not finite.
     """
 
-    input_usd: float
-    output_usd: float
+    input_usd: Quantity
+    output_usd: Quantity
 
-    def __post_init__(self) -> None:
-        """Check both prices."""
-        if not all(math.isfinite(price) and price >= 0 for price in (self.input_usd, self.output_usd)):
-            raise ContractError(
-                f"a price has to be a finite number of at least 0, not {self.input_usd} and {self.output_usd}"
-            )
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """Return the US dollars for tokens."""
+        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1e6
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Judge answers by a rubric, and measure how far the judge agrees with people before it decides anything.
+"""Judge answers by a rubric, and measure how often people find the judge wrong before it decides anything.
 
     python examples/judges.py
     python examples/judges.py ollama:qwen3        a real model as the judge
@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from agents import load_model
 from agents.testing import ScriptedChatModel
-from evaluation import JudgePanel, JudgeRequest, Rubric, RubricJudge, calibrate
+from evaluation import JudgePanel, JudgeRequest, LabelledOutput, Rubric, RubricJudge, measure_judge
 
 QUESTION = "Where is my order?"
 LABELS = {  # whether people find the answer kind
@@ -35,15 +35,17 @@ def score_tone(prompt: list[BaseMessage]) -> str:
 
 llm = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(score_tone)
 judge = JudgePanel([RubricJudge(llm)], samples=3)
-labelled = [(JudgeRequest(RUBRIC, QUESTION, text), label) for text, label in LABELS.items()]
+labelled = [
+    LabelledOutput(task=QUESTION, output=text, kind="right" if label else "plain")
+    for text, label in LABELS.items()
+]
 
 for text, label in LABELS.items():
     answer: Any = judge.judge(JudgeRequest(RUBRIC, QUESTION, text))
     print(f"score {answer['score']}, people say {'kind' if label else 'not kind'}: {text}")
-agreement = calibrate(judge, labelled).agreement
-print(f"accuracy {agreement.accuracy.value}")
-if interval := agreement.accuracy.interval:
-    print(f"95 % interval {interval.low:.2f} to {interval.high:.2f}")
-print(f"kappa {agreement.kappa}")
+trust = measure_judge(judge, name="tone", outputs=labelled, rubric=RUBRIC)
+print(f"false accepts {trust.false_accepts.value}, false rejects {trust.false_rejects.value}")
+if interval := trust.false_accepts.interval:
+    print(f"95 % interval of false accepts {interval.low:.2f} to {interval.high:.2f}")
 if isinstance(llm, ScriptedChatModel):
     print(f"model calls: {len(llm.prompts)}")

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 
 from agents import load_model
 from evaluation import EvaluationReport, JudgeRequest, evaluate
+from evaluation.judges.judge_call import LEGAL_SURVEY
 from evaluation.judges.model_judge import RubricJudge
-from evaluation.judges.rubrics import LEGAL_SURVEY
 from evaluation.testing import ScriptedJudge
 
 TASK = "Write one question for a survey among lawyers about the use of generative AI in their practice."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias, cast
 
 import regex
@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 
 from evaluation.checks.check_context import CheckContext
 from evaluation.sensitive.quoting import quote_text
-from evaluation.validation.input_model import InputModel
+from evaluation.validation.problems import InputModel
 from evaluation.values import Severity
 
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
@@ -29,16 +29,6 @@ _CONTENT: Final = regex.compile("[[\\p{L}\\p{N}\\p{So}\\p{Sc}\\p{Sm}{}\\[\\]]--\
 """Matches what may be an answer, also as empty JSON; U+FFFD replaces what cannot be read."""
 Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
 """A text that is not blank."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """The observation of a check in an output."""
-
-    passed: bool | None
-    """None if that cannot be known, for instance the number of words of a Thai text."""
-    seen: str
-    """A main clause: "the text has 12 words"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +91,12 @@ class BaseCheck(CheckModel):
 
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""
-        observation = _observe_missing(context, self.kind) or self._observe(context)
-        if observation.passed and self._is_vacuous(context):
-            observation = Observation(False, "the text has nothing but punctuation marks")
+        outcome = _observe_missing(context, self.kind) or self._observe(context)
+        if outcome.passed and self._is_vacuous(context):
+            outcome = CheckOutcome(False, "the text has nothing but punctuation marks")
         wanted = self.describe()
-        sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
-        return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, self.covers, sentence)
+        sentence = f"{wanted[0].upper()}{wanted[1:]}; {outcome.seen}."
+        return replace(outcome, wanted=wanted, kind=self.kind, covers=self.covers, sentence=sentence)
 
     def describe(self) -> str:
         """Describe the requirement as an instruction: "use at least 12 words"."""
@@ -121,19 +111,19 @@ class BaseCheck(CheckModel):
         return self.kind != "tool" and not _CONTENT.search(context.text) and self.holds("") is True
 
     @abstractmethod
-    def _observe(self, context: CheckContext) -> Observation: ...
+    def _observe(self, context: CheckContext) -> CheckOutcome: ...
 
     @abstractmethod
     def _describe(self) -> str: ...
 
 
-def _observe_missing(context: CheckContext, kind: CheckKind) -> Observation | None:
+def _observe_missing(context: CheckContext, kind: CheckKind) -> CheckOutcome | None:
     """Observe an output that is missing or empty; returns None if there is something to check."""
     missing = find_missing(context, kind)
     if missing is not None:
-        return Observation(None, missing)
+        return CheckOutcome(None, missing)
     # An empty output has no comma and few words, but it is no answer.
-    return None if context.text or kind == "tool" else Observation(False, "the text is empty")
+    return None if context.text or kind == "tool" else CheckOutcome(False, "the text is empty")
 
 
 def find_missing(context: CheckContext, kind: CheckKind) -> str | None:

@@ -124,21 +124,18 @@ def check(
     Raises:
         ContractError: The function does not take one argument, or an option is wrong.
     """
-    build = partial(_build, name=name, kind=kind, severity=severity, timeout=timeout)
+
+    def build(function: CheckFunction) -> FunctionCheck:
+        return FunctionCheck(
+            function=function,
+            name=getattr(function, "__name__", type(function).__name__) if name is None else name,
+            description=_describe(function),
+            kind=kind,
+            severity=severity,
+            timeout=timeout,
+        )
+
     return build if function is None else build(function)
-
-
-def _build(
-    function: CheckFunction, *, name: str | None, kind: CheckKind, severity: Severity, timeout: float
-) -> FunctionCheck:
-    return FunctionCheck(
-        function=function,
-        name=getattr(function, "__name__", type(function).__name__) if name is None else name,
-        description=_describe(function),
-        kind=kind,
-        severity=severity,
-        timeout=timeout,
-    )
 
 
 def _describe(function: CheckFunction) -> str:

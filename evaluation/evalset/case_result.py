@@ -8,7 +8,7 @@ from pydantic import Field
 
 from evaluation.results.findings import EvaluationStatus
 from evaluation.results.redaction import Redactor
-from evaluation.validation.input_model import InputModel
+from evaluation.validation.problems import InputModel
 from evaluation.values import Count, JsonObject, as_object
 
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]

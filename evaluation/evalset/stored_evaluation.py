@@ -12,9 +12,8 @@ from pydantic import Field, ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.evalset.case_result import CaseResult
-from evaluation.validation.input_model import InputModel
 from evaluation.validation.json_data import parse_json
-from evaluation.validation.problems import describe_errors
+from evaluation.validation.problems import InputModel, describe_errors
 from evaluation.values import VersionOne
 
 FORMAT: Final = "plan-execute-monitor evaluation"

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from evaluation.evalset.value_files import read_referenced_contract
 from evaluation.inputs.content_rules import ContentRule
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.validation.input_model import InputModel
+from evaluation.validation.problems import InputModel
 from evaluation.values import VersionOne
 
 FROM_TASK: Final = "from_task"

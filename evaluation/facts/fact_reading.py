@@ -20,10 +20,9 @@ from evaluation.facts.dates import (
     find_weekdays,
 )
 from evaluation.facts.units import CURRENCIES, MEASURES, match_any
-from evaluation.texts.normal import normalize_text, unify_signs
+from evaluation.texts.normal import normalize_text, split_words, unify_signs
 from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
 from evaluation.texts.numbers import read_amounts, write_fractions
-from evaluation.texts.words import split_words
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -14,8 +14,7 @@ from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
 from evaluation.facts.tables import separate_cells
 from evaluation.facts.units import agree_units
-from evaluation.texts.normal import normalize_text
-from evaluation.texts.words import split_words
+from evaluation.texts.normal import normalize_text, split_words
 
 MAX_SOURCES: Final = 100_000
 """Most characters of all sources whose facts are read."""

@@ -1,18 +1,173 @@
-"""The input models: the contract of a run, and a case, which is a run with its contract."""
+"""The input models: the contract of a run with its rules, and a case, which is a run with its contract."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
-from evaluation.checks.registry import ContractChecks
-from evaluation.inputs.content_rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
+from evaluation.checks.contract_checks import ContractChecks
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.run import AgentRun, RunMetadata
 from evaluation.inputs.trajectory_rules import MATCH_MODES, NamedAction, TrajectoryRules
-from evaluation.validation.input_model import InputModel
+from evaluation.patterns.json_schema import AnySchema
+from evaluation.patterns.regex import PatternText
+from evaluation.validation.problems import InputModel, describe_idle_bound
+from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
+
+
+class Threshold(InputModel):
+    """A bound on one metric, or on a resource of the run.
+
+    A plain number in its place is a minimum or a maximum, by the metric's better direction.
+    """
+
+    min: float | None = None
+    max: float | None = None
+    severity: Severity | None = None
+    """Severity of a breach. Default: as usual for the group of the metric."""
+    owner: str | None = None
+    """Owner of the alert."""
+
+    @model_validator(mode="after")
+    def _require_bound(self) -> Self:
+        if self.min is None and self.max is None:
+            raise ValueError("a threshold needs 'min', 'max' or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            low, high = format_numbers(self.min, self.max)
+            raise ValueError(f"no value is at least {low} and at most {high}")
+        return self
+
+
+class ContentRule(InputModel):
+    """Required or forbidden content: exactly one of text, pattern, json_schema, number."""
+
+    text: Annotated[str, Field(pattern=r"\S")] | None = None
+    """Compared after normalising white space and Unicode forms."""
+    ignore_case: bool = True
+    """Applies to ``text``; in a pattern, write ``(?i)``."""
+    pattern: PatternText | None = None
+    """A regular expression in RE2's syntax."""
+    json_schema: AnySchema | None = None
+    """A JSON Schema for the whole text or one of its fenced blocks."""
+    number: float | None = None
+    tolerance: Quantity = 0.0
+    where: Literal["final_output", "assistant_messages"] = "final_output"
+    """For forbidden content, the default is all that the assistant said."""
+    severity: Severity = "critical"
+
+    @model_validator(mode="after")
+    def _require_one_kind(self) -> Self:
+        kinds = [self.text, self.pattern, self.json_schema, self.number]
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("a content rule needs exactly one of 'text', 'pattern', 'json_schema', 'number'")
+        return self
+
+
+LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
+"""The length of every output that is not empty."""
+
+
+class LengthBounds(InputModel):
+    """Bounds on the length of the final output."""
+
+    min_characters: Count | None = None
+    max_characters: Count | None = None
+    min_words: Count | None = None
+    max_words: Count | None = None
+
+    @model_validator(mode="after")
+    def _require_range(self) -> Self:
+        for name in LEAST_LENGTHS:
+            least, most = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
+            if problem := describe_idle_bound(f"min_{name}", least, LEAST_LENGTHS[name], most):
+                raise ValueError(problem)
+            if least is not None and most is not None and least > most:
+                raise ValueError(
+                    f"no text has at least {least} and at most {most} {name}; correct one of them"
+                )
+        return self
+
+
+_AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools", "allowed_domains")
+
+
+_DOMAIN: Final = r"^\s*(\*\.|\.)?([^\s/\\:*?#@\[\]]+|\[[\da-fA-F:.]+\])(:\d+)?/?\s*$"
+
+
+def _check_domain(name: str) -> str:
+    if re.search(_DOMAIN, name) is None:
+        raise ValueError("a domain is a host such as example.com or *.example.com, without scheme and path")
+    return name
+
+
+_Domain = Annotated[str, AfterValidator(_check_domain)]
+
+
+AUDIT_METRICS: Final = ("safety", "compliance")
+"""Categories of the audit on which a threshold may be set."""
+
+
+class AuditRule(InputModel):
+    """A requirement on the texts and actions of a run; exactly one of the last five fields defines it."""
+
+    id: str
+    category: Literal["safety", "privacy", "compliance", "policy", "contract"] = "policy"
+    severity: Severity = "critical"
+    owner: str | None = None
+    recommended_action: str | None = None
+    forbidden: ContentRule | None = None
+    required: ContentRule | None = None
+    """Required content, for instance a disclaimer."""
+    allowed_tools: list[str] | None = None
+    forbidden_tools: Annotated[list[Text], Field(min_length=1)] | None = None
+    allowed_domains: list[_Domain] | None = None
+    """The hosts, with their subdomains, that addresses in the assistant's texts and in arguments may have."""
+
+    @model_validator(mode="after")
+    def _require_one_rule(self) -> Self:
+        if sum(getattr(self, name) is not None for name in _AUDIT_RULES) != 1:
+            raise ValueError(f"an audit rule needs exactly one of {', '.join(map(repr, _AUDIT_RULES))}")
+        return self
+
+
+Reaction = Severity | Literal["output", "off"]
+"""``output``: critical in the final output, and info anywhere else."""
+
+
+class AuditRules(InputModel):
+    """The audit of a run: its rules, and the severity of credentials and personal data."""
+
+    rules: list[AuditRule] = Field(default_factory=list)
+    credentials: Reaction = "critical"
+    personal_data: Reaction = "info"
+
+
+class Tolerance(InputModel):
+    """How far a metric may be worse than its baseline."""
+
+    relative: Quantity = 0.0
+    absolute: Quantity = 0.0
+    severity: Severity = "warning"
+
+
+class DriftRules(InputModel):
+    """How a run is compared with its baseline."""
+
+    tolerances: dict[str, Tolerance] = Field(default_factory=dict)
+    default: Tolerance | None = None
+    """For metrics that ``tolerances`` does not name. Without a tolerance, a change from one baseline run, or
+    from runs that never varied, is reported if it is above 10 %, with the severity info."""
+    false_alarm_rate: Annotated[float, Field(ge=1e-6, lt=1)] = 0.05
+    """With several baseline runs: the accepted share of harmless runs with an alarm for any metric."""
+    sustained: Annotated[int, Field(ge=1), WHOLE] = 1
+    """Number of newest runs in a row, this run included, that have to breach before it is critical.
+
+    With 1, a breach has the severity of its tolerance; with more, a single breach is at most a warning.
+    """
+
 
 # Shared instances, because pydantic would deep-copy a default for each contract.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()

@@ -9,9 +9,8 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation.checks.registry import CONTRACT_CHECK_FIELDS
+from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS
 from evaluation.errors import ContractError
-from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES
@@ -57,13 +56,8 @@ class UnreadableCase:
 
 def with_baseline(case: object, baseline: object) -> object:
     """Return the case with ``baseline`` in place of its ``baseline_metrics``."""
-    plain, compared = _to_plain(case), _to_plain(baseline)
-    compared = {"runs": compared} if isinstance(compared, list | tuple) else compared
-    if isinstance(compared, Mapping):
-        compared = {
-            name: [*map(_to_plain, runs)] if isinstance(runs, list | tuple) else runs
-            for name, runs in compared.items()
-        }
+    plain = _to_plain(case)
+    compared = {"runs": [*baseline]} if isinstance(baseline, list | tuple) else baseline
     return {**plain, "baseline_metrics": compared} if isinstance(plain, Mapping) else plain
 
 
@@ -76,10 +70,6 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
     value = _to_plain(data)
     copy = copy_json(value)
-    if copy is None:
-        # Not at once: few cases hold message objects, and each would be searched for them.
-        value = _dump_messages(value)
-        copy = copy_json(value)
     return _refuse_values(value) if copy is None else _validate(*copy)
 
 
@@ -150,21 +140,9 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
 
 
 def _to_plain(data: object) -> object:
-    """Write models as plain values."""
+    """Write a case that is a model as an object."""
     # Only fields that are set: a default that is written out would count as a demand of the contract.
-    if isinstance(data, BaseModel):
-        return data.model_dump(exclude_unset=True, warnings=False)
-    if isinstance(data, Mapping) and any(isinstance(value, BaseModel) for value in data.values()):
-        return {key: _to_plain(value) for key, value in data.items()}
-    return data
-
-
-def _dump_messages(value: object) -> object:
-    """Write the message objects of a case as plain objects."""
-    run = value.get("agent_run") if isinstance(value, Mapping) else None
-    if not (isinstance(value, Mapping) and isinstance(run, Mapping) and "messages" in run):
-        return value
-    return {**value, "agent_run": {**run, "messages": dump_messages(run["messages"])}}
+    return data.model_dump(exclude_unset=True, warnings=False) if isinstance(data, BaseModel) else data
 
 
 def _refuse_values(value: object) -> RefusedCase:

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from evaluation.patterns.json_schema import SchemaObject
-from evaluation.validation.input_model import InputModel, wrap_name
+from evaluation.validation.problems import InputModel, wrap_name
 from evaluation.values import format_numbers
 
 _PASS_SHARE: Final = 0.75

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from evaluation.checks.check_context import NotRun
 from evaluation.importers.langchain import dump_messages
-from evaluation.validation.input_model import InputModel, wrap_name
+from evaluation.validation.problems import InputModel, wrap_name
 from evaluation.values import Count, Quantity
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]

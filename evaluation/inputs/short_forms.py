@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluation.checks.check_model import BaseCheck
+from evaluation.checks.contract_checks import Requirement
 from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
-from evaluation.checks.requirement import Requirement
-from evaluation.inputs.content_rules import ContentRule, LengthBounds, Threshold
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.contract import ContentRule, EvaluationContract, LengthBounds, Threshold
 
 
 def expand_contract(contract: EvaluationContract) -> list[Requirement]:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from evaluation.checks.check_model import Text
 from evaluation.importers.tool_answers import FailedAnswer
 from evaluation.inputs.run import ActionKind
-from evaluation.validation.input_model import InputModel, wrap_name
+from evaluation.validation.problems import InputModel, wrap_name
 from evaluation.values import WHOLE
 
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]

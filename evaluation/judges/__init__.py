@@ -1,1 +1,1 @@
-"""Judges: over a chat model, in panels, and calibrated against people."""
+"""Judges: over a chat model, in panels, and measured against people."""

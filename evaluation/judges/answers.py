@@ -1,9 +1,9 @@
-"""Reads a judge's answer as one JSON object that a state and a report can store, or says why it is none."""
+"""Reads a judge's answer as one JSON object, or says why it is none, and computes the cost of judging."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeGuard
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.objects import is_one_object, remove_marked_thoughts, unwrap_fence
 from evaluation.errors import JudgeError, JudgeFailureKind
+from evaluation.plugins import Price
 from evaluation.sensitive.quoting import describe_error
 from evaluation.validation.json_data import copy_json
 from evaluation.values import JsonObject, as_object
@@ -114,3 +115,36 @@ def _find_end(document: str) -> int | None:
     """Finds the end of the first object; None if it is cut off."""
     first = next(find_containers(document))
     return None if first is None else first[1]
+
+
+_SUMMED: Final = ("input_tokens", "output_tokens", "cost_usd")
+
+
+def add_cost(usage: JsonObject, prices: Mapping[str, Price]) -> JsonObject:
+    """Adds ``cost_usd``, estimated from the tokens, if no cost is reported and the model has a price."""
+    price = prices.get(str(usage.get("model")))
+    sent, received = _read_amount(usage.get("input_tokens")), _read_amount(usage.get("output_tokens"))
+    if price is None or "cost_usd" in usage or sent is None or received is None:
+        return usage
+    return {**usage, "cost_usd": price.cost(sent, received), "cost_source": "estimated"}
+
+
+def sum_usage(usages: Sequence[JsonObject]) -> JsonObject:
+    """Sums the usage of several calls.
+
+    Returns:
+        ``calls``, the sums of the reported numbers, ``model`` (the names, if there are several), and
+        ``unreported``: the number of calls without tokens, which the sums lack.
+    """
+    amounts = {name: [_read_amount(usage.get(name)) for usage in usages] for name in _SUMMED}
+    known = {name: [amount for amount in values if amount is not None] for name, values in amounts.items()}
+    sums: JsonObject = {name: sum(values) for name, values in known.items() if values}
+    models = sorted({str(usage["model"]) for usage in usages if usage.get("model")})
+    silent = amounts["input_tokens"].count(None)
+    named = {"model": ", ".join(models)} if models else {}
+    return {"calls": len(usages), **sums, **named, **({"unreported": silent} if silent else {})}
+
+
+def _read_amount(value: object) -> float | None:
+    # bool is a subclass of int.
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

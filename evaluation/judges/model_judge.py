@@ -25,7 +25,7 @@ from agents.parsing.end_reasons import find_message_cut_off
 from agents.parsing.objects import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import JudgeFailure, is_number, read_object
+from evaluation.judges.answers import JudgeFailure, is_number, read_object, sum_usage
 from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,
@@ -33,7 +33,6 @@ from evaluation.judges.judge_prompts import (
     judge_prompt,
 )
 from evaluation.judges.judge_scores import read_judge_result
-from evaluation.judges.judge_usage import sum_usage
 from evaluation.judges.provider import find_end_failure, judge_errors, read_usage
 from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject, as_object

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import JudgeFailure
+from evaluation.judges.answers import JudgeFailure, sum_usage
 from evaluation.judges.judge_call import acall_judge, call_judge
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
-from evaluation.judges.judge_usage import sum_usage
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.values import JsonObject
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.requirement import evaluate_requirement
+from evaluation.checks.contract_checks import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.content_rules import AuditRule, ContentRule
+from evaluation.inputs.contract import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.exposure import name_place
 from evaluation.metrics.hosts import Domains, find_hosts
-from evaluation.metrics.trajectory.misspellings import find_misspelt
+from evaluation.metrics.trajectory.idle_rules import find_misspelt
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind, build_finding
 from evaluation.results.redaction import build_excerpt

@@ -9,9 +9,8 @@ from typing import Final
 from agents.sync import run_sync
 from evaluation.checks.check_context import CheckContext, ToolUse
 from evaluation.checks.check_model import BaseCheck, CheckOutcome
+from evaluation.checks.contract_checks import NamedCheck, Requirement, evaluate_requirement, find_check
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check, describe_problem
-from evaluation.checks.registry import NamedCheck, find_check
-from evaluation.checks.requirement import Requirement, evaluate_requirement
 from evaluation.results.findings import (
     CheckRecord,
     CheckSource,

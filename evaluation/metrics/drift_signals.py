@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.content_rules import DriftRules
-from evaluation.metrics.bands import Band, build_bands, has_tolerance, tolerance_of
-from evaluation.metrics.baseline import Measurements, read_baseline
+from evaluation.inputs.contract import DriftRules
+from evaluation.metrics.baseline import (
+    Band,
+    Measurements,
+    build_bands,
+    has_tolerance,
+    read_baseline,
+    tolerance_of,
+)
 from evaluation.results.findings import (
     OUTCOME_STATUSES,
     FindingKind,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from evaluation.inputs.content_rules import Reaction
+from evaluation.inputs.contract import Reaction
 from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.sensitive.json_values import find_at_places

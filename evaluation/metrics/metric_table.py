@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from typing import Final, Literal
 
-from evaluation.inputs.content_rules import AUDIT_METRICS, LEAST_LENGTHS, Threshold
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
-from evaluation.metrics.response.scores import RESPONSE_METRICS
+from evaluation.metrics.response_scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
-from evaluation.validation.input_model import describe_idle_bound
-from evaluation.validation.problems import OTHER_NAMES, find_similar, format_path
+from evaluation.validation.problems import OTHER_NAMES, describe_idle_bound, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]

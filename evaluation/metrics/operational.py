@@ -133,10 +133,8 @@ def _derive_total(known: dict[str, Quantity]) -> None:
 def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
     if price is None or "cost_usd" in known or not {"input_tokens", "output_tokens"} <= known.keys():
         return
-    millionths = (
-        known["input_tokens"].value * price.input_usd + known["output_tokens"].value * price.output_usd
-    )
-    known["cost_usd"] = Quantity(millionths / 1e6, "estimated")
+    cost = price.cost(known["input_tokens"].value, known["output_tokens"].value)
+    known["cost_usd"] = Quantity(cost, "estimated")
 
 
 def _check_bound(metric: str, bound: JsonObject, quantity: Quantity) -> MetricOutcome:

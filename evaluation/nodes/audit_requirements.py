@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from evaluation.inputs.content_rules import AUDIT_METRICS, AuditRules, Reaction
+from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
 from evaluation.metrics.audit_rules import AuditedRun, check_shares, rule_findings
 from evaluation.metrics.exposure import exposure_findings
 from evaluation.nodes.score_response_quality import build_context

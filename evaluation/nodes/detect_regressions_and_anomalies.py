@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evaluation.inputs.content_rules import DriftRules
+from evaluation.inputs.contract import DriftRules
 from evaluation.metrics.baseline import read_measurements
 from evaluation.metrics.drift_signals import compare_with_baseline
 from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction

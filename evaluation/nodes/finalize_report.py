@@ -9,9 +9,8 @@ from evaluation.checks.custom import CustomSource
 from evaluation.metrics.metric_table import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
-from evaluation.results.plain_report import EvaluationReportDict
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
-from evaluation.results.report import SCHEMA_VERSION
+from evaluation.results.report import SCHEMA_VERSION, EvaluationReportDict
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.importers.tool_answers import has_failed
-from evaluation.inputs.content_rules import Threshold
-from evaluation.inputs.contract import EvaluationCase, EvaluationContract
+from evaluation.inputs.contract import EvaluationCase, EvaluationContract, Threshold
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.run import AgentRun, ToolCall

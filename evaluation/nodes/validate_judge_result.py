@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.inputs.rubric import JudgePolicy, Rubric
-from evaluation.judges.answers import JudgeFailure
+from evaluation.judges.answers import JudgeFailure, add_cost
+from evaluation.judges.judge_call import choose_rubric
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result, refuse_approval
-from evaluation.judges.judge_usage import add_cost
-from evaluation.judges.rubrics import choose_rubric
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import MetricOutcome, build_outcome

@@ -1,28 +1,18 @@
-"""The models of an evaluation report."""
+"""The models of an evaluation report, and the same fields as plain JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus
-from evaluation.results.plain_report import (
-    JudgeFailed,
-    JudgeReportDict,
-    JudgeScored,
-    MetricGroup,
-    MetricsDict,
-)
 
 SCHEMA_VERSION: Final = 1
-
-if TYPE_CHECKING:
-    JudgeResult = JudgeScored | JudgeFailed
-else:
-    # Pydantic need not enter it: the evaluation has checked the answer of the judge.
-    JudgeResult = dict[str, object]
+MetricGroup: TypeAlias = dict[str, Any]
+"""The values of the metrics that were scored, by name, and the fields that ``build_group`` adds."""
 
 
 class ReportModel(BaseModel):
@@ -47,7 +37,7 @@ class JudgeReport(ReportModel):
     reason: str
     usage: dict[str, Any]
     """The cost of the call as the judge reports it; empty if it does not."""
-    result: JudgeResult | None
+    result: dict[str, Any] | None
     """The validated answer, or the kind of the judge's failure; its ``status`` says which."""
 
 
@@ -74,32 +64,7 @@ class EvaluationReport(ReportModel):
     errors: list[str]
     recommended_action: str
 
-    @overload
-    def __getitem__(self, name: Literal["schema_version"]) -> int: ...
-    @overload
-    def __getitem__(self, name: Literal["status"]) -> EvaluationStatus: ...
-    @overload
-    def __getitem__(self, name: Literal["summary", "input", "recommended_action"]) -> str: ...
-    @overload
-    def __getitem__(self, name: Literal["case_id"]) -> str | None: ...
-    @overload
-    def __getitem__(self, name: Literal["checks"]) -> list[CheckRecord]: ...
-    @overload
-    def __getitem__(self, name: Literal["metrics"]) -> MetricsDict: ...
-    @overload
-    def __getitem__(self, name: Literal["audit_findings"]) -> list[AuditFinding]: ...
-    @overload
-    def __getitem__(self, name: Literal["judge"]) -> JudgeReportDict: ...
-    @overload
-    def __getitem__(self, name: Literal["drift_signals"]) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, name: Literal["alerts"]) -> list[Alert]: ...
-    @overload
-    def __getitem__(self, name: Literal["failures", "errors"]) -> list[str]: ...
-    @overload
-    def __getitem__(self, name: Literal["evidence"]) -> list[dict[str, Any]]: ...
-
-    def __getitem__(self, name: str) -> object:
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - JSON; the attributes have the types
         """Return a field as plain JSON values.
 
         Raises:
@@ -107,5 +72,24 @@ class EvaluationReport(ReportModel):
         """
         if name not in type(self).model_fields:
             raise KeyError(name)
-        value: object = self.model_dump(mode="json", include={name})[name]
-        return value
+        return self.model_dump(mode="json", include={name})[name]
+
+
+class EvaluationReportDict(TypedDict):
+    """The fields of ``EvaluationReport`` as plain JSON."""
+
+    schema_version: Literal[1]
+    status: EvaluationStatus
+    summary: str
+    input: str
+    case_id: str | None
+    checks: list[CheckRecord]
+    metrics: dict[str, MetricGroup]
+    audit_findings: list[AuditFinding]
+    judge: dict[str, Any]
+    drift_signals: dict[str, Any]
+    alerts: list[Alert]
+    failures: list[str]
+    evidence: list[dict[str, Any]]
+    errors: list[str]
+    recommended_action: str

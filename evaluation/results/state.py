@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from evaluation.checks.check_context import NotRun
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
-from evaluation.results.plain_report import EvaluationReportDict
+from evaluation.results.report import EvaluationReportDict
 from evaluation.values import JsonObject
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
-from evaluation.inputs.content_rules import AUDIT_METRICS
+from evaluation.inputs.contract import AUDIT_METRICS
 from evaluation.results.findings import TRUNCATED, EvaluationStatus, FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, Severity, as_list, as_object

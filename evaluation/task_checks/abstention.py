@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from evaluation.task_checks.demands import Sentence
-from evaluation.task_checks.reading import SEPARATOR
-from evaluation.task_checks.word_lists import any_of
+from evaluation.task_checks.reading import SEPARATOR, any_of
 
 Fields: TypeAlias = Mapping[str, object]
 _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})

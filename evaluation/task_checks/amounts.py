@@ -8,8 +8,7 @@ from typing import Final
 
 from evaluation.task_checks.abstention import Fields, Finding
 from evaluation.task_checks.demands import OUTPUT
-from evaluation.task_checks.reading import QUOTED
-from evaluation.task_checks.word_lists import NUMBERS
+from evaluation.task_checks.reading import NUMBERS, QUOTED
 
 NUMBER: Final = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _NEGATED: Final = r"(?:not|n't) (?:to )?(?:be |use |have |contain |write |go |appear )?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.task_checks.word_lists import any_of
+from evaluation.task_checks.reading import any_of
 
 OUTPUT: Final = rf"(?:(?:entire|whole|full|final|complete|overall|total|written) )*(?:{any_of('outputs')})s?"
 """What a task may call its output."""

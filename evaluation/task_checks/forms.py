@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 from evaluation.task_checks.abstention import Fields, Finding
 from evaluation.task_checks.amounts import NUMBER, read_number
-from evaluation.task_checks.reading import BRACKETED, QUOTED, SEPARATOR, Reading
-from evaluation.task_checks.word_lists import LANGUAGES
+from evaluation.task_checks.reading import BRACKETED, LANGUAGES, QUOTED, SEPARATOR, Reading
 
 Rule: TypeAlias = Callable[[re.Match[str], int, Reading], Fields | None]
 _KEY: Final = rf"(?:{QUOTED}|[a-z][\w-]*)"

@@ -9,8 +9,7 @@ from typing import Final
 from evaluation.task_checks.abstention import Fields, Finding
 from evaluation.task_checks.amounts import read_times
 from evaluation.task_checks.demands import OUTPUT
-from evaluation.task_checks.reading import QUOTED, Reading
-from evaluation.task_checks.word_lists import any_of
+from evaluation.task_checks.reading import QUOTED, Reading, any_of
 
 _NOUN: Final = r"(?:key ?)?words?|phrases?|terms?|names?|sentences?|hash-?tags?|lines?|letters?|expressions?"
 _NO_WORD: Final = (

@@ -1,12 +1,14 @@
 """Reads a text as a person sees it, to find forbidden content behind look-alikes and other disguises.
 
-Required content is never searched in this way: a look-alike of a disclaimer is no disclaimer.
+Required content is never searched in this way: a look-alike of a disclaimer is no disclaimer. Names of tools
+are compared with look-alikes, too: models and recorders write one name in several ways.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -108,3 +110,28 @@ def read_rendered(text: str) -> str:
     Marks between words stay, and so do underscores, which are a part of names.
     """
     return _WITHIN_WORD.sub("", html.unescape(text))
+
+
+_PREFIX: Final = re.compile(r".*(?:[.:/]|__)|mcp[_-]+[^_-]+[_-]", re.DOTALL | re.IGNORECASE)
+"""The name of a server or a package before its tool, as in mcp__files__rm and files.rm."""
+_CACHED_NAMES: Final = 1024
+
+
+def is_same_tool(name: str, other: str) -> bool:
+    """Return whether two names differ only by form: capitals, punctuation, look-alikes, a prefix of one."""
+    (full, bare), (other_full, other_bare) = _list_forms(name), _list_forms(other)
+    return not full.isdisjoint(other_full | other_bare) or not bare.isdisjoint(other_full)
+
+
+def fold_tool_name(name: str) -> str:
+    """Return the letters and digits of a name, without case."""
+    return "".join(filter(str.isalnum, name)).casefold()
+
+
+@lru_cache(_CACHED_NAMES)
+def _list_forms(name: str) -> tuple[frozenset[str], frozenset[str]]:
+    """List the folded readings of a name, and those without the name of a server or a package before it."""
+    spelled = (each for reading in read_disguised(name) for each in spell_strokes(reading))
+    readings = [unicodedata.normalize("NFKC", name), *spelled]
+    bare = [_PREFIX.sub("", each, count=1) for each in readings]
+    return frozenset(map(fold_tool_name, readings)), frozenset(map(fold_tool_name, bare))

@@ -1,4 +1,9 @@
-"""Writes texts in normal form: Unicode's NFKC, without what no reader sees."""
+"""Writes texts in normal form (Unicode's NFKC, without what no reader sees), and splits them into words.
+
+A word is a run of letters, digits and marks. In scripts without spaces between words (Han, kana, Thai, Lao,
+Khmer, Burmese) each letter is a word, together with its marks. Case, Unicode form and invisible characters
+make no difference to words.
+"""
 
 from __future__ import annotations
 
@@ -100,16 +105,6 @@ def remove_loose_marks(text: str) -> str:
     return _LOOSE_MARKS.sub("", text)
 
 
-def states_text(normal: str, wanted: str) -> bool:
-    """Return whether a text contains another one, and not only within a number: 12 is not in 12.5 or 1,200.
-
-    Both texts are in normal form.
-    """
-    start = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
-    end = r"(?![.,]?\d)" if wanted[-1:].isdigit() else ""
-    return re.search(f"{start}{re.escape(wanted)}{end}", normal) is not None
-
-
 def fold_case(text: str) -> str:
     """Return a text in NFKC, without invisible characters, case-folded."""
     if text.isascii():
@@ -129,3 +124,25 @@ def _break_run(match: re.Match[str]) -> str:
 
 def _is_mark(char: str) -> bool:
     return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
+
+
+_UNSPACED: Final = (
+    r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"  # u30fc is kana
+)
+"""The letters of scripts that put no space between words."""
+_WORD: Final = regex.compile(
+    rf"{_UNSPACED}\p{{M}}*+|[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{M}}\p{{N}}]--{_UNSPACED}]*+", regex.V1
+)
+_ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
+_BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
+"""Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
+words may have combining marks, which take a slower search."""
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into its words, in order, case-folded and in normal form (NFKC)."""
+    folded = fold_case(text)
+    if not _BEYOND_ALPHABETS.search(folded):
+        return _ALPHABETIC_WORD.findall(folded)
+    words: list[str] = _WORD.findall(folded)
+    return words

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
 from agents.parsing.loose_json import replace_surrogates
 from evaluation.sensitive.quoting import shorten
-from evaluation.validation.input_model import InputModel
-from evaluation.validation.problems import Path, format_path
+from evaluation.validation.problems import InputModel, Path, format_path
 from evaluation.values import is_deep
 
 MAX_DEPTH: Final = 100
@@ -38,6 +40,8 @@ def _to_json(value: object) -> object:
     if isinstance(value, InputModel):
         # Only fields that are set: a default that is written out would count as a demand of the contract.
         return value.model_dump(exclude_unset=True, warnings=False)
+    if isinstance(value, BaseModel):  # a message of LangChain or an SDK
+        return to_jsonable_python(value, bytes_mode="base64", fallback=str)
     if is_scalar(value):
         return value.item()
     raise TypeError(type(value).__name__)
@@ -51,6 +55,7 @@ def is_scalar(value: object) -> TypeGuard[Any]:
 def find_odd_values(value: object, path: Path = ()) -> Iterator[str]:
     """Describe each value that is not JSON, by its path."""
     value = value.item() if is_scalar(value) else value
+    value = value.model_dump(exclude_unset=True, warnings=False) if isinstance(value, InputModel) else value
     is_nested = isinstance(value, Mapping | list | tuple)
     if is_nested and len(path) >= MAX_DEPTH:
         yield f"{format_path(path)}: more than {MAX_DEPTH} levels of nesting"
@@ -62,7 +67,7 @@ def find_odd_values(value: object, path: Path = ()) -> Iterator[str]:
             yield from find_odd_values(part, (*path, index))
     elif isinstance(value, float) and not math.isfinite(value):
         yield f"{format_path(path)}: {value} is not a JSON number; leave the field out if it is not known"
-    elif not isinstance(value, str | bool | int | float | InputModel | None):
+    elif not isinstance(value, str | bool | int | float | BaseModel | None):
         yield f"{format_path(path)}: {type(value).__name__} is not a JSON value; convert it"
 
 

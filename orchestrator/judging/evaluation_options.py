@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationReport, Price
+from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.registry import require_checks
 from evaluation.plugins import (
     AnyJudge,
     JudgeFunction,

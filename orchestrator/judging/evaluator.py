@@ -19,9 +19,9 @@ from evaluation import (
     build_evaluation_graph,
     find_trust,
 )
+from evaluation.checks.contract_checks import read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
-from evaluation.checks.registry import read_contract_checks
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import PluginOptions
 from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run

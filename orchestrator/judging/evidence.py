@@ -9,7 +9,7 @@ from typing import Final
 from evaluation import JudgeTrust
 from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
-from evaluation.metrics.response.scores import LENGTHS
+from evaluation.metrics.response_scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.verification import Verification

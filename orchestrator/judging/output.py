@@ -12,10 +12,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.check_model import CheckKind
+from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
-from evaluation.checks.registry import NamedCheck
-from evaluation.inputs.content_rules import ContentRule
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.contract import ContentRule, EvaluationContract
 from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values

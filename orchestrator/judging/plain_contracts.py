@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
+from evaluation.checks.contract_checks import NamedCheck, find_check, read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ToolCalls
-from evaluation.checks.registry import NamedCheck, find_check, read_contract_checks
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ContractFunctionError
 from orchestrator.state.evaluation_report import mapping

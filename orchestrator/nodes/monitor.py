@@ -7,7 +7,7 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
-from evaluation.results.plain_report import EvaluationReportDict
+from evaluation.results.report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.contract_choice import Contracts, Demand

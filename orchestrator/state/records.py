@@ -13,7 +13,7 @@ from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
     # Not at run time: the command line reads its options with this module, and reports are slow to import.
-    from evaluation.results.plain_report import EvaluationReportDict
+    from evaluation.results.report import EvaluationReportDict
 
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
     Report = EvaluationReportDict

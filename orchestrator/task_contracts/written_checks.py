@@ -14,7 +14,7 @@ from evaluation.checks import Check, CheckContext, read_checks
 from evaluation.task_checks import DerivedChecks
 from evaluation.task_checks.amounts import NUMBER, read_number
 from evaluation.task_checks.derivation import describe_conflict, find_conflicts
-from evaluation.task_checks.word_lists import translate_word
+from evaluation.task_checks.reading import translate_word
 
 
 @dataclass(frozen=True, slots=True)

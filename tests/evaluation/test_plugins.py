@@ -5,13 +5,12 @@ import pytest
 from evaluation import (
     ContractError,
     JudgePanel,
-    JudgeRequest,
-    Rubric,
+    LabelledOutput,
     aevaluate,
     build_evaluation_graph,
-    calibrate,
     evaluate,
     evaluate_many,
+    measure_judge,
 )
 
 CASE = {"agent_run": {"input": "q", "final_output": "x"}, "subjective_criteria": ["clarity"]}
@@ -51,7 +50,7 @@ def test_what_is_no_judge_is_refused_at_once(judge, problem):
         evaluate_many([CASE], judge=judge)
 
 
-REQUEST = JudgeRequest(rubric=Rubric(criteria=[{"name": "clarity"}]), input="q", output="x")
+OUTPUT = LabelledOutput(task="q", output="x", kind="right")
 
 
 @pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
@@ -61,11 +60,12 @@ async def test_a_panel_asks_a_function(judge):
 
 
 @pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
-def test_a_function_is_calibrated(judge):
-    assert calibrate(judge, [(REQUEST, True)]).answered.value == 1
+def test_a_function_is_measured(judge):
+    assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1
 
 
-def test_a_dict_is_refused_by_a_panel_and_a_calibration():
-    for build in (lambda judge: JudgePanel([judge]), lambda judge: calibrate(judge, [])):
-        with pytest.raises(ContractError, match="judge is a dict"):
-            build(ANSWER)
+def test_a_dict_is_refused_by_a_panel_and_a_measurement():
+    with pytest.raises(ContractError, match="judge is a dict"):
+        JudgePanel([ANSWER])
+    with pytest.raises(ContractError, match="judge is a dict"):
+        measure_judge(ANSWER, name="own", outputs=[OUTPUT])

@@ -11,7 +11,7 @@ import pytest
 from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
 from evaluation.judges.trust.figures import VerdictCounts
-from evaluation.judges.trust.labelled_set import load_labelled_set
+from evaluation.judges.trust.trust_files import load_labelled_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store

@@ -5,7 +5,7 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from evaluation import AgentRun, EvaluationContract, EvaluationReport, Rubric, evaluate
-from evaluation.inputs.content_rules import ContentRule
+from evaluation.inputs.contract import ContentRule
 from orchestrator import FeedbackRule, LangGraphOrchestrator, OrchestratorState, RetryPolicy
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]
@@ -31,10 +31,9 @@ FeedbackRule(after="formats")  # type: ignore[arg-type]
 
 def read(report: EvaluationReport, state: OrchestratorState, orchestrator: LangGraphOrchestrator) -> None:
     """Misspelt parts of a report and of a state."""
-    print(report["alarms"])  # type: ignore[call-overload]
     print(report.alarms)  # type: ignore[attr-defined]
-    print(report["alerts"][0]["reasons"])  # type: ignore[typeddict-item]
-    print(report["failures"][0]["reason"])  # type: ignore[index]
+    print(report.alerts[0]["reasons"])  # type: ignore[typeddict-item]
+    print(report.failures[0]["reason"])  # type: ignore[index]
     print(state["result"])  # type: ignore[typeddict-item]
     print(state["results"][0]["outcome"])  # type: ignore[typeddict-item]
     orchestrator.run(["Greet the world"])  # type: ignore[arg-type]

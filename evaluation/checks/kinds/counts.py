@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Covers, Text
 from evaluation.checks.segmentation import Amount
 from evaluation.checks.text_search import count_phrase
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
-from evaluation.validation.input_model import describe_idle_bound
+from evaluation.validation.problems import describe_idle_bound
 from evaluation.values import Count
 
 
@@ -50,9 +50,9 @@ class CountCheck(BaseCheck):
     def _name_things(self) -> tuple[str, str]:
         return self.things
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         amount = to_amount(self._count(context))
-        return Observation(self._fits(amount), f"the text has {self._show(amount)}")
+        return CheckOutcome(self._fits(amount), f"the text has {self._show(amount)}")
 
     def _fits(self, amount: Amount | None) -> bool | None:
         if amount is None:

@@ -10,7 +10,7 @@ import regex
 from pydantic import Field, model_validator
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text, join_quoted
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Text, join_quoted
 from evaluation.checks.text_search import any_true, negate
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem, matches_schema
 from evaluation.texts.disguises import read_disguised
@@ -40,15 +40,15 @@ class Json(BaseCheck):
     """Keys that the object, or each object of the array, has to have."""
     fence: bool = True
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         values = parse_json(_remove_fence(context.source) if self.fence else context.source)
         if not values:
-            return Observation(False, f"the text is not only JSON{context.unseen_note}")
+            return CheckOutcome(False, f"the text is not only JSON{context.unseen_note}")
         value = values[0]
         if not isinstance(value, _ROOTS[self.root]):
-            return Observation(False, f"the text is JSON, but no {self.root}")
+            return CheckOutcome(False, f"the text is JSON, but no {self.root}")
         missing = self._find_missing(value)
-        return Observation(
+        return CheckOutcome(
             not missing, f"{join_quoted(missing)} is missing" if missing else "the text is JSON"
         )
 
@@ -76,23 +76,23 @@ class JsonSchema(BaseCheck):
     matches: bool = True
     """If false, no JSON in the text may fulfil the schema, also in prose and behind disguises."""
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         if not self.matches:
             return self._observe_forbidden(context)
         values = parse_json(_remove_fence(context.source)) if self.alone else read_json_values(context.raw)
         if not values:
-            return Observation(
+            return CheckOutcome(
                 False, f"the text is {'not only' if self.alone else 'no'} JSON{context.unseen_note}"
             )
         # One value that fits does not outweigh another one that says something else.
         wrong = any_true({negate(matches_schema(self.json_schema, value)) for value in values})
         problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
-        return Observation(negate(wrong), problem or "the JSON fulfils the schema")
+        return CheckOutcome(negate(wrong), problem or "the JSON fulfils the schema")
 
-    def _observe_forbidden(self, context: CheckContext) -> Observation:
+    def _observe_forbidden(self, context: CheckContext) -> CheckOutcome:
         texts = (context.raw, *read_disguised(context.raw))
         present = any_true({self._has_match(text) for text in texts})
-        return Observation(negate(present), f"the text has {'such' if present else 'no such'} JSON")
+        return CheckOutcome(negate(present), f"the text has {'such' if present else 'no such'} JSON")
 
     def _has_match(self, text: str) -> bool | None:
         further = read_json_in_prose(text)
@@ -123,14 +123,14 @@ class Table(BaseCheck):
             raise ValueError("a table that is absent has no size; leave out 'columns' and 'rows'")
         return self
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         if self.use == "absent":
             found = _has_table_signs(context.text)
-            return Observation(not found, f"the text has {'a' if found else 'no'} table")
+            return CheckOutcome(not found, f"the text has {'a' if found else 'no'} table")
         tables = find_tables(context.text)
         fitting = [table for table in tables if self._fits(table)]
         sizes = ", ".join(f"{len(table[0])} columns and {len(table) - 1} rows" for table in tables)
-        return Observation(
+        return CheckOutcome(
             bool(fitting), f"the text has a table with {sizes}" if sizes else "the text has no table"
         )
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Literal
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import regex
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Text
 from evaluation.checks.kinds.counts import CountCheck
-from evaluation.checks.kinds.data_formats import find_tables
 from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
 from evaluation.sensitive.quoting import quote_text
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
 _UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
@@ -22,33 +25,22 @@ _ITALIC: Final = regex.compile(
 )
 _TITLE: Final = regex.compile(rf"<<[^\n<>]*?{CONTENT}[^\n<>]*>>")
 _PLACEHOLDER: Final = regex.compile(rf"(?<!!)\[(?![xX ]\])[^\[\]\n]*?{CONTENT}[^\[\]\n]*\](?!\()")
-_START: Final = r"^[ \t]*(?:\d{1,9}[.)][ \t]+)*+"
-"""The start of a line, or of a numbered item."""
-_LINES: Final[Mapping[str, regex.Pattern[str]]] = {
-    "a code block": regex.compile(rf"{_START}(?:```|~~~)", regex.M),
-    "a heading": regex.compile(
-        rf"{_START}#{{1,6}}(?:[ \t]|$)|^[ \t]*\S[^\n]*\n[ \t]*(?:=+|-+)[ \t]*$", regex.M
-    ),
-    "a horizontal rule": regex.compile(rf"{_START}([-*_])(?:[ \t]*+\1){{2,}}+[ \t]*$", regex.M),
-    "a bullet point": regex.compile(rf"{_START}[-*+](?:[ \t]+\S|[ \t]*$)", regex.M),
-    "a block quote": regex.compile(rf"{_START}>", regex.M),
-    "a table": regex.compile(r"^(?=[^\n]*\|)(?=[^\n]*-)[ \t|:-]+$", regex.M),
-    "a link": regex.compile(r"^[ \t]*\[[^\[\]\n]++\]:[ \t]*\S++[ \t]*(?:$|[\"'(])", regex.M),
+_MARKUP: Final[Mapping[str, str]] = {
+    "heading_open": "a heading",
+    "hr": "a horizontal rule",
+    "bullet_list_open": "a bullet point",
+    "blockquote_open": "a block quote",
+    "fence": "a code block",
+    "table_open": "a table",
+    "link_open": "a link",
+    "image": "an image",
+    "code_inline": "text in backticks",
+    "em_open": "bold or italic text",
+    "strong_open": "bold or italic text",
+    "s_open": "text that is struck through",
 }
-"""What a renderer shows as markup of whole lines, by its name."""
-_WORDS: Final[Mapping[str, regex.Pattern[str]]] = {
-    "bold or italic text": regex.compile(
-        r"\*(?![\s*])[^*]*+(?<!\s)\*"
-        r"|(?<![\p{L}\p{N}_])_++(?!\s)(?:[^_]|(?<=[\p{L}\p{N}])_++(?=[\p{L}\p{N}]))*+(?<!\s)_++(?![\p{L}\p{N}])"
-    ),
-    "text that is struck through": regex.compile(r"~~(?![\s~])[^~]*+(?<!\s)~~"),
-    "a link": regex.compile(
-        r"\]\(|\[\^[^\[\]\n]++\]|<(?:[a-z][a-z0-9+.-]{1,31}:|[^\s<>@]{1,64}@)[^\s<>]*+>", regex.I
-    ),
-}
-"""What a renderer shows as markup within a paragraph, by its name."""
-_BACKTICKS: Final = regex.compile(r"`++")
-_BLANK_LINE: Final = regex.compile(r"\n[ \t]*\n")
+"""What a renderer shows as markup, by the parser's name of it."""
+_FOOTNOTE: Final = regex.compile(r"\[\^[^\[\]\n]++\]")
 
 
 class HeadingCount(CountCheck):
@@ -124,12 +116,12 @@ class PartCount(CountCheck):
         parts = [part.strip() for part in context.text.split(self.separator)]
         return parts[not parts[0] : len(parts) - (len(parts) > 1 and not parts[-1])]
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         parts = self._split(context)
         if "" in parts:
-            return Observation(False, "one of the parts is empty")
+            return CheckOutcome(False, "one of the parts is empty")
         if self.different and len(set(parts)) < len(parts):
-            return Observation(False, "two of the parts are equal")
+            return CheckOutcome(False, "two of the parts are equal")
         return super()._observe(context)
 
     def _count(self, context: CheckContext) -> int:
@@ -144,9 +136,9 @@ class Title(BaseCheck):
 
     style: Literal["any", "angle_brackets"] = "any"
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         passed = bool(_TITLE.search(context.text) or (self.style == "any" and _HEADING.match(context.text)))
-        return Observation(passed, f"the text has {'a' if passed else 'no'} title")
+        return CheckOutcome(passed, f"the text has {'a' if passed else 'no'} title")
 
     def _describe(self) -> str:
         brackets = "" if self.style == "any" else " in double angle brackets, such as <<title>>"
@@ -161,25 +153,25 @@ class Markdown(BaseCheck):
 
     use: Literal["absent"] = "absent"
 
-    def _observe(self, context: CheckContext) -> Observation:
-        name = _find_markup(context)
-        return Observation(name is None, f"the text has {name or 'no Markdown markup'}")
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        name = _find_markup(context.text)
+        return CheckOutcome(name is None, f"the text has {name or 'no Markdown markup'}")
 
     def _describe(self) -> str:
         return "write plain text without Markdown"
 
 
-def _find_markup(context: CheckContext) -> str | None:
+def _find_markup(text: str) -> str | None:
     """Return the name of something that a renderer shows as markup."""
-    for name, pattern in _LINES.items():
-        if pattern.search(context.text):
-            return name
-    # A paragraph ends what is bold; two equally long runs of backticks enclose code.
-    for block in _BLANK_LINE.split(context.text):
-        marks = _BACKTICKS.findall(block)
-        if len(set(marks)) < len(marks):
-            return "text in backticks"
-        for name, pattern in _WORDS.items():
-            if pattern.search(block):
-                return name
-    return "a table" if find_tables(context.text) else None
+    if _FOOTNOTE.search(text):
+        return "a footnote"
+    tokens = (inner for token in _load_parser().parse(text) for inner in (token, *(token.children or ())))
+    return next((_MARKUP[token.type] for token in tokens if token.type in _MARKUP), None)
+
+
+@cache
+def _load_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - on first use: it takes a quarter of a second
+
+    # An indented line of plain text is no code, and a reader sees the backslash of an escape.
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "escape"])

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal
 import regex
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Text
 from evaluation.checks.segmentation import CONTENT
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
@@ -37,9 +37,9 @@ class StartsWith(BaseCheck):
 
     text: Text
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         passed = _has_start(*(_normalize(text).lstrip(_MARKS) for text in (context.text, self.text)))
-        return Observation(passed, f"it starts with {quote_text(context.text[:_SEEN])}")
+        return CheckOutcome(passed, f"it starts with {quote_text(context.text[:_SEEN])}")
 
     def _describe(self) -> str:
         return f"start the text with {quote_text(self.text)}"
@@ -53,9 +53,9 @@ class EndsWith(BaseCheck):
 
     text: Text
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         passed = _has_end(*(_normalize(text).rstrip(_MARKS) for text in (context.text, self.text)))
-        return Observation(passed, f"it ends with {quote_text(context.text[-_SEEN:])}")
+        return CheckOutcome(passed, f"it ends with {quote_text(context.text[-_SEEN:])}")
 
     def _describe(self) -> str:
         return f"end the text with {quote_text(self.text)} and nothing after it"
@@ -70,12 +70,12 @@ class Quoted(BaseCheck):
     style: Literal["any", "double"] = "any"
     """``double``: only the straight double quotation mark."""
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         text = context.text
         closing = '"' if self.style == "double" else _QUOTES.get(text[:1], "")
         opened = text.startswith('"') if self.style == "double" else bool(closing)
         passed = opened and len(text) > 1 and text[-1] in closing and bool(regex.search(CONTENT, text))
-        return Observation(
+        return CheckOutcome(
             passed, f"the text starts with {quote_text(text[:1])} and ends with {quote_text(text[-1:])}"
         )
 
@@ -91,9 +91,9 @@ class Postscript(BaseCheck):
 
     marker: Text = "P.S."
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         found = _compile_postscript(fold_letters(self.marker)).search(context.folded)
-        return Observation(bool(found), f"the text has {'a' if found else 'no'} postscript")
+        return CheckOutcome(bool(found), f"the text has {'a' if found else 'no'} postscript")
 
     def _describe(self) -> str:
         return f"add a postscript that starts with {quote_text(self.marker)}"
@@ -109,17 +109,17 @@ class RepeatsRequest(BaseCheck):
     text: Text | None = None
     """The text to repeat. Default: the whole task."""
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         text, wanted = (
             _normalize(context.text).lstrip(_MARKS),
             _normalize(self.text or context.task).strip(_MARKS),
         )
         if not wanted:
-            return Observation(None, "the task is not known")
+            return CheckOutcome(None, "the task is not known")
         if not text.startswith(wanted):
-            return Observation(False, f"the text starts with {quote_text(context.text[:_SEEN])}")
+            return CheckOutcome(False, f"the text starts with {quote_text(context.text[:_SEEN])}")
         follows = any(map(str.isalnum, text[len(wanted) :]))
-        return Observation(
+        return CheckOutcome(
             follows, f"the text starts with the request and {'an' if follows else 'no'} answer follows"
         )
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 import regex
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Observation, Text
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Text
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.language import LANGUAGES, LanguageCode, find_other, guess_language, is_language
 from evaluation.sensitive.quoting import quote_text
@@ -25,11 +25,11 @@ class LetterCase(BaseCheck):
 
     style: Literal["upper", "lower"]
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         if not any(character.isupper() or character.islower() for character in context.text):
-            return Observation(None, "the text has no letters that have a case")
+            return CheckOutcome(None, "the text has no letters that have a case")
         wrong = next(filter(self._is_wrong, context.text.split()), None)
-        return Observation(
+        return CheckOutcome(
             wrong is None, f"the word {quote_text(wrong)} differs" if wrong else "all words fit"
         )
 
@@ -60,16 +60,16 @@ class Language(BaseCheck):
 
     code: LanguageCode
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         passed = is_language(context.sentences, context.text, self.code)
         guess = guess_language(context.text)
         if guess is None:
-            return Observation(passed, "the text has no letters")
+            return CheckOutcome(passed, "the text has no letters")
         whole = f"the text is probably in {LANGUAGES.get(guess.code, repr(guess.code))}"
         if guess.code != self.code or not (other := find_other(context.sentences, self.code)):
-            return Observation(passed, whole)
+            return CheckOutcome(passed, whole)
         named = " and ".join(map(quote_text, other[:_NAMED]))
-        return Observation(passed, f"{whole}, but not {named}")
+        return CheckOutcome(passed, f"{whole}, but not {named}")
 
     def _describe(self) -> str:
         return f"write the whole text in {LANGUAGES[self.code]}"
@@ -84,10 +84,10 @@ class Punctuation(BaseCheck):
     mark: Text
     use: Literal["absent", "present"] = "absent"
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         number = context.text.count(self.mark)
         seen = f"the text has {quote_text(self.mark)} {number} times"
-        return Observation((number > 0) == (self.use == "present"), seen)
+        return CheckOutcome((number > 0) == (self.use == "present"), seen)
 
     def _describe(self) -> str:
         mark = quote_text(self.mark)

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks.check_context import NOT_RUN_WORDS, CheckContext, ToolUse
-from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Covers, Text
 from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount
 from evaluation.checks.text_search import has_phrase
@@ -19,8 +19,8 @@ from evaluation.facts.sourced_facts import Source, Unsourced, find_claimed_actio
 from evaluation.importers.tool_answers import describes_error
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem
 from evaluation.sensitive.quoting import quote_text, shorten
+from evaluation.texts.disguises import is_same_tool
 from evaluation.texts.json_texts import parse_json
-from evaluation.texts.tool_names import is_same_tool
 from evaluation.values import as_list
 
 _MOST: Final = 3
@@ -40,7 +40,7 @@ class ToolCalls(CountCheck):
 
     tool: Text
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         calls = [call for call in context.tool_calls if call.name == self.tool]
         succeeded = [call for call in calls if call.error is None]
         answered = [call for call in succeeded if not describes_error(call.result)]
@@ -54,7 +54,7 @@ class ToolCalls(CountCheck):
         advice = "; go on without it, and say so" if is_denied else ""
         names = ", ".join(dict.fromkeys(quote_text(call.name) for call in others))
         spelled = f"; other spellings of it were called: {names}" if others else ""
-        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}{spelled}{advice}")
+        return CheckOutcome(passed, f"it was called {self._describe_calls(calls, answered)}{spelled}{advice}")
 
     def _is_other_spelling(self, name: str) -> bool:
         return name != self.tool and is_same_tool(name, self.tool)
@@ -110,14 +110,14 @@ class ProbeCheck(BaseCheck):
         """The content: the effect that was asked for is read back."""
         return "content"
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         asked = [each for each in context.probes if each.name == self.tool and (each.args or {}) == self.args]
         if not asked:
-            return Observation(None, "the tool was not asked")
+            return CheckOutcome(None, "the tool was not asked")
         answer = asked[-1]
         if answer.error is not None:
-            return Observation(None, f"the tool answered with an error: {shorten(answer.error)}")
-        return Observation(self._fits(answer), f"it answered {shorten(str(answer.result))}")
+            return CheckOutcome(None, f"the tool answered with an error: {shorten(answer.error)}")
+        return CheckOutcome(self._fits(answer), f"it answered {shorten(str(answer.result))}")
 
     def _describe(self) -> str:
         wanted = "JSON of the schema" if self.json_schema is not None else shorten(str(self.expect))
@@ -162,15 +162,15 @@ class SourcedFacts(BaseCheck):
     tools: list[Text] = Field(default_factory=list)
     """Names of tools: an output that says that one of them has acted needs an answered call of it."""
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         try:
             missing = find_unsourced(context.text, _list_sources(context))
         except ValueError as error:
-            return Observation(None, str(error))
+            return CheckOutcome(None, str(error))
         answered = [call.name for call in context.tool_calls if call.error is None]
         claims = find_claimed_actions(context.text, self.tools, answered)
         seen = [*map(_describe_fact, missing[:_MOST]), *map(_describe_claim, claims[:_MOST])]
-        return Observation(not seen, "; ".join(seen) or "each fact has a source")
+        return CheckOutcome(not seen, "; ".join(seen) or "each fact has a source")
 
     def _describe(self) -> str:
         return "state only facts that stand in the task or in results, or follow from them by one operation"

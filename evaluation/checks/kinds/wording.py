@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, Covers, Observation, Text, join_quoted
+from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Covers, Text, join_quoted
 from evaluation.checks.segmentation import compile_phrase
 from evaluation.checks.text_search import (
     any_true,
@@ -58,12 +58,12 @@ class Contains(_PhraseCheck):
             raise ValueError(f"'texts' has {len(set(self.texts))} different texts; 'at_least' is more")
         return self
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         present = self._find(context)
         missing = [text for text in dict.fromkeys(self.texts) if text not in present]
         passed = len(present) >= (self.at_least or len(set(self.texts)))
         verb = "are" if missing[1:] else "is"
-        return Observation(
+        return CheckOutcome(
             passed, f"{join_quoted(missing)} {verb} missing" if missing else "nothing is missing"
         )
 
@@ -81,9 +81,9 @@ class Excludes(_PhraseCheck):
     check: Literal["excludes"] = "excludes"
     form_alone: ClassVar[bool] = True
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         present = self._find(context)
-        return Observation(
+        return CheckOutcome(
             not present, f"the text has {join_quoted(present)}" if present else "the text has none"
         )
 
@@ -104,13 +104,13 @@ class OneOf(BaseCheck):
     alone: bool = False
     """Whether the text has to be the alternative and nothing else."""
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         present = self._find_options(context)
         if not present:
-            return Observation(False, "the text has none of them")
+            return CheckOutcome(False, "the text has none of them")
         only = not self.alone or _strip(context.folded) == _strip(fold_letters(present[0]))
         rest = "" if only else " and other text"
-        return Observation(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
+        return CheckOutcome(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
 
     def _find_options(self, context: CheckContext) -> list[str]:
         rest, present = context.folded, []
@@ -140,12 +140,12 @@ class Pattern(BaseCheck):
         """What an answer does not say proves nothing of what it says."""
         return "content" if self.matches else "form"
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         search = has_pattern if self.matches else shows_pattern
         matched = any_true({search(text, self.pattern) for text in {context.raw, context.text}})
         if matched is None:
-            return Observation(None, "the text is too long for the pattern")
-        return Observation(
+            return CheckOutcome(None, "the text is too long for the pattern")
+        return CheckOutcome(
             matched == self.matches, f"the pattern matches {'a part' if matched else 'nothing'}"
         )
 
@@ -170,10 +170,10 @@ class StatesNumber(BaseCheck):
         """What an answer does not say proves nothing of what it says."""
         return "content" if self.present else "form"
 
-    def _observe(self, context: CheckContext) -> Observation:
+    def _observe(self, context: CheckContext) -> CheckOutcome:
         search = has_number if self.present else shows_number
         is_stated = search(context.raw, self.number, self.tolerance)
-        return Observation(
+        return CheckOutcome(
             is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
         )
 

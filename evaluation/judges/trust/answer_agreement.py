@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from evaluation.texts.json_texts import read_json_values
+from evaluation.texts.normal import split_words
 from evaluation.texts.number_words import spell_in_digits
 from evaluation.texts.numbers import read_amounts
-from evaluation.texts.words import split_words
 
 NormalForm: TypeAlias = tuple[str, ...]
 

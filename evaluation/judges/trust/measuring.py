@@ -10,12 +10,11 @@ from agents.reply_types import UNREADABLE_PREFIX
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.answers import JudgeFailure
-from evaluation.judges.judge_call import call_judge
+from evaluation.judges.judge_call import SUBJECTIVE, call_judge
 from evaluation.judges.judge_scores import read_judge_result
 from evaluation.judges.provider import judge_errors
-from evaluation.judges.rubrics import SUBJECTIVE
 from evaluation.judges.trust.figures import JudgeTrust, Verdict, compute_trust
-from evaluation.judges.trust.labelled_set import LabelledOutput, load_labelled_set
+from evaluation.judges.trust.trust_files import LabelledOutput, load_labelled_set
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 
 MeasuredJudge = MonitoringAgent | AnyJudge | JudgeFunction
@@ -30,14 +29,17 @@ def measure_judge(
     *,
     name: str | None = None,
     outputs: Iterable[LabelledOutput] | None = None,
+    rubric: Rubric = RUBRIC,
 ) -> JudgeTrust:
-    """Asks a judge about each output of the labelled set, one after the other: about 130 model calls.
+    """Asks a judge about each output of a labelled set, one after the other: of the bundled set, about 130.
 
     Args:
         judge: A monitor, or any judge. A monitor is asked as a run asks it; any other judge scores the
-            criterion "correctness", and accepts with the pass score.
+            rubric, and accepts with its pass score.
         name: The name under which ``find_trust`` finds the figures. Default: the judge's ``identity``.
-        outputs: The outputs to ask about. Default: the whole bundled set.
+        outputs: The outputs to ask about, for instance your own with people's labels. Default: the whole
+            bundled set.
+        rubric: The rubric of a judge that is no monitor. Default: the criterion "correctness".
 
     Raises:
         ContractError: The judge has no identity and no name is given, or it is no judge.
@@ -48,18 +50,18 @@ def measure_judge(
     if not isinstance(known, str):
         raise ContractError("the judge has no identity; give name=, with the model and its version")
     asked = load_labelled_set() if outputs is None else outputs
-    return compute_trust(known, ((output.kind, judge_output(judge, output)) for output in asked))
+    return compute_trust(known, ((output.kind, judge_output(judge, output, rubric)) for output in asked))
 
 
-def judge_output(judge: MeasuredJudge, output: LabelledOutput) -> Verdict:
+def judge_output(judge: MeasuredJudge, output: LabelledOutput, rubric: Rubric = RUBRIC) -> Verdict:
     """Asks a judge about one output; raises as ``measure_judge`` does."""
     if isinstance(judge, MonitoringAgent):
         return _ask_monitor(judge, output)
-    request = JudgeRequest(RUBRIC, output.task, output.output)
-    result = read_judge_result(call_judge(require_judge(judge), request), RUBRIC)
+    request = JudgeRequest(rubric, output.task, output.output)
+    result = read_judge_result(call_judge(require_judge(judge), request), rubric)
     if isinstance(result, JudgeFailure):
         return "needs_review"
-    return "accepted" if result.score >= RUBRIC.lowest_passing else "refused"
+    return "accepted" if result.score >= rubric.lowest_passing else "refused"
 
 
 def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:

@@ -1,18 +1,63 @@
-"""Keeps the figures of each judge and of each verifier in a file, and finds them."""
+"""Reads the labelled set, and keeps the figures of each judge and of each verifier in a file."""
 
 from __future__ import annotations
 
 import logging
 import os
 import tempfile
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from evaluation.judges.trust.figures import JudgeTrust, VerifierFigures
-from evaluation.judges.trust.labelled_set import get_set_version
+from evaluation.judges.trust.figures import JudgeTrust, Kind, VerifierFigures
+
+Half: TypeAlias = Literal["tuning", "held_out"]
+_FILE: Final = Path(__file__).with_name("labelled_set.json")
+
+
+class LabelledOutput(BaseModel):
+    """An output with its task and its label: only the kind ``right`` is right.
+
+    Of your own outputs, give ``task``, ``output`` and ``kind``.
+
+    Attributes:
+        id: The name of the pair.
+        half: ``tuning`` if judges may be improved with it, ``held_out`` if they are only measured with it.
+        kind: The label.
+        fault: What is wrong, as one word; "none" for a right output.
+        language: ISO 639-1 code of the task.
+        task: What was asked for.
+        output: The output to judge.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    id: str = ""
+    half: Half = "held_out"
+    kind: Kind
+    fault: str = ""
+    language: Literal["en", "de"] = "en"
+    task: str
+    output: str
+
+
+_ADAPTER: Final = TypeAdapter(tuple[LabelledOutput, ...])
+
+
+@lru_cache(maxsize=1)
+def load_labelled_set() -> tuple[LabelledOutput, ...]:
+    """Reads the set. The kinds are mixed evenly, so that its beginning is a fair sample."""
+    return _ADAPTER.validate_json(_FILE.read_bytes())
+
+
+@lru_cache(maxsize=1)
+def get_set_version() -> str:
+    """Returns a digest of the set's content: figures of another content are not comparable."""
+    return sha256(_ADAPTER.dump_json(load_labelled_set())).hexdigest()[:12]
+
 
 F = TypeVar("F", JudgeTrust, VerifierFigures)
 

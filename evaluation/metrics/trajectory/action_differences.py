@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, cast
 
@@ -40,18 +40,9 @@ def find_candidates(
     steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules
 ) -> list[list[int]]:
     """Return the positions of the observed actions that fit each expected step."""
-    by_name: defaultdict[str | None, list[int]] = defaultdict(list)
-    for index, action in enumerate(actions):
-        by_name[action["name"]].append(index)
     return [
-        sorted({
-            index
-            for pattern in step.patterns
-            for index in by_name[pattern.name]
-            if _has_no_difference(pattern, actions[index], rules)
-        })
-        for step in steps
-    ]  # fmt: skip
+        [index for index, action in enumerate(actions) if fits_step(step, action, rules)] for step in steps
+    ]
 
 
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:

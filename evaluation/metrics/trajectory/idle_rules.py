@@ -1,15 +1,21 @@
-"""Finds rules of a contract that have no effect: a trajectory that agrees under them proves nothing."""
+"""Finds rules of a contract that have no effect, and names that are probably misspelt.
+
+A trajectory that agrees under such rules proves nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice, product
+from typing import Final
+
+from rapidfuzz.distance import OSA
 
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
-from evaluation.metrics.trajectory.misspellings import find_misspelt
 from evaluation.results.alerts import join_names
 from evaluation.results.state import Action
+from evaluation.texts.disguises import fold_tool_name, is_same_tool
 
 
 def find_idle_rule(
@@ -103,3 +109,45 @@ def _find_misspelt_tools(
     for field, names in lists.items():
         unknown = [name for name in names if name not in known]
         yield from find_misspelt(unknown, known.difference(names), field)
+
+
+_SHORTEST_NAME: Final = 5
+"""In a shorter name, one letter may well tell two tools apart."""
+_MAX_PAIRS: Final = 10_000
+"""Most pairs of names that are searched for a misspelling: some milliseconds."""
+
+
+def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> Iterator[str]:
+    """Yield a problem for each name that looks like another way to write a known one.
+
+    Args:
+        names: names of a contract that nothing in the case has.
+        known: names of the case that the contract does not have.
+        field: the contract's field that has the names.
+    """
+    for name, meant in islice(product(names, sorted(known)), _MAX_PAIRS):
+        if is_other_spelling(name, meant):
+            yield (
+                f"'{field}' has {join_names([name])}, which nothing in this case is called; "
+                f"write {join_names([meant])} if that is meant"
+            )
+
+
+def is_other_spelling(name: str, meant: str) -> bool:
+    """Return whether two names are one that is misspelt, or written in another form.
+
+    A misspelling has one letter that is missing, doubled or swapped with the next. Another letter in its
+    place tells tools apart (get_x, set_x), and so do a final "s" and a digit.
+    """
+    if is_same_tool(name, meant):
+        return True
+    short, long = sorted((fold_tool_name(name), fold_tool_name(meant)), key=len)
+    if len(long) < _SHORTEST_NAME or OSA.distance(short, long, score_cutoff=1) > 1:
+        return False
+    if len(short) == len(long):
+        return sorted(short) == sorted(long)
+    return long.removesuffix("s") != short and _count_digits(short) == _count_digits(long)
+
+
+def _count_digits(name: str) -> int:
+    return sum(map(str.isdigit, name))

@@ -10,11 +10,14 @@ from typing import Final, Self
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.action_differences import find_candidates, fits_step
 from evaluation.metrics.trajectory.action_order import ActionOrder
-from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
-from evaluation.metrics.trajectory.expected_steps import ExpectedStep
+from evaluation.metrics.trajectory.expected_steps import ExpectedStep, Selection, select_compared
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
-from evaluation.metrics.trajectory.match_result import MODES_WITHOUT_EXTRAS, ORDERED_MODES, TrajectoryMatch
-from evaluation.metrics.trajectory.selection import Selection, select_compared
+from evaluation.metrics.trajectory.match_result import (
+    MODES_WITHOUT_EXTRAS,
+    ORDERED_MODES,
+    TrajectoryMatch,
+    find_mismatches,
+)
 from evaluation.results.state import Action
 from evaluation.sensitive.quoting import shorten
 

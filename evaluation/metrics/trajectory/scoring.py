@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
-from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
-from evaluation.metrics.trajectory.match_result import TrajectoryMatch
+from evaluation.metrics.trajectory.match_result import TrajectoryMatch, explain_mismatch
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.results.alerts import join_names
 from evaluation.results.findings import (

@@ -15,8 +15,7 @@ from agents.calls.conversation import Model
 from agents.roles import build_roles
 from evaluation import JudgeTrust, TaskCase, evaluate, measure_judge, run_from_state, save_trust
 from evaluation.judges.trust.figures import ClaimCount, Kind, VerifierFigures, count_needed_claims
-from evaluation.judges.trust.labelled_set import load_labelled_set
-from evaluation.judges.trust.trust_files import get_trust_folder, save_figures
+from evaluation.judges.trust.trust_files import get_trust_folder, load_labelled_set, save_figures
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.process_exit import FAILED
 from orchestrator.cli.view.consoles import (

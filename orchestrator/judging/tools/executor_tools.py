@@ -14,7 +14,7 @@ from agents import ExecutionAgent
 from agents.calls.planned_call import ToolArguments, read_arguments
 from evaluation import EvaluationContract
 from evaluation.inputs.named_tools import NamedTools, list_named_tools
-from evaluation.metrics.trajectory.misspellings import is_other_spelling
+from evaluation.metrics.trajectory.idle_rules import is_other_spelling
 from evaluation.results.alerts import join_names
 from evaluation.sensitive.quoting import quote_text
 from orchestrator.errors import ConfigurationError

@@ -3,8 +3,8 @@
 import pytest
 
 from evaluation.checks.commands import CommandCheck
+from evaluation.checks.contract_checks import NamedCheck, find_check, require_checks
 from evaluation.checks.functions import check
-from evaluation.checks.registry import NamedCheck, find_check, require_checks
 from evaluation.errors import ContractError
 
 

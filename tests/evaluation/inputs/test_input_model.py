@@ -3,8 +3,7 @@
 import pytest
 
 from evaluation.errors import ContractError
-from evaluation.inputs.content_rules import ContentRule, Threshold
-from evaluation.inputs.contract import EvaluationCase, EvaluationContract
+from evaluation.inputs.contract import ContentRule, EvaluationCase, EvaluationContract, Threshold
 from evaluation.inputs.rubric import Rubric, Scale
 from evaluation.inputs.run import AgentRun
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
+from evaluation.judges.judge_call import LEGAL_SURVEY
 from evaluation.judges.judge_prompts import answer_schema, judge_prompt
-from evaluation.judges.rubrics import LEGAL_SURVEY
 from tests.evaluation.judges.asking import RUBRIC, request
 
 SCHEMA = answer_schema(RUBRIC)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.answers import sum_usage
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
-from evaluation.judges.judge_usage import sum_usage
 from evaluation.judges.panel import JudgePanel
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 from tests.evaluation.judges.asking import RUBRIC, request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.judges.judge_call import LEGAL_SURVEY, SUBJECTIVE, choose_rubric
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
-from evaluation.judges.rubrics import LEGAL_SURVEY, SUBJECTIVE, choose_rubric
 from evaluation.testing import judge_answer
 from tests.evaluation.judges.asking import state
 

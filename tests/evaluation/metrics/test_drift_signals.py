@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import stats
 
-from evaluation.inputs.content_rules import DriftRules
+from evaluation.inputs.contract import DriftRules
 from evaluation.metrics.drift_signals import compare_with_baseline
 
 DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}

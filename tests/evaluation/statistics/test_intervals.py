@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.errors import ContractError
-from evaluation.statistics.intervals import pass_at_k, pass_hat_k, proportion
-from evaluation.statistics.quantiles import beta_quantile, t_quantile
+from evaluation.statistics.intervals import beta_quantile, pass_at_k, pass_hat_k, proportion, t_quantile
 
 PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}

@@ -80,7 +80,7 @@ def test_the_interval_is_around_the_difference_and_turns_with_the_sides(control,
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
-    modules = "means, two_sample, agreement, prediction"
+    modules = "agreement, intervals, means, two_sample"
     code = (
         f"import sys; from evaluation.statistics import {modules}\n"
         "assert not {'scipy', 'numpy'} & set(sys.modules)"

@@ -30,7 +30,10 @@ def report_of(state: Mapping[str, object]) -> Mapping[str, object]:
 
 def test_prices_compute_the_cost():
     llm = ScriptedChatModel(["the result"], usage=(1000, 0))
-    prices = {"unknown": Price(5.0, 5.0), "ScriptedChatModel": Price(5.0, 5.0)}
+    prices = {
+        "unknown": Price(input_usd=5.0, output_usd=5.0),
+        "ScriptedChatModel": Price(input_usd=5.0, output_usd=5.0),
+    }
     state = run(
         ExecutionAgent(llm),
         contract=EvaluationContract(thresholds={"cost_usd": {"max": 1.0}}),

@@ -7,10 +7,10 @@ import pytest
 from agents import ModelUnavailableError, MonitoringAgent
 from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
-from evaluation import RubricJudge, measure_judge
+from evaluation import LabelledOutput, Rubric, RubricJudge, measure_judge
 from evaluation.errors import ContractError
-from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.judges.trust.measuring import judge_output
+from evaluation.judges.trust.trust_files import load_labelled_set
 
 OUTPUTS = load_labelled_set()
 RIGHT = next(output for output in OUTPUTS if output.kind == "right")
@@ -112,3 +112,18 @@ def test_a_rubric_judge_is_measured_with_its_own_name():
     trust = measure_judge(judge, outputs=OUTPUTS[:2])
 
     assert (trust.name, trust.total, trust.needs_review) == (judge.identity, 2, 0)
+
+
+def test_outputs_of_the_user_are_scored_by_a_rubric_of_the_user():
+    rubric = Rubric.model_validate({"criteria": ["tone"], "scale": [0, 1], "pass_score": 1})
+    kinds = {"kind": "right", "curt": "plain", "rude": "plain"}
+    outputs = [LabelledOutput(task="Greet", output=text, kind=label) for text, label in kinds.items()]
+
+    trust = measure_judge(
+        lambda request: {"score": float(request.output != "curt"), "rationale": request.rubric.name},
+        name="mine",
+        outputs=outputs,
+        rubric=rubric,
+    )
+
+    assert (trust.false_accepts.successes, trust.false_accepts.trials, trust.false_rejects.value) == (1, 2, 0)

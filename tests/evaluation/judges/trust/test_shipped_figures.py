@@ -8,7 +8,7 @@ from agents import MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import find_trust
 from evaluation.judges.trust import trust_files
-from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
+from evaluation.judges.trust.trust_files import get_set_version, load_labelled_set
 
 FILES = sorted(trust_files._SHIPPED.glob("*.json"))
 MEASURE_AGAIN = (

@@ -8,7 +8,7 @@ import pytest
 from evaluation import find_trust, save_trust
 from evaluation.judges.trust import trust_files
 from evaluation.judges.trust.figures import compute_trust
-from evaluation.judges.trust.labelled_set import load_labelled_set
+from evaluation.judges.trust.trust_files import load_labelled_set
 
 JUDGE = "a.Judge 0123 model https://host.example/v1"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.scores import rouge_1, rouge_l, token_f1
+from evaluation.metrics.response_scores import rouge_1, rouge_l, token_f1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.trajectory.misspellings import is_other_spelling
+from evaluation.metrics.trajectory.idle_rules import is_other_spelling
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 
 

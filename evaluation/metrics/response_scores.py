@@ -1,21 +1,62 @@
-"""Lists the metrics of a response, and computes their values for one output."""
+"""Lists the metrics of a response, and compares an output with its reference, in any language."""
 
 from __future__ import annotations
 
+import re
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from rapidfuzz.distance import LCSseq
+from rapidfuzz.distance import LCSseq, Levenshtein
 
-from evaluation.metrics.response.text import (
-    levenshtein_similarity,
-    matching_cost,
-    normalized_exact_match,
-)
+from evaluation.checks.text_search import has_phrase
 from evaluation.results.findings import Score, not_applicable, unscored_error
-from evaluation.texts.words import split_words
+from evaluation.texts.normal import fold_case, split_words, unify_signs
+
+_MARKS: Final = re.compile(
+    r"""^["'«»(\[{*_`¿¡]+|(?:[.,;:!?…。，、！？；：»)\]}*_`]|(?<!\d)["'])+$|^-$"""  # 5' is no quotation
+)
+"""The marks of a sentence, which stand around words; the signs of a number (-5, 3.14, 5 %) are none."""
+MAX_EDIT_COST: Final = 12_000_000
+"""Limit of ``matching_cost`` up to which an edit distance is computed: about 0.1 s."""
+
+
+def normalized_exact_match(output: str, reference: str) -> bool:
+    """Return whether the texts are the same except for case, Unicode form, white space and sentence marks.
+
+    Marks within a word count: 3.14 is not 314, and well-known not wellknown. If the reference is only marks,
+    marks are compared.
+    """
+    observed, expected = (fold_case(unify_signs(text)).split() for text in (output, reference))
+    stripped = _strip_marks(expected)
+    return _strip_marks(observed) == stripped if stripped else observed == expected
+
+
+def _strip_marks(words: Iterable[str]) -> list[str]:
+    return [bare for word in words if (bare := _MARKS.sub("", word))]
+
+
+def levenshtein_similarity(output: str, reference: str) -> float | None:
+    """1 - d / max(|output|, |reference|); d is the least number of insertions, deletions, substitutions.
+
+    Levenshtein 1966, over the characters as they are; two empty texts have similarity 1. Returns None if
+    different texts are too long (``MAX_EDIT_COST``; two texts of 25,000 characters are not).
+    """
+    if output != reference and matching_cost(len(output), len(reference)) > MAX_EDIT_COST:
+        return None
+    return Levenshtein.normalized_similarity(output, reference)
+
+
+def matching_cost(first: int, second: int) -> int:
+    """Return the machine words that bit-parallel matching visits: 64 of the shorter at once, per item."""
+    return -(-min(first, second) // 64) * max(first, second)
+
+
+def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
+    """List the keywords that do not occur in ``output`` as whole words, in any case."""
+    return [each for each in keywords if not has_phrase(output, each, ignore_case=True, whole_words=True)]
+
 
 TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
 WORD_METRICS: Final = (

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evaluation.facts.lost_facts import find_lost_facts
-from evaluation.inputs.content_rules import Threshold
+from evaluation.inputs.contract import Threshold
 from evaluation.inputs.short_forms import is_demanding
-from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS
+from evaluation.metrics.response_scores import LENGTHS, QUALITY_METRICS
 from evaluation.results.alerts import join_names
 from evaluation.results.findings import FindingKind, MetricOutcome, Score, build_outcome
 from evaluation.results.thresholds import compare_with_bound, describe_comparison, unanswered_bound
