@@ -27,8 +27,8 @@ _ACCEPTED: Final = {
     "dict_type": "an object", "model_type": "an object", "model_attributes_type": "an object",
 }  # fmt: skip
 """The accepted types in words that no reader of JSON has to look up; the rest is said in pydantic's."""
-_CLOSE: Final = 0.8
-"""How similar two names have to be (a ratio of letters) if the other stands at another place."""
+_CLOSE: Final = 0.75
+"""How similar two names have to be, as a ratio of letters."""
 
 
 def describe_errors(
@@ -76,10 +76,8 @@ def format_path(path: Path, root: str = "case") -> str:
 
 
 def find_similar(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of ``names`` that resembles ``name`` most, if possible with a word in common."""
-    words, known = {*name.split("_")}, [*names]
-    related = [each for each in known if not words.isdisjoint(each.split("_"))]
-    return next(iter(get_close_matches(name, related or known, 1)), None)
+    """Return the one of ``names`` that resembles ``name`` most."""
+    return next(iter(get_close_matches(name, [*names], 1)), None)
 
 
 @cache
@@ -166,20 +164,15 @@ def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     *place, name = [part for part in path if isinstance(part, str)]
     prefix = "".join(f"{part}." for part in place)
     near = [each.removeprefix(prefix) for each in known_names if each.startswith(prefix)]
-    names = [each for each in near if "." not in each]
     # The shortest path comes first. The fields of a check are those of its kind.
-    far = (
-        {}
-        if place[-1:] == ["checks"]
-        else {each.rpartition(".")[2]: each for each in sorted(known_names, key=len, reverse=True)}
-    )
-    close = (
-        [own for own in (OTHER_NAMES.get(name),) if own in {*far, *names}]
-        or get_close_matches(name, names, 1, _CLOSE)
-        or get_close_matches(name, far, 1, _CLOSE)
-        or get_close_matches(name, names, 1)
-    )
-    similar = close[0] if close and close[0] in names else far[close[0]] if close else name
+    far = [] if place[-1:] == ["checks"] else sorted(known_names, key=len, reverse=True)
+    paths = {
+        **{each.rpartition(".")[2]: each for each in far},
+        **{each: each for each in near if "." not in each},
+    }
+    own = OTHER_NAMES.get(name)
+    close = [own] if own in paths else get_close_matches(name, paths, 1, _CLOSE)
+    similar = paths[close[0]] if close else name
     if similar in {name, prefix + name}:
         return "no field has this name; leave it out"
     return f"no field has this name; write {similar!r} instead, or leave it out"
