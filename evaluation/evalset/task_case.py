@@ -7,8 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from evaluation.evalset.value_files import read_referenced_contract
-from evaluation.inputs.content_rules import ContentRule
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.contract import ContentRule, EvaluationContract
 from evaluation.validation.problems import InputModel
 from evaluation.values import VersionOne
 
