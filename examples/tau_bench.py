@@ -1,11 +1,12 @@
 """Evaluate the published runs of tau-bench from the record alone, and compare with the official reward.
 
-    python examples/tau_bench.py FILE
+    python examples/tau_bench.py FILE [CASES]
 
 FILE is a list of runs as tau-bench publishes them, for instance
 historical_trajectories/gpt-4o-airline.json of https://github.com/sierra-research/tau-bench (MIT licence).
 Each run becomes a case, each task a contract. The example prints the agreement with the benchmark's own
-reward and pass^k, the chance that k trials of a task all succeed.
+reward and pass^k, the chance that k trials of a task all succeed. With CASES, it writes the contracts to this
+new file instead, for `orchestrator evaluate FILE --contract CASES`, which prints the same rates.
 """
 
 import json
@@ -14,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from evaluation import evaluate_many, run_from_messages
+from evaluation import EvaluationContract, TaskCase, evaluate_many, run_from_messages, write_case_set
 from evaluation.statistics.agreement import agreement
 from evaluation.statistics.intervals import pass_hat_k
 
@@ -41,12 +42,18 @@ ARGUMENTS = {
 
 
 def make_case(run: dict[str, Any]) -> dict[str, object]:
-    """Require of one published run the same changes of data, and the answers that the user asked for."""
-    task = run["info"]["task"]
-    writes = [action for action in task["actions"] if action["name"] in WRITES]
+    """Make a case of one published run."""
     return {
         "case_id": f"task {run['task_id']}, trial {run['trial']}",
         "agent_run": run_from_messages(run["traj"], failed=lambda answer: answer.startswith("Error")),
+        **make_contract(run["info"]["task"]),
+    }
+
+
+def make_contract(task: dict[str, Any]) -> dict[str, object]:
+    """Require the same changes of data, and the answers that the user asked for."""
+    writes = [action for action in task["actions"] if action["name"] in WRITES]
+    return {
         "expected_trajectory": [{"name": action["name"], "args": action["kwargs"]} for action in writes],
         "trajectory_match_mode": "precision_recall",  # the same calls, equally often, in any order
         "trajectory": {
@@ -66,6 +73,20 @@ def make_rule(output: str) -> dict[str, object]:
         return {"number": float(output)}
     except ValueError:
         return {"text": output}
+
+
+def write_cases(path: str, cases: str) -> None:
+    """Write the contract of each task of a file of runs."""
+    runs = json.loads(Path(path).read_text(encoding="utf-8"))
+    tasks = {f"task {run['task_id']}": run["info"]["task"] for run in runs}
+    contracts = {name: EvaluationContract.model_validate(make_contract(task)) for name, task in tasks.items()}
+    write_case_set(
+        cases,
+        [
+            TaskCase(name=name, task=tasks[name]["instruction"], contract=contract)
+            for name, contract in contracts.items()
+        ],
+    )
 
 
 def main(path: str) -> None:
@@ -102,5 +123,7 @@ def main(path: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         main(sys.argv[1])
+    elif len(sys.argv) == 3:
+        write_cases(*sys.argv[1:])
     else:
         print(__doc__)

@@ -49,8 +49,8 @@ def group_trials(
 
 
 def read_verdict(result: CaseResult) -> bool:
-    """Return whether the run was accepted."""
-    return result.accepted
+    """Return whether the run passed and was accepted; one that needs a review has not passed."""
+    return result.accepted and result.status in {"passed", "warning"}
 
 
 def read_score(result: CaseResult) -> bool | None:

@@ -41,7 +41,10 @@ class EvaluateOptions:
     ] = None
     contract: Annotated[
         str | None,
-        typer.Option(help="A contract in YAML or JSON that holds for every run.", metavar="FILE"),
+        typer.Option(
+            help="A contract that holds for every run, or cases whose names or tasks are those of the runs.",
+            metavar="FILE",
+        ),
     ] = None
     thread: Annotated[
         list[str] | None,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from evaluation import EvaluationReport, evaluate_many, find_trust
 from evaluation.evalset.case_result import CaseResult, describe_run
 from evaluation.inputs.intake import UnreadableCase
+from evaluation.recordings.default_contract import build_default_contract
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 from orchestrator.judging.basis import find_basis, is_enough
 from orchestrator.judging.evidence import read_evidence
 from orchestrator.state.evaluation_report import Report
@@ -25,8 +26,6 @@ FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
 _SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 MOST_REASONS: Final = 3
 _OF_RUN: Final = frozenset({"case_id", "agent_run"})
-_SOURCED: Final[JsonObject] = {"checks": [{"check": "sourced_facts"}]}
-"""What is checked without a contract, besides credentials, cut replies and calls without an answer."""
 
 
 @dataclass(slots=True)
@@ -43,6 +42,8 @@ class RecordedEvaluation:
         unread: What could not be read, and what was ignored, one sentence each.
         problems: How many runs could not be read.
         next_trials: The number of the next run of each case and arm.
+        cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
+            counts as unread.
     """
 
     contract: JsonObject | None
@@ -53,6 +54,7 @@ class RecordedEvaluation:
     unread: list[str] = field(default_factory=list)
     problems: int = 0
     next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
+    cases: Mapping[str, JsonObject] | None = None
 
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
         """Yields the result of each run, in their order."""
@@ -71,15 +73,23 @@ class RecordedEvaluation:
                 self.unread.append(f"{run.where}: {run.problem}")
                 continue
             self.unread.extend(run.warnings)
-            waiting.append(replace(run, case=self._add_contract(run)))
+            contract = self._find_contract(run)
+            if contract is None:
+                self.problems += 1
+                self.unread.append(f"{run.case.get('case_id')}: no case of --contract has this name or task")
+                continue
+            # The contract of the run itself is the closer one.
+            waiting.append(replace(run, case={**contract, **run.case}))
             yield waiting[-1].case
 
-    def _add_contract(self, run: RecordedRun) -> JsonObject:
-        calls = as_list(as_object(run.case.get("agent_run")).get("tool_calls"))
-        has_results = any(as_object(call).get("result") is not None for call in calls)
-        contract = _SOURCED if has_results and run.case.keys() <= _OF_RUN else {}
-        # The contract of the run itself is the closer one.
-        return {**(contract if self.contract is None else self.contract), **run.case}
+    def _find_contract(self, run: RecordedRun) -> JsonObject | None:
+        recorded = as_object(run.case.get("agent_run"))
+        if self.cases is not None:
+            task = " ".join(str(recorded.get("input", "")).split())
+            return self.cases.get(str(run.case.get("case_id")), self.cases.get(task))
+        if self.contract is not None:
+            return self.contract
+        return build_default_contract(recorded) if run.case.keys() <= _OF_RUN else {}
 
     def _judge_report(self, report: EvaluationReport, run: RecordedRun) -> CaseResult:
         plain = report.model_dump(mode="json")

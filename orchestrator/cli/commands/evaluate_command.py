@@ -17,7 +17,7 @@ from evaluation.reporting.result_files import write_csv, write_junit, write_mark
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.cli.session.evaluated_runs import open_runs
-from orchestrator.cli.session.task_files import read_evaluation_contract
+from orchestrator.cli.session.task_files import read_case_contracts, read_evaluation_contract
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_summary import draw_result, draw_summary
 from orchestrator.errors import ConfigurationError
@@ -28,8 +28,8 @@ from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOptions
     """Evaluate recorded runs of any framework against a contract.
 
-    Without --contract, it looks for facts without a source, leaked credentials, replies that were cut off,
-    and calls without an answer.
+    Without --contract, it looks for facts and actions without a source, failed calls, leaked credentials,
+    replies that were cut off, repeated calls, and calls without an answer.
 
     Exit status: 0 if every run is accepted, 1 if not, 2 for bad input or a run that cannot be read.
     """
@@ -62,8 +62,9 @@ vars(evaluate)["__signature__"] = inspect.signature(EvaluateOptions, eval_str=Tr
 
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else RubricJudge(load_model(options.judge))
-    contract = read_evaluation_contract(options.contract)
-    return RecordedEvaluation(contract, options.fail_on, options.require, judge)
+    cases = read_case_contracts(options.contract)
+    contract = read_evaluation_contract(options.contract) if cases is None else None
+    return RecordedEvaluation(contract, options.fail_on, options.require, judge, cases=cases)
 
 
 @contextmanager

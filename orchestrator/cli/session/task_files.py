@@ -11,8 +11,8 @@ from langchain_core.tools import BaseTool
 
 from agents.calls.tool_binding import build_tools
 from evaluation import ContractError, TaskCase, read_case_set
-from evaluation.evalset.value_files import read_contract_file
-from evaluation.values import JsonObject
+from evaluation.evalset.value_files import read_contract_file, read_values
+from evaluation.values import JsonObject, as_object
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.settings import check_task
@@ -62,6 +62,34 @@ def read_contract(path: str, task: str, *, derives: bool) -> TaskCase:
             f"give a file with one (its tasks: {tasks})"
         )
     return matches[0]
+
+
+def read_case_contracts(path: str | None) -> dict[str, JsonObject] | None:
+    """Returns the contracts of a file of cases, by the name and by the task of each case.
+
+    Args:
+        path: A file in YAML or JSON; None for none.
+
+    Returns:
+        None if the file has one contract, and no cases.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or a case has no contract of its own.
+    """
+    try:
+        if path is None or "cases" not in as_object(read_values(Path(path))):
+            return None
+        cases = read_case_set(path).cases
+    except (ValueError, OSError) as error:
+        raise _refuse_file(path or "", error) from None
+    contracts: dict[str, JsonObject] = {}
+    for case in cases:
+        if isinstance(case.contract, str):
+            problem = f"the case {one_line(case.name or case.task, 80)!r} has no contract of its own"
+            raise _refuse_file(path, ValueError(problem))
+        fields = case.contract.model_dump(mode="json", exclude_unset=True)
+        contracts |= dict.fromkeys({case.name or "", " ".join(case.task.split())}, fields)
+    return contracts
 
 
 def read_evaluation_contract(path: str | None) -> JsonObject | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -14,7 +14,8 @@ from orchestrator.cli.view.consoles import count_noun, one_line
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
 _MOST_SHOWN: Final = 3
-"""Most unread parts, and most runs to look at first, that are shown."""
+"""Most reasons to look at first, and most places of one problem, that are shown."""
+_MOST_PROBLEMS: Final = 10
 
 
 def draw_result(result: CaseResult) -> Text:
@@ -36,14 +37,27 @@ def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterato
     if accepted:
         yield f"what the accepted ones rest on: {_count(result.basis for result in accepted)}"
     yield from map(one_line, describe_pass_rates(results))
-    refused = Counter(result.reasons[:1] for result in results if not result.accepted)
-    if refused:
+    # What is not accepted comes first, then what occurs most.
+    reasons = Counter((result.accepted, each) for result in results for each in result.reasons)
+    first = sorted(reasons.items(), key=lambda item: (item[0][0], -item[1]))[:_MOST_SHOWN]
+    if first:
         yield "look at first:"
-    for reason, count in refused.most_common(_MOST_SHOWN):
-        yield f"  {count_noun(count, 'run')}: {one_line(' '.join(reason), 300)}"
-    yield from (f"not read: {one_line(text)}" for text in unread[:_MOST_SHOWN])
-    if (more := len(unread) - _MOST_SHOWN) > 0:
-        yield f"and {more} more that were not read"
+    for (_, reason), count in first:
+        yield f"  {count_noun(count, 'run')}: {one_line(reason, 300)}"
+    yield from _list_unread(unread)
+
+
+def _list_unread(unread: Sequence[str]) -> Iterator[str]:
+    """Yields what was not read; of sentences that differ in their place alone, the first."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for text in unread:
+        place, _, problem = text.partition(": ")
+        places[problem].append(place)
+    for problem, each in [*places.items()][:_MOST_PROBLEMS]:
+        more = f", {len(each) - _MOST_SHOWN} more" if len(each) > _MOST_SHOWN else ""
+        yield one_line(f"not read: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
+    if (left := len(places) - _MOST_PROBLEMS) > 0:
+        yield f"and {left} more kinds of things that were not read"
 
 
 def _count(words: Iterable[str]) -> str:

@@ -2,10 +2,20 @@
 
 import csv
 import json
+import os
+import re
+import runpy
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.load import dumps
+from langchain_core.messages import AIMessage
 
+DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
+TAU_BENCH = DATA / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"
 SOURCED, UNSOURCED = "It costs 12.5 euros.", "It costs 99 euros."
 
 
@@ -161,3 +171,93 @@ def test_processes_have_neither_a_judge_nor_a_store(cli, runs, option):
     asked = cli("evaluate", runs(SOURCED), "--processes", "2", *option)
     assert asked.exit_code == 2
     assert "--processes reads files without a judge" in " ".join(asked.stderr.split())
+
+
+FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
+LOOKUP = {"name": "price_of", "args": {}, "result": "12.5"}
+ANY_RUN = {
+    "a fact without a source": ([LOOKUP], "It costs 99 euros.", 1, '"99" stands in no result'),
+    "a claimed action": ([FAILED_CALL], "I have cancelled it.", 1, '"cancel_order" was done, and no call'),
+    "a failed call": ([FAILED_CALL], "Done.", 0, 'Call the tool "cancel_order" at least 1 time'),
+    "a repeated call": ([LOOKUP] * 4, "12.5", 0, "price_of was called 4 times in a row"),
+    "a failed call that worked later": ([{**LOOKUP, "error": "x"}, LOOKUP], "12.5", 0, "1 passed"),
+    "a credential": ([LOOKUP], "The key is AKIAIOSFODNN7EXAMPLE.", 1, "credentials: aws_access_key"),
+}
+
+
+@pytest.mark.parametrize(("calls", "output", "status", "words"), ANY_RUN.values(), ids=ANY_RUN)
+def test_any_run_is_verified_without_a_contract(  # noqa: PLR0917
+    cli, tmp_path, calls, output, status, words
+):
+    run = {"input": "Cancel it.", "tool_calls": calls, "final_output": output}
+    (tmp_path / "run.json").write_text(json.dumps({"agent_run": run}))
+
+    asked = cli("evaluate", str(tmp_path / "run.json"))
+
+    assert (asked.exit_code, words in asked.stderr) == (status, True)
+
+
+def test_a_langchain_agent_is_verified_from_its_dump_as_the_readme_shows(cli, tmp_path):
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, *_, **__):
+            return self
+
+    def price_of(title: str) -> float:
+        """Return the price of a book."""
+        return 12.5
+
+    call = {"name": "price_of", "args": {"title": "x"}, "id": "1"}
+    replies = iter([AIMessage("", tool_calls=[call]), AIMessage(UNSOURCED)])
+    agent = create_agent(Model(messages=replies), [price_of])
+    (tmp_path / "trace.json").write_text(dumps(agent.invoke({"messages": [("user", "What does x cost?")]})))
+
+    asked = cli("evaluate", str(tmp_path / "trace.json"))
+
+    assert asked.exit_code == 1
+    assert asked.stdout.endswith('"99" stands in no result: price_of says 12.5.\n')
+
+
+def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, tmp_path):
+    def case(number, **names):
+        return {"task": "?", **names, "contract": {"required_content": [{"number": number}]}}
+
+    def evaluate_with(*cases):
+        file = tmp_path / "cases.json"
+        file.write_text(json.dumps({"version": 1, "cases": cases}))
+        return cli("evaluate", runs(SOURCED, UNSOURCED), "--contract", str(file))
+
+    named = evaluate_with(case(12.5, name="runs.jsonl:1"), case(12.5, name="runs.jsonl:2"))
+    same_task = evaluate_with(case(12.5, task="What does  it cost?"))
+    unknown = evaluate_with(case(12.5, name="runs.jsonl:1"))
+    derived = evaluate_with({"name": "x", "task": "What does it cost?"})
+
+    assert [each.exit_code for each in (named, same_task, unknown, derived)] == [1, 1, 2, 2]
+    assert "1 of 2 runs accepted" in named.stderr
+    assert "not read: runs.jsonl:2: no case of --contract has this name or task" in unknown.stderr
+    assert "the case 'x' has no contract of its own" in derived.stderr
+
+
+def test_losses_of_many_runs_are_one_line(cli, tmp_path):
+    lines = [json.dumps({**conversation(SOURCED), "score": 1}) for _ in range(9)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(lines))
+
+    shown = cli("evaluate", str(tmp_path / "runs.jsonl")).stderr
+
+    assert (
+        "not read: runs.jsonl:1, runs.jsonl:2, runs.jsonl:3, 6 more: the conversation: score is not" in shown
+    )
+
+
+@pytest.mark.skipif(
+    not TAU_BENCH.is_file(), reason="needs the runs of tau-bench in $EVALUATION_DATA/tau-bench"
+)
+def test_rates_of_tau_bench_are_those_of_its_rewards_and_of_our_verdicts(cli, tmp_path):
+    cases = tmp_path / "cases.json"
+    example = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "tau_bench.py"))
+    example["write_cases"](str(TAU_BENCH), str(cases))
+
+    shown = cli("evaluate", str(TAU_BENCH), "--contract", str(cases)).stderr
+
+    for by in ("by verdict", "by recorded score"):
+        rates = re.findall(rf"{by}: pass\^\d (\d\.\d+)", shown)
+        assert rates == ["0.3100", "0.1933", "0.1700", "0.1600"]
