@@ -1,4 +1,4 @@
-"""Writes the trace of `docs/how-to/watch-runs.md` from a run: `python -m tests.draw_trace`.
+"""Writes the trace of `docs/how-to/trace-runs.md` from a run: `python -m tests.draw_trace`.
 
 A callback handler records each call with its parent, as LangChain's tracers do, without a network. Calls that
 LangGraph hides from traces are left out, and so are the parts of a call with structured output.
@@ -17,7 +17,7 @@ from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "how-to" / "watch-runs.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "how-to" / "trace-runs.md"
 _BLOCK: Final = re.compile(r"(?<=```\n)plan_execute_monitor\n.*?(?=```)", re.DOTALL)
 _HIDDEN_TAG: Final = "langsmith:hidden"
 _HIDDEN_NAME: Final = re.compile("Runnable|JsonOutput")

@@ -242,4 +242,5 @@ def _log_event(event: Event) -> None:
     fields = ("step_index", "attempt", "status")
     values = {name: record.get(name, getattr(event, name, None)) for name in fields}
     step = " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
-    _log.debug("thread %s: %s %s", event.thread_id, type(event).__name__, step)
+    fields_of_record = {"thread_id": event.thread_id, "event": type(event).__name__}
+    _log.debug("thread %s: %s %s", *fields_of_record.values(), step, extra=fields_of_record)

@@ -27,7 +27,7 @@ from orchestrator.runtime.events import (
     StepRetried,
     StepStarted,
 )
-from orchestrator.state.plain_values import format_text
+from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import StepRecord, VerdictRecord
 
 try:
@@ -37,7 +37,7 @@ try:
     from opentelemetry.trace import get_tracer
     from opentelemetry.util.genai.handler import TelemetryHandler
     from opentelemetry.util.genai.invocation import InferenceInvocation, ToolInvocation
-    from opentelemetry.util.genai.types import Error
+    from opentelemetry.util.genai.types import Error, InputMessage, OutputMessage, TextPart
 
     from orchestrator.telemetry.call_spans import add_response, describe_input, find_place, read_model
     from orchestrator.telemetry.run_metrics import RunMetrics
@@ -142,6 +142,7 @@ class RunTracer(BaseCallbackHandler):
         input_str: str,
         *,
         run_id: UUID,
+        inputs: dict[str, object] | None = None,
         metadata: dict[str, object] | None = None,
         tool_call_id: str | None = None,
         **_: object,
@@ -155,7 +156,7 @@ class RunTracer(BaseCallbackHandler):
             call.suspend()
             call.tool_call_id = tool_call_id
             if call.should_capture_content:
-                call.arguments = input_str
+                call.arguments = plain_json(input_str if inputs is None else inputs)
             self._calls[run_id] = call
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
@@ -191,6 +192,9 @@ class RunTracer(BaseCallbackHandler):
         workflow = self._handler.workflow("plan_execute_monitor", conversation_id=event.thread_id)
         workflow.suspend()
         is_resumed = isinstance(event, RunResumed)
+        if workflow.should_capture_content:
+            task = event.state["task"] if isinstance(event, RunResumed) else event.task
+            workflow.input_messages = [InputMessage("user", [TextPart(task)])]
         workflow.attributes.update({f"{PREFIX}.thread_id": event.thread_id, f"{PREFIX}.resumed": is_resumed})
         self._trees[event.thread_id] = SpanTree(self._tracer, self._handler, workflow, event.thread_id)
 
@@ -236,6 +240,10 @@ class RunTracer(BaseCallbackHandler):
         known = {f"{PREFIX}.evidence.{part}": str(source) for part, source in (evidence or {}).items()}
         failure = state["failure"]
         error = None if failure is None or status != "failed" else Error(None, failure["kind"])
+        if tree.workflow.should_capture_content:
+            tree.workflow.output_messages = [
+                OutputMessage("assistant", [TextPart(state["output"] or "")], status)
+            ]
         tree.close_all({**labels, **known}, error)
         del self._trees[event.thread_id]
         self._metrics.count_run(state, labels)

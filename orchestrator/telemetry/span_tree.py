@@ -107,7 +107,8 @@ class SpanTree:
 
     def _start(self, place: Place, context: Context) -> Span | LocalAgentInvocation:
         if place.agent is None:
-            return self.tracer.start_span(place.name, context, attributes=place.attributes)
+            attributes = {**place.attributes, f"{PREFIX}.thread_id": self.thread_id}
+            return self.tracer.start_span(place.name, context, attributes=attributes)
         agent = self.handler.invoke_local_agent(
             agent_name=place.agent, context=context, conversation_id=self.thread_id
         )

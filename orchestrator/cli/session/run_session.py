@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.task_contracts.writers import RuleWriter
+from orchestrator.telemetry.otlp_export import build_exporting_hooks
 
 _SAME: Final = {
     *("planner_model", "executor_model", "monitor_model", "supervisor_model", "call_timeout", "step_timeout"),
@@ -67,6 +69,7 @@ def build_orchestrator(
         contract=(case or "from_task") if options.checks else None,
         contract_writer=RuleWriter(options.without_checks) if options.without_checks else None,
         checkpointer=store,
+        hooks=build_exporting_hooks(os.environ),
         retry_policy=read_policy(options),
         budget=Budget(
             max_seconds=options.max_seconds,
