@@ -17,7 +17,8 @@ _NANOSECONDS: Final = 1e6
 """Nanoseconds of a millisecond."""
 _MODEL: Final = frozenset({"chat", "text_completion", "generate_content"})
 _AGENT, _TOOL = "invoke_agent", "execute_tool"
-_READ: Final = frozenset({_AGENT, _TOOL, *_MODEL})
+_WORKFLOW: Final = "invoke_workflow"
+_READ: Final = frozenset({_AGENT, _TOOL, _WORKFLOW, *_MODEL})
 _OLDER: Final = {
     "llm.request.type": {"chat": "chat", "completion": "text_completion"},
     "traceloop.span.kind": {"tool": _TOOL, "agent": _AGENT, "workflow": _AGENT},
@@ -102,9 +103,23 @@ def _read_agent(name: str, spans: Sequence[_Span], warnings: Sequence[str]) -> R
     plain: dict[str, Any] = dict(as_object(run.case["agent_run"]))
     ids = [call.get("id") for message in messages for call in message.get("tool_calls") or []]
     plain["tool_calls"] = _add_spans(plain["tool_calls"], ids, tools)
-    if not messages:
+    plain |= _read_workflow(spans)
+    if not messages or plain.get("final_output", "") not in str(messages[-1].get("content")):
+        # The conversation of one step is not the conversation of a workflow of several.
         del plain["messages"]
     return RecordedRun({**run.case, "agent_run": plain}, run.warnings)
+
+
+def _read_workflow(spans: Sequence[_Span]) -> JsonObject:
+    """Returns the input and the final output of the workflow around the agents, if its span has them."""
+    messages = [each for span in spans if span.operation == _WORKFLOW for each in span.messages]
+    names = {"user": "input", "assistant": "final_output"}
+    roles = [(str(each.get("role")), _join_texts(each.get("content"))) for each in messages]
+    return {names[role]: text for role, text in roles if role in names}
+
+
+def _join_texts(content: object) -> str:
+    return "\n".join(str(as_object(part).get("text", "")) for part in as_list(content))
 
 
 def _list_gaps(spans: Sequence[_Span], messages: Sequence[object]) -> Iterator[str]:
@@ -180,7 +195,7 @@ def _read_span(span: JsonObject) -> _Span:
     events = [{"name": event.get("name"), "attributes": _read_attributes(event)} for event in listed]
     older = (kinds.get(str(attributes.get(name))) for name, kinds in _OLDER.items())
     operation = attributes.get("gen_ai.operation.name") or next(filter(None, older), None)
-    reads = operation in {_AGENT, *_MODEL}
+    reads = operation in {_AGENT, _WORKFLOW, *_MODEL}
     return _Span(
         str(span.get("traceId")),
         span.get("spanId"),
