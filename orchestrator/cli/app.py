@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "show": "Show the plan, the executions and the result of a run.",
     "delete": "Delete a run.",
     "prune": "Delete runs that have ended.",
+    "serve": "Show the runs in a browser, and answer their questions there.",
     "evaluate": "Evaluate recorded runs of any framework.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",

@@ -67,7 +67,15 @@ def find_thread(store: Store, name: str | None, *, last: bool, among: Sequence[S
 
 
 def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
-    """Returns the options of a stored run with the typed changes, and stores them from now on.
+    """Reads the options of a stored run as ``read_stored_options`` does, and stores them from now on."""
+    options = read_stored_options(store, thread_id, typed)
+    # A later resume continues with these options too.
+    store.keep(options.model_dump(exclude_defaults=True))
+    return options
+
+
+def read_stored_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
+    """Returns the options of a stored run with the typed changes.
 
     Args:
         store: The store of the run.
@@ -96,8 +104,6 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
             f"thread {name} was started with --tools {format_repr(' --tools '.join(options.tools), 200)}; "
             "give --tools again, because it runs code"
         )
-    # A later resume continues with these options too.
-    store.keep(options.model_dump(exclude_defaults=True))
     return options
 
 

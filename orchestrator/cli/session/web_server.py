@@ -1,0 +1,77 @@
+"""Runs the web server of ``orchestrator serve`` until a signal ends it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+
+import typer
+from pydantic import ValidationError
+
+from orchestrator import persistence
+from orchestrator.cli.run_options import RunOptions
+from orchestrator.cli.session.served_runs import ServedRuns
+from orchestrator.errors import ConfigurationError
+from orchestrator.serving import ServerOptions, build_app
+
+_SHUTDOWN_S = 2
+"""How long the end waits for open streams, which would never end by themselves."""
+
+
+def run_server(
+    where: str | None, options: RunOptions, models: tuple[str, ...], reach: Mapping[str, object], port: int
+) -> None:
+    """Serves a store.
+
+    Args:
+        where: Path or URL of the store; None for the default.
+        options: The options of new runs.
+        models: The models that a new run may name.
+        reach: The fields of ``ServerOptions``.
+        port: The port; 0 for any free one.
+
+    Raises:
+        ConfigurationError: The extra is missing, an option is not accepted, or the port is in use.
+        StoreError: The store cannot be opened.
+    """
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            f"serve needs the extra [serve] ({error}); install plan-execute-monitor[serve]"
+        ) from None
+    reachable = _read_options(reach)
+    with persistence.open_store(where, make=not reachable.read_only) as store:
+        app = build_app(store, ServedRuns(store, where, options, models), reachable)
+        with _bind(reachable.host, port) as listener:
+            address = _format_address(reachable.host, listener.getsockname()[1])
+            typer.echo(f"serving {store.where} on {address} until Ctrl-C", err=True)
+            config = uvicorn.Config(
+                app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
+            )
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _read_options(reach: Mapping[str, object]) -> ServerOptions:
+    try:
+        return ServerOptions.model_validate(reach)
+    except ValidationError as error:
+        (detail, *_) = error.errors()
+        name = f"--{detail['loc'][0]}: " if detail["loc"] else ""
+        raise ConfigurationError(f"{name}{detail['msg'].removeprefix('Value error, ')}") from None
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise ConfigurationError(
+            f"port {port} of {host} cannot be used ({reason}); give another --port or --host"
+        ) from None
+
+
+def _format_address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

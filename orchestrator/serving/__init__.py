@@ -1,0 +1,8 @@
+"""Serves the runs of a store: pages for people, and HTTP for programs.
+
+The public names are ``build_app``, ``ServerOptions``, ``RunBuilder`` and ``OneOrchestrator``.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+from .live.run_builders import NewRun as NewRun
+from .live.run_builders import OneOrchestrator as OneOrchestrator
+from .live.run_builders import RunBuilder as RunBuilder
+from .server_options import ServerOptions as ServerOptions
+from .web_app import build_app as build_app

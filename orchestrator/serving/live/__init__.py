@@ -1,0 +1,1 @@
+"""The runs that this process executes, and the events of every run."""

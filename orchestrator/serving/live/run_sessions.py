@@ -1,0 +1,117 @@
+"""Executes runs in the background of the server, each with an orchestrator of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.runtime.events import Event
+from orchestrator.serving.live.event_feed import EventFeed
+from orchestrator.serving.live.run_builders import NewRun, RunBuilder
+
+_log: Final = logging.getLogger(__name__)
+
+Opened: TypeAlias = AbstractContextManager[LangGraphOrchestrator]
+OpenStream: TypeAlias = Callable[[LangGraphOrchestrator], AsyncGenerator[Event, None]]
+
+
+@dataclass(slots=True)
+class RunSessions:
+    """The runs that this process executes.
+
+    Attributes:
+        builder: Builds their orchestrators.
+        feed: Gets their events.
+    """
+
+    builder: RunBuilder
+    feed: EventFeed
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _running: dict[str, LangGraphOrchestrator] = field(default_factory=dict)
+
+    async def start(self, run: NewRun, thread_id: str) -> None:
+        """Starts a run, and returns when it has begun; raises the errors of ``run``."""
+        await self._begin(lambda: self.builder.open_new(run), lambda each: each.astream(run.task, thread_id))
+
+    async def resume(self, thread_id: str, answer: object = None) -> None:
+        """Resumes a run, and returns when it goes on; raises the errors of ``resume``."""
+        await self._begin(
+            lambda: self.builder.open_stored(thread_id),
+            lambda each: each.astream_resumed(thread_id, answer),
+        )
+
+    async def fork(self, thread_id: str, step: int, new_thread_id: str) -> None:
+        """Forks a run from before a step, counted from 0; raises the errors of ``fork``."""
+        await self._begin(
+            lambda: self.builder.open_stored(thread_id),
+            lambda each: each.astream_forked(thread_id, step, new_thread_id),
+        )
+
+    async def cancel(self, thread_id: str, reason: str) -> None:
+        """Ends a run for good; raises the errors of ``cancel``."""
+        if (running := self._running.get(thread_id)) is not None:
+            await running.acancel(thread_id, reason)
+            return
+        async with _open_in_thread(lambda: self.builder.open_stored(thread_id)) as orchestrator:
+            await orchestrator.acancel(thread_id, reason)
+        await self.feed.refresh(thread_id)
+
+    async def close(self) -> None:
+        """Interrupts every run, as a kill would; ``resume`` continues them."""
+        for thread_id, orchestrator in [*self._running.items()]:
+            orchestrator.interrupt(thread_id)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.feed.close()
+
+    async def _begin(self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream) -> None:
+        began = asyncio.Event()
+        task = asyncio.create_task(self._execute(open_orchestrator, open_stream, began))
+        self._tasks.add(task)
+        first = asyncio.create_task(began.wait())
+        await asyncio.wait({task, first}, return_when=asyncio.FIRST_COMPLETED)
+        first.cancel()
+        if not began.is_set():
+            self._tasks.discard(task)
+            await task  # raises why it has not begun
+            return
+        task.add_done_callback(self._finish)
+
+    async def _execute(
+        self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream, began: asyncio.Event
+    ) -> None:
+        async with (
+            _open_in_thread(open_orchestrator) as orchestrator,
+            aclosing(open_stream(orchestrator)) as events,
+        ):
+            first = await anext(events)
+            log = self.feed.begin(first)
+            self._running[first.thread_id] = orchestrator
+            began.set()
+            try:
+                async for event in events:
+                    self.feed.add(log, event)
+            finally:
+                log.is_running = False
+                self._running.pop(first.thread_id, None)
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # What was stored before is intact: the page shows the run as interrupted.
+            _log.error("a run of the server stopped", exc_info=error)
+
+
+@asynccontextmanager
+async def _open_in_thread(open_orchestrator: Callable[[], Opened]) -> AsyncIterator[LangGraphOrchestrator]:
+    """Builds an orchestrator without blocking the server: it may load a model."""
+    opened = await asyncio.to_thread(open_orchestrator)
+    orchestrator = await asyncio.to_thread(opened.__enter__)
+    try:
+        yield orchestrator
+    finally:
+        await asyncio.to_thread(opened.__exit__, None, None, None)

@@ -1,0 +1,186 @@
+"""Refuses foreign requests before anything reads them, and adds the headers that protect the pages."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Final, cast
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestrator.serving.problems import answer_problem, is_for_program
+from orchestrator.serving.server_options import ServerOptions
+
+SESSION: Final = "pem_session"
+CSRF: Final = "pem_csrf"
+CSRF_FIELD: Final = "csrf"
+MAX_BODY: Final = 256_000
+"""Bytes of a request; an evaluation may have ``MAX_EVALUATION``."""
+MAX_EVALUATION: Final = 10_000_000
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_OPEN: Final = ("/login", "/static/")
+"""Paths that need no login."""
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # Not "no-referrer": with it, browsers send no origin with the forms of our own pages.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is refused: a status and one sentence."""
+
+    status: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGuard:
+    """An ASGI middleware.
+
+    Attributes:
+        app: The application behind it.
+        options: Who may reach the server.
+    """
+
+    app: ASGIApp
+    options: ServerOptions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or refuses it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        csrf = request.cookies.get(CSRF) or secrets.token_urlsafe(32)
+        request.state.csrf = csrf
+        request.state.read_only = self.options.read_only
+        request.state.is_logged_in = self.options.token is not None and self._is_known(request)
+        secured = _add_headers(send, None if CSRF in request.cookies else csrf)
+        refusal = self._find_refusal(request)
+        body = None
+        if refusal is None and request.method not in _SAFE:
+            body = await _read_body(receive, _find_limit(request))
+            refusal = _TOO_LARGE if body is None else _check_csrf(request, body, csrf)
+        if refusal is not None:
+            response = answer_problem(request, refusal.status, refusal.sentence)
+            await response(scope, receive, secured)
+            return
+        await self.app(scope, receive if body is None else _replay(body, receive), secured)
+
+    def _find_refusal(self, request: Request) -> Refusal | None:
+        host = split_host(request.headers.get("host", ""))
+        if not self.options.allows_host(host):
+            return Refusal(
+                421, f"this server is not {host!r}; open it by the address that it was started with"
+            )
+        is_change = request.method not in _SAFE
+        if is_change and not _is_own_origin(request.headers):
+            return Refusal(403, "the request comes from the page of another site; use a page of this server")
+        if not self._is_known(request):
+            return Refusal(
+                401, "the token is missing or wrong; give it at /login, or as 'Authorization: Bearer'"
+            )
+        if is_change and self.options.read_only and not request.url.path.startswith(_OPEN):
+            return Refusal(403, "this server is read-only; start it without --read-only to change something")
+        return None
+
+    def _is_known(self, request: Request) -> bool:
+        token = self.options.token
+        if token is None or request.url.path.startswith(_OPEN):
+            return True
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        session = request.cookies.get(SESSION, "")
+        return is_same(given, token) or is_same(session, sign_session(token))
+
+
+_TOO_LARGE: Final = Refusal(413, "the request is too large; give a shorter text")
+
+
+def sign_session(token: str) -> str:
+    """Returns the value of the cookie that stands for a token."""
+    return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
+
+
+def is_same(first: str, second: str) -> bool:
+    """Compares two secrets in constant time."""
+    return hmac.compare_digest(first.encode(), second.encode())
+
+
+def split_host(host: str) -> str:
+    """Returns the name of a Host header, without its port."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_own_origin(headers: Headers) -> bool:
+    """Checks the origin of a change; a program sends none."""
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
+    return is_own and site in (None, "same-origin", "none")
+
+
+def _find_limit(request: Request) -> int:
+    return MAX_EVALUATION if request.url.path == "/api/evaluations" else MAX_BODY
+
+
+async def _read_body(receive: Receive, limit: int) -> bytes | None:
+    """Reads the body of a request; None if it is larger than the limit."""
+    body = b""
+    while True:
+        message = await receive()
+        body += cast("bytes", message.get("body", b""))
+        if len(body) > limit:
+            return None
+        if not message.get("more_body", False):
+            return body
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def read() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return read
+
+
+def _check_csrf(request: Request, body: bytes, csrf: str) -> Refusal | None:
+    """Checks the token of a form; a program sends JSON, which no form of another site can."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if is_for_program(request):
+        is_json = kind == "application/json" or not body
+        return None if is_json else Refusal(415, f"the body is {kind!r}; give JSON as 'application/json'")
+    fields = parse_qs(body.decode("utf-8", "replace"))
+    given = fields.get(CSRF_FIELD, [""])[0]
+    if CSRF in request.cookies and is_same(given, csrf):
+        return None
+    return Refusal(403, "the form has no valid token; load the page again, and send it from there")
+
+
+def _add_headers(send: Send, new_csrf: str | None) -> Send:
+    async def send_secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+            if new_csrf is not None and headers.get("content-type", "").startswith("text/html"):
+                headers.append("Set-Cookie", f"{CSRF}={new_csrf}; Path=/; HttpOnly; SameSite=Strict")
+        await send(message)
+
+    return send_secured

@@ -1,0 +1,139 @@
+"""The runs for programs: start, list, follow, answer, continue and end them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from orchestrator.serving import run_changes
+from orchestrator.serving.live.run_builders import Name, NewRun
+from orchestrator.serving.page_templates import run_address
+from orchestrator.serving.run_changes import GivenAnswer
+from orchestrator.serving.server_context import Context
+from orchestrator.serving.views.inbox import OpenQuestion, list_questions
+from orchestrator.serving.views.run_listing import RunLister, RunPage, RunQuery
+
+router = APIRouter(prefix="/api", tags=["runs"])
+
+
+class StartedRun(BaseModel):
+    """A run that goes on in the background; ``page`` is the address of its page."""
+
+    thread_id: str
+    page: str
+
+
+class Fork(BaseModel):
+    """Where to fork a run: the first step to execute again, counted from 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    step: Annotated[int, Field(ge=1, lt=2**31)]
+    new_thread_id: Name | None = None
+
+
+class Cancellation(BaseModel):
+    """Who ends a run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cancelled_by: Annotated[str, Field(max_length=200)] = ""
+
+
+@router.get("/runs")
+def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
+    """List runs, a page at a time; `next` is the `cursor` of the following page."""
+    return RunLister(context.history).list_page(query)
+
+
+@router.post("/runs", status_code=201, responses={200: {"description": "The key started this run before."}})
+async def start_run(
+    context: Context,
+    run: NewRun,
+    response: Response,
+    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
+) -> StartedRun:
+    """Start a run. A repeated request with the same `Idempotency-Key` starts nothing."""
+    thread_id, is_new = await run_changes.start_run(context, run, idempotency_key)
+    response.status_code = 201 if is_new else 200
+    return _describe_started(thread_id)
+
+
+@router.get("/questions")
+def read_questions(context: Context) -> Sequence[dict[str, Any]]:
+    """List the open questions of all runs, the oldest first."""
+    return [_plain_question(each) for each in list_questions(context.history)]
+
+
+async def _find_existing(context: Context, thread_id: str) -> str:
+    await run_in_threadpool(context.find_run, thread_id)
+    return thread_id
+
+
+@router.get("/runs/{thread_id:path}/events", response_class=EventSourceResponse)
+async def follow_run(
+    context: Context,
+    thread_id: Annotated[str, Depends(_find_existing)],
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Follow the events of a run until it has ended; `Last-Event-ID` continues after an event."""
+    async for name, entry in context.feed.follow(thread_id, last_event_id):
+        yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
+    yield ServerSentEvent(raw_data="{}", event="end")
+
+
+@router.post("/runs/{thread_id:path}/answers", status_code=202)
+async def answer_question(context: Context, thread_id: str, answer: GivenAnswer) -> StartedRun:
+    """Answer the open question of a run; of two answers, the second gets the status 409."""
+    await run_changes.answer_question(context, thread_id, answer)
+    return _describe_started(thread_id)
+
+
+@router.post("/runs/{thread_id:path}/resume", status_code=202)
+async def resume_run(context: Context, thread_id: str) -> StartedRun:
+    """Resume a run that was interrupted."""
+    await run_in_threadpool(context.find_run, thread_id)
+    await run_changes.continue_run(context, thread_id)
+    return _describe_started(thread_id)
+
+
+@router.post("/runs/{thread_id:path}/fork", status_code=201)
+async def fork_run(context: Context, thread_id: str, fork: Fork) -> StartedRun:
+    """Copy a run up to a step to a new run, and continue there."""
+    name = await run_changes.fork_run(context, thread_id, fork.step, fork.new_thread_id)
+    return _describe_started(name)
+
+
+@router.post("/runs/{thread_id:path}/cancel", status_code=202)
+async def cancel_run(context: Context, thread_id: str, by: Cancellation | None = None) -> StartedRun:
+    """End a run for good, as failed."""
+    await run_changes.cancel_run(context, thread_id, "" if by is None else by.cancelled_by)
+    return _describe_started(thread_id)
+
+
+@router.delete("/runs/{thread_id:path}", status_code=204)
+async def delete_run(context: Context, thread_id: str) -> None:
+    """Delete a run that is not being run."""
+    await run_changes.delete_run(context, thread_id)
+
+
+@router.get("/runs/{thread_id:path}")
+def read_run(context: Context, thread_id: str) -> dict[str, Any]:
+    """Show a run with its whole state."""
+    run = context.show_run(thread_id)
+    return {**asdict(run.summary), "state": run.state}
+
+
+def _describe_started(thread_id: str) -> StartedRun:
+    return StartedRun(thread_id=thread_id, page=run_address(thread_id))
+
+
+def _plain_question(item: OpenQuestion) -> dict[str, Any]:
+    checks = [] if item.attempt is None else [*item.attempt.checks]
+    return {"thread_id": item.thread_id, "task": item.task, "question": item.question, "checks": checks}

@@ -1,0 +1,69 @@
+"""The pages that show runs: the list, and one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, get_args
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from orchestrator.runs.summary import STATUSES
+from orchestrator.serving.page_templates import build_address, render
+from orchestrator.serving.server_context import Context, ServerContext
+from orchestrator.serving.views.inbox import OpenQuestion, read_question
+from orchestrator.serving.views.run_listing import RunLister, RunQuery, SortKey
+from orchestrator.serving.views.run_view import build_run_view
+from orchestrator.state.records import Basis
+
+_REFRESHED: Final = (
+    *("end", "Planned", "Replanned", "StepExecuted", "StepJudged", "StepRetried"),
+    *("RunResumed", "RunPaused", "RunFinished", "RunInterrupted"),
+)
+"""The events that load the page of a run again."""
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/runs")
+def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Query()]) -> Response:
+    """Lists the runs."""
+    listed = RunLister(context.history).list_page(query)
+    chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    values = {
+        "query": query,
+        "listed": listed,
+        "here": build_address("/runs", chosen),
+        "first_address": build_address("/runs", {**chosen, "cursor": 0}),
+        "next_address": build_address("/runs", {**chosen, "cursor": listed.next}),
+        "json_address": build_address("/api/runs", chosen),
+        "statuses": STATUSES,
+        "bases": get_args(Basis),
+        "sorts": get_args(SortKey),
+    }
+    return render(request, "runs.html", values)
+
+
+@router.get("/run")
+def show_run(request: Request, context: Context, thread_id: str) -> Response:
+    """Shows a run."""
+    run = context.show_run(thread_id)
+    question = read_question(context.history, run.summary) if run.summary.status == "waiting" else None
+    values = {
+        "view": build_run_view(run),
+        "question": question,
+        "refreshed": _REFRESHED,
+        **_find_actions(context, thread_id, question),
+    }
+    return render(request, "run.html", values)
+
+
+def _find_actions(
+    context: ServerContext, thread_id: str, question: OpenQuestion | None
+) -> Mapping[str, object]:
+    asked = None if question is None else question.question
+    return {
+        "can_change": not context.options.read_only,
+        "resume_command": context.builder.describe_next(thread_id, asked),
+        "resume_problem": context.builder.find_problem(thread_id) or "",
+    }

@@ -1,0 +1,66 @@
+"""What every route needs: the store, the runs that are executed here, and the options."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.persistence import History, RunSummary, StoredRun
+from orchestrator.serving.live.event_feed import EventFeed
+from orchestrator.serving.live.run_builders import RunBuilder
+from orchestrator.serving.live.run_sessions import RunSessions
+from orchestrator.serving.problems import RequestProblem
+from orchestrator.serving.server_options import ServerOptions
+from orchestrator.settings import check_thread_id
+
+
+@dataclass(frozen=True, slots=True)
+class ServerContext:
+    """The parts of a server.
+
+    Attributes:
+        history: The stored runs.
+        options: Who may reach the server.
+        builder: Builds orchestrators.
+        feed: The events of the runs.
+        sessions: The runs that this process executes.
+        starting: Held while a run starts, so that a repeated request meets it.
+        started: The tasks of the runs that were started here, by name.
+    """
+
+    history: History
+    options: ServerOptions
+    builder: RunBuilder
+    feed: EventFeed
+    sessions: RunSessions
+    starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    started: dict[str, str] = field(default_factory=dict)
+
+    def find_run(self, thread_id: str) -> RunSummary:
+        """Returns the summary of a run; raises RequestProblem with 404 if there is none."""
+        try:
+            check_thread_id(thread_id)
+        except ConfigurationError as error:
+            raise RequestProblem(422, str(error)) from None
+        if (run := self.history.find(thread_id)) is None:
+            raise RequestProblem(404, f"there is no run {thread_id!r}; /runs lists the runs")
+        return run
+
+    def show_run(self, thread_id: str) -> StoredRun:
+        """Returns a run with its state; raises RequestProblem with 404 if there is none."""
+        self.find_run(thread_id)
+        return self.history.show(thread_id)
+
+
+def get_context(request: Request) -> ServerContext:
+    """Returns the parts of the server that answers a request."""
+    context: ServerContext = request.app.state.context
+    return context
+
+
+Context: TypeAlias = Annotated[ServerContext, Depends(get_context)]

@@ -1,0 +1,33 @@
+// Writes a line for each event of a run below the page. Texts are never read as markup.
+(() => {
+  const place = (fields) => {
+    const source = fields.record ?? fields;
+    const step = Number.isInteger(source.step_index) ? `step ${source.step_index + 1}` : "";
+    return source.attempt ? `${step}, attempt ${source.attempt}` : step;
+  };
+  const sentences = {
+    RunStarted: () => "the run starts",
+    RunResumed: () => "the run goes on",
+    Planned: (fields) => `plan of ${fields.plan.length} steps`,
+    Replanned: (fields) => `new plan of ${fields.plan.length} steps`,
+    StepStarted: (fields) => `${place(fields)} starts`,
+    ToolStarted: (fields) => `${place(fields)} calls ${fields.call.name}`,
+    ToolEnded: (fields) => `${place(fields)}: ${fields.call.name} ${fields.call.error ? "failed" : "answered"}`,
+    StepExecuted: (fields) => `${place(fields)} was executed`,
+    StepJudged: (fields) => `${place(fields)}: ${fields.record.status}`,
+    StepRetried: (fields) => `${place(fields)} follows: ${fields.feedback}`,
+    RunPaused: () => "the run waits for an answer",
+    RunFinished: (fields) => `the run ended: ${fields.status}`,
+    RunInterrupted: () => "the run was interrupted",
+  };
+  document.addEventListener("htmx:sse:after:message", (event) => {
+    const { event: name, data, id } = event.detail.message;
+    const list = event.target;
+    if (!sentences[name] || list.querySelector(`[data-event="${CSS.escape(id)}"]`)) return;
+    const line = document.createElement("li");
+    line.dataset.event = id;
+    line.textContent = sentences[name](JSON.parse(data));
+    list.append(line);
+    list.scrollTop = list.scrollHeight;
+  });
+})();

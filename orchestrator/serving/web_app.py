@@ -1,0 +1,57 @@
+"""Builds the web application of a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from orchestrator.persistence import Store
+from orchestrator.serving import evaluation_routes, form_pages, run_api, run_pages
+from orchestrator.serving.live.event_feed import EventFeed
+from orchestrator.serving.live.run_builders import RunBuilder
+from orchestrator.serving.live.run_sessions import RunSessions
+from orchestrator.serving.page_templates import FOLDER
+from orchestrator.serving.problems import KNOWN_ERRORS, answer_error
+from orchestrator.serving.request_guard import RequestGuard
+from orchestrator.serving.server_context import ServerContext
+from orchestrator.serving.server_options import ServerOptions
+
+
+def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
+    """Builds the application that shows the runs of a store, and executes runs.
+
+    Args:
+        store: The store, which stays open while the application serves.
+        builder: Builds the orchestrators; ``OneOrchestrator`` has one for all runs.
+        options: Who may reach it. Default: programs and browsers on this machine.
+    """
+    chosen = options or ServerOptions()
+    feed = EventFeed(store.history)
+    sessions = RunSessions(builder, feed)
+    app = FastAPI(
+        title="plan-execute-monitor",
+        lifespan=_close_at_end(sessions),
+        docs_url=None,  # its page loads scripts from another site
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.state.context = ServerContext(store.history, chosen, builder, feed, sessions)
+    for router in (form_pages.router, run_pages.router, run_api.router, evaluation_routes.router):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=FOLDER / "static"))
+    for error in KNOWN_ERRORS:
+        app.add_exception_handler(error, answer_error)
+    app.add_middleware(RequestGuard, options=chosen)
+    return app
+
+
+def _close_at_end(sessions: RunSessions) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def run(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await sessions.close()
+
+    return run

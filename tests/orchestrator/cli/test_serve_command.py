@@ -1,0 +1,137 @@
+"""`orchestrator serve`, in a process of its own and its refusals in this one."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import time
+
+import httpx
+import pytest
+
+from tests.fakes.chat_server import call
+
+TOOLS = '''
+def send(to: str) -> str:
+    """Send an invitation."""
+    return f"sent to {to}"
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with the module `post_tools`."""
+    (tmp_path / "post_tools.py").write_text(TOOLS)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def start(process, chat, db):
+    """Start a server, and return the process and a client of it."""
+    server = chat(steps=[call("send", to="Ada"), "Ada is invited."])
+
+    clients = []
+
+    def begin(*arguments):
+        common = ("serve", "--db", str(db), "--port", "0", "--model", "openai:scripted")
+        running = process(*common, *arguments, env=server.environment)
+        line = running.stderr.readline().decode()
+        address = re.search(r"http://\S+", line)
+        assert address, line + running.stderr.read().decode()
+        clients.append(httpx.Client(base_url=address.group(), timeout=30, trust_env=False))
+        return running, clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+
+
+def read_run(client, thread):
+    return client.get(f"/api/runs/{thread}").json()
+
+
+def wait_until(client, thread, status):
+    deadline = time.monotonic() + 20
+    while (run := read_run(client, thread))["status"] != status and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert run["status"] == status, run
+    return run
+
+
+def test_a_question_survives_a_restart_of_the_server(start, interruptible_children):
+    running, client = start("--tools", "post_tools:send", "--planning", "never", "--no-checks")
+    client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x", "approve_tools": ["all"]})
+    wait_until(client, "x", "waiting")
+    running.send_signal(signal.SIGINT)
+    running.wait(30)
+
+    _, client = start("--tools", "post_tools:send")
+    (item,) = client.get("/api/questions").json()
+    answer = {"question": item["question"]["id"], "answer": "approve", "answered_by": "Ada"}
+    answered = client.post("/api/runs/x/answers", json=answer)
+    run = wait_until(client, "x", "success")
+
+    assert answered.status_code == 202
+    assert run["state"]["results"][0]["tool_calls"][0]["result"] == "sent to Ada"
+
+
+def test_tools_that_the_server_was_not_given_are_not_imported(start):
+    running, client = start("--tools", "post_tools:send", "--planning", "never", "--approve-tools", "all")
+    client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x"})
+    question = wait_until(client, "x", "waiting")["question"]
+    running.kill()
+
+    _, client = start()
+    answer = client.post("/api/runs/x/answers", json={"question": question["id"], "answer": "approve"})
+
+    assert answer.status_code == 409
+    assert "--tools post_tools:send" in answer.json()["detail"]
+    assert "orchestrator resume x" in client.get("/").text
+    assert read_run(client, "x")["status"] == "waiting"
+
+
+def test_a_new_run_chooses_among_the_models_that_are_offered(start):
+    _, client = start("--offer-model", "openai:other")
+
+    refused = client.post("/api/runs", json={"task": "Greet", "model": "gguf:/etc/passwd"})
+    accepted = client.post("/api/runs", json={"task": "Greet", "model": "openai:other"})
+
+    assert (refused.status_code, accepted.status_code) == (422, 201)
+    assert "openai:scripted, openai:other" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--host", "0.0.0.0"], "can be reached from other machines; give a token of at least 16 characters"),
+        (["--token", "short"], "--token: "),
+        (["--evaluations", "nowhere"], "is no folder; give a folder"),
+        (["--tools", "post_tools:nothing"], "--tools: "),
+        (["--read-only"], "there is no"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentence):
+    result = cli("serve", "--db", str(db), *arguments)
+
+    assert (result.exit_code, sentence in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+    assert not db.exists()
+
+
+def test_a_port_in_use_is_one_sentence_and_status_2(cli, db):
+    with socket.create_server(("127.0.0.1", 0)) as used:
+        port = used.getsockname()[1]
+        result = cli("serve", "--db", str(db), "--port", str(port))
+
+    assert result.exit_code == 2
+    assert f"port {port} of 127.0.0.1 cannot be used (Address already in use)" in result.stderr
+
+
+def test_a_file_that_is_no_store_is_one_sentence_and_unchanged(cli, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("notes" * 1000)
+
+    result = cli("serve", "--db", str(file))
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert file.read_text() == "notes" * 1000

@@ -1,0 +1,103 @@
+"""A server over a store of its own, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from langchain_core.messages import AIMessage
+
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import Store, open_store
+from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
+
+GOOD = '{"success": true, "feedback": "good"}'
+ADDRESS = "http://127.0.0.1:8321"
+
+
+class Client(httpx.AsyncClient):
+    """A browser without scripts: it sends the token of the last page with each form."""
+
+    store: Store
+
+    async def send_form(self, path: str, **fields: object) -> httpx.Response:
+        page = await self.get("/start")
+        token = re.search(r'name="csrf" value="([^"]+)"', page.text)
+        sent = {"csrf": token.group(1) if token else "", **fields}
+        return await self.post(path, data=sent, headers={"Origin": ADDRESS})
+
+
+def send(to: str) -> str:
+    """Send an invitation."""
+    return f"sent to {to}"
+
+
+def invite(*names: str) -> list[object]:
+    """The replies of a run that calls the tool for each name."""
+    calls = [
+        AIMessage("", tool_calls=[{"name": "send", "args": {"to": name}, "id": str(place)}])
+        for place, name in enumerate(names)
+    ]
+    return ['{"plan": ["Invite them"]}', *calls, "They are invited.", *[GOOD] * 9]
+
+
+@pytest.fixture
+def store(tmp_path) -> Any:
+    with open_store(tmp_path / "runs.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def build(store) -> Callable[..., LangGraphOrchestrator]:
+    """Build an orchestrator over the store, from the replies of its model."""
+
+    def make(*replies: object, **options: object) -> LangGraphOrchestrator:
+        script = replies[0] if replies and callable(replies[0]) else list(replies)
+        defaults = {"planning": "always", "checkpointer": store}
+        return LangGraphOrchestrator.from_model(ScriptedChatModel(script), **{**defaults, **options})
+
+    return make
+
+
+@pytest.fixture
+async def serve(store) -> AsyncIterator[Callable[..., Any]]:
+    """Serve the store with an orchestrator: `client = await serve(orchestrator, token=...)`."""
+    async with AsyncExitStack() as stack:
+
+        async def start(orchestrator: LangGraphOrchestrator, **options: object) -> Client:
+            builder = orchestrator if hasattr(orchestrator, "open_new") else OneOrchestrator(orchestrator)
+            app = build_app(store, builder, ServerOptions(**options))
+            await stack.enter_async_context(app.router.lifespan_context(app))
+            transport = httpx.ASGITransport(app)
+            client = await stack.enter_async_context(Client(transport=transport, base_url=ADDRESS))
+            client.store = store
+            return client
+
+        yield start
+
+
+@pytest.fixture
+async def listening(store) -> AsyncIterator[Callable[..., Any]]:
+    """Serve over a real socket, for streams: `address = await listening(orchestrator)`."""
+    running = []
+
+    async def start(orchestrator: LangGraphOrchestrator, **options: object) -> str:
+        app = build_app(store, OneOrchestrator(orchestrator), ServerOptions(**options))
+        config = uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        running.append((server, asyncio.create_task(server._serve())))
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0.01)
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+    yield start
+    for server, task in running:
+        server.should_exit = True
+        await task

@@ -1,0 +1,250 @@
+"""Questions are answered once, by a page or a program, and the run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import interrupt
+
+from orchestrator import SupervisionPolicy
+from orchestrator.persistence import open_store
+from orchestrator.serving import OneOrchestrator
+from tests.orchestrator.serving.conftest import GOOD, invite, send
+
+REVIEWED = {"supervision": "human", "supervision_policy": SupervisionPolicy(ask="always")}
+COMMITMENT = (
+    '{"interpretation": "greet", "scope_in": [], "scope_out": [], "approach": "one sentence",'
+    ' "predicted_output": "a greeting", "confidence": "high", "assumptions": []}'
+)
+ASSESSMENT = '{"met": true, "deviations": [], "concerns": [], "unexpected": []}'
+
+
+async def ask_about_tool(build, *names, thread="asking", **options):
+    """An orchestrator whose run waits for the approval of a call."""
+    orchestrator = build(*invite(*names), tools=[send], approve_tools="all", **options)
+    await orchestrator.arun("Invite them", thread)
+    return orchestrator
+
+
+async def ask_about_step(build, *more):
+    """An orchestrator whose run waits for the approval of a step."""
+    replies = ['{"plan": ["Say hello"]}', COMMITMENT, "Hello", ASSESSMENT, GOOD, *more]
+    orchestrator = build(*replies, **REVIEWED)
+    await orchestrator.arun("Greet", "asking")
+    return orchestrator
+
+
+async def read_question(client):
+    return (await client.get("/api/questions")).json()[0]["question"]
+
+
+async def wait_until(client, status, thread="asking"):
+    for _ in range(400):
+        run = (await client.get(f"/api/runs/{thread}")).json()
+        if run["status"] == status:
+            return run
+        await asyncio.sleep(0.025)
+    raise AssertionError(run["status"])
+
+
+async def give(client, word, text="", thread="asking", **fields):
+    question = (await read_question(client))["id"]
+    body = {"question": question, "answer": word, "text": text, "answered_by": "Ada", **fields}
+    return await client.post(f"/api/runs/{thread}/answers", json=body)
+
+
+async def test_the_inbox_has_the_open_questions_the_oldest_first(build, serve):
+    await ask_about_tool(build, "Ada", thread="first")
+    client = await serve(await ask_about_tool(build, "Bob", thread="second"))
+
+    questions = (await client.get("/api/questions")).json()
+    page = (await client.get("/")).text
+
+    assert [each["thread_id"] for each in questions] == ["first", "second"]
+    assert page.index("thread_id=first") < page.index("thread_id=second")
+    assert "May the tool send run?" in page
+    assert "Ada" in page
+    assert page.count('value="approve"') == 2
+
+
+@pytest.mark.parametrize(("word", "text"), [("approve", ""), ("deny", "no")])
+async def test_an_answer_about_a_call_lets_the_run_go_on_and_is_kept_with_its_author(
+    build, serve, word, text
+):
+    client = await serve(await ask_about_tool(build, "Bob"))
+
+    answer = await give(client, word, text)
+    run = await wait_until(client, "success")
+
+    assert answer.status_code == 202
+    given = run["state"]["results"][0]["tool_calls"][0]["answer"]
+    assert (given["answered_by"], given["answer"], bool(given["answered_at"])) == ("Ada", word, True)
+    assert "<strong>Ada</strong> answered" in (await client.get("/run?thread_id=asking")).text
+
+
+async def test_a_halt_ends_the_run_and_names_who_ended_it(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"))
+
+    await give(client, "halt", "enough")
+    run = await wait_until(client, "failed")
+
+    assert run["state"]["failure"]["message"] == "step 1: denied by Ada: enough"
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "status"), [("approve", "", "success"), ("deny", "too dear", "failed")]
+)
+async def test_an_answer_about_a_step_is_kept_with_its_author(build, serve, word, text, status):
+    client = await serve(await ask_about_step(build))
+
+    await give(client, word, text)
+    run = await wait_until(client, status)
+
+    given = run["state"]["results"][0]["supervision"]["answer"]
+    assert (given["answered_by"], given["answer"], given["text"]) == ("Ada", word, text)
+
+
+async def test_a_correction_executes_the_step_again(build, serve):
+    client = await serve(await ask_about_step(build, COMMITMENT, "Hello, world", ASSESSMENT, GOOD))
+    first = await read_question(client)
+
+    await give(client, "correct", "greet the world")
+    run = await wait_until(client, "waiting")
+
+    assert run["question"]["id"] != first["id"]
+    assert run["question"]["output"] == "Hello, world"
+
+
+async def test_the_form_of_the_inbox_answers_and_remembers_the_name(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"))
+    question = (await read_question(client))["id"]
+    fields = {"thread_id": "asking", "question": question, "answer": "approve", "answered_by": "Ada"}
+
+    answer = await client.send_form("/answer", **fields, text="")
+    await wait_until(client, "success")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/run?thread_id=asking")
+    assert client.cookies.get("pem_person") == "Ada"
+    assert "No run waits" in (await client.get("/")).text
+
+
+async def test_of_two_answers_at_once_one_wins_and_the_other_is_told(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"))
+    question = (await read_question(client))["id"]
+    bodies = [{"question": question, "answer": "deny", "text": name, "answered_by": name} for name in "abcde"]
+
+    answers = await asyncio.gather(*(client.post("/api/runs/asking/answers", json=body) for body in bodies))
+    run = await wait_until(client, "success")
+
+    assert sorted(answer.status_code for answer in answers) == [202, 409, 409, 409, 409]
+    winner = bodies[[answer.status_code for answer in answers].index(202)]["answered_by"]
+    assert run["state"]["results"][0]["tool_calls"][0]["answer"]["answered_by"] == winner
+
+
+async def test_an_answer_to_a_closed_question_is_told_who_answered(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"))
+    question = (await read_question(client))["id"]
+    await give(client, "approve")
+    await wait_until(client, "success")
+
+    late = await client.post("/api/runs/asking/answers", json={"question": question, "answer": "approve"})
+
+    assert late.status_code == 409
+    assert late.json()["detail"] == "the question is closed: Ada answered 'approve' before"
+
+
+async def test_an_answer_to_the_question_before_does_not_count_for_the_next(build, serve):
+    client = await serve(await ask_about_tool(build, "Ada", "Bob"))
+    first = (await read_question(client))["id"]
+    await give(client, "approve")
+    await wait_until(client, "waiting")
+
+    late = await client.post("/api/runs/asking/answers", json={"question": first, "answer": "approve"})
+
+    assert late.status_code == 409
+    assert (await client.get("/api/runs/asking")).json()["status"] == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"answer": "correct", "text": "x"}, 422),
+        ({"answer": "deny", "text": ""}, 422),
+        ({"answer": "perhaps"}, 422),
+        ({}, 422),
+        ({"answer": "approve", "extra": 1}, 422),
+        ({"answer": "deny", "text": "x" * 30_000}, 422),
+        ({"answer": "deny", "text": "x" * 1_000_000}, 413),
+    ],
+)
+async def test_an_answer_that_is_not_accepted_changes_nothing(build, serve, fields, status):
+    client = await serve(await ask_about_tool(build, "Bob"))
+    question = (await read_question(client))["id"]
+
+    answer = await client.post("/api/runs/asking/answers", json={"question": question, **fields})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert len(answer.json()["detail"]) < 1000
+    assert (await read_question(client))["id"] == question
+
+
+async def test_a_question_survives_a_restart_and_another_process_answers_it(build, serve, store, tmp_path):
+    await ask_about_tool(build, "Bob")
+    with open_store(tmp_path / "runs.sqlite") as again:
+        replies = ["They are invited.", GOOD]
+        client = await serve(build(*replies, tools=[send], approve_tools="all", checkpointer=again))
+        await give(client, "approve")
+        run = await wait_until(client, "success")
+
+    assert run["state"]["output"] == "They are invited."
+
+
+async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve):
+    class Elsewhere(OneOrchestrator):
+        def find_problem(self, thread_id):
+            return "its tools are missing"
+
+        def describe_next(self, thread_id, question):
+            return f"type: orchestrator resume {thread_id}"
+
+    client = await serve(Elsewhere(await ask_about_tool(build, "Bob")))
+
+    page, answer = (await client.get("/")).text, await give(client, "approve")
+
+    assert "its tools are missing" in page
+    assert "orchestrator resume asking" in page
+    assert "Approve" not in page
+    assert answer.status_code == 409
+    assert "orchestrator resume asking" in answer.json()["detail"]
+
+
+async def test_a_late_answer_is_told_that_the_deadline_decided(build, serve):
+    policy = SupervisionPolicy(answer_deadline_s=0.001)
+    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy))
+    await asyncio.sleep(0.01)
+
+    late = await give(client, "approve")
+    run = await wait_until(client, "success")
+
+    assert (late.status_code, "deadline" in late.json()["detail"]) == (409, True)
+    assert run["state"]["results"][0]["tool_calls"][0]["gate"] == "denied"
+
+
+async def test_the_question_of_a_tool_takes_any_value(build, serve):
+    def ask(subject: str) -> str:
+        """Ask a person."""
+        return str(interrupt(f"What about {subject}?"))
+
+    call = AIMessage("", tool_calls=[{"name": "ask", "args": {"subject": "tea"}, "id": "1"}])
+    orchestrator = build('{"plan": ["Ask"]}', call, "Green tea.", GOOD, tools=[ask])
+    await orchestrator.arun("Ask about tea", "asking")
+    client = await serve(orchestrator)
+    question = (await read_question(client))["id"]
+
+    answer = await client.send_form("/answer", thread_id="asking", question=question, text="green")
+    run = await wait_until(client, "success")
+
+    assert answer.status_code == 303
+    assert run["state"]["results"][0]["tool_calls"][0]["result"] == "green"

@@ -1,0 +1,159 @@
+"""Foreign and oversized requests are refused, and nothing changes."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from orchestrator.serving import ServerOptions
+from tests.orchestrator.serving.conftest import ADDRESS, GOOD
+
+TOKEN = "a token of 24 characters"
+START = {"task": "Greet"}
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8321", "127.0.0.1.evil.example", "192.168.1.2", "", "["]
+)
+async def test_a_foreign_host_is_refused(build, serve, host):
+    client = await serve(build())
+
+    answer = await client.get("/api/runs", headers={"Host": host})
+
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:8321", "127.0.0.1", "[::1]:8321"])
+async def test_the_own_names_of_a_server_are_accepted(build, serve, host):
+    client = await serve(build())
+
+    assert (await client.get("/runs", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+async def test_a_change_from_another_origin_is_refused(build, serve, headers):
+    client = await serve(build())
+
+    answer = await client.post("/api/runs", json=START, headers=headers)
+
+    assert answer.status_code == 403
+    assert client.store.history.runs() == []
+
+
+@pytest.mark.parametrize("cookie", [None, "another"])
+async def test_a_form_without_its_token_is_refused(build, serve, cookie):
+    client = await serve(build())
+    if cookie:
+        client.cookies.set("pem_csrf", cookie)
+
+    answer = await client.post("/start", data={**START, "csrf": "guessed"})
+
+    assert answer.status_code == 403
+    assert "load the page again" in answer.text
+    assert client.store.history.runs() == []
+
+
+async def test_a_form_with_its_token_is_accepted(build, serve):
+    client = await serve(build('{"plan": ["Greet"]}', "Hello", GOOD))
+
+    answer = await client.send_form("/start", task="Greet", thread_id="new")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/run?thread_id=new")
+
+
+async def test_pages_allow_only_their_own_scripts_and_styles(build, serve):
+    answer = await (await serve(build())).get("/")
+
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert " style=" not in answer.text
+    assert " onclick=" not in answer.text
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+async def test_a_program_has_to_send_json(build, serve, kind):
+    client = await serve(build())
+
+    answer = await client.post("/api/runs", content=b'{"task": "Greet"}', headers={"Content-Type": kind})
+
+    assert answer.status_code == 415
+
+
+async def test_a_body_that_is_no_json_is_refused_in_one_sentence(build, serve):
+    client = await serve(build())
+
+    answer = await client.post("/api/runs", content=b"{", headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+    assert answer.json()["detail"] == "the body is no JSON; give a JSON object"
+
+
+async def test_a_body_that_is_too_large_is_refused_before_it_is_read_whole(build, serve):
+    client = await serve(build())
+    sent = []
+
+    async def stream():
+        for place in range(100):
+            sent.append(place)
+            yield b" " * 100_000
+
+    answer = await client.post("/api/runs", content=stream(), headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 413
+    assert len(sent) < 10
+
+
+async def test_read_only_refuses_changes_and_hides_their_forms(build, serve):
+    client = await serve(build(), read_only=True)
+
+    form, program = await client.send_form("/start", task="x"), await client.post("/api/runs", json=START)
+
+    assert (form.status_code, program.status_code) == (403, 403)
+    assert "<form" not in (await client.get("/start")).text
+
+
+async def test_a_token_is_needed_by_programs_and_pages(build, serve):
+    client = await serve(build(), token=TOKEN)
+
+    answers = [
+        await client.get(path, headers=headers)
+        for path in ("/runs", "/api/runs")
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {TOKEN}"})
+    ]
+
+    assert [answer.status_code for answer in answers] == [401, 401, 200] * 2
+
+
+async def test_a_person_logs_in_and_out(build, serve):
+    client = await serve(build(), token=TOKEN)
+
+    async def log_in(token):
+        page = await client.get("/login")
+        csrf = httpx.Cookies(page.cookies).get("pem_csrf") or client.cookies.get("pem_csrf")
+        return await client.post("/login", data={"token": token, "csrf": csrf}, headers={"Origin": ADDRESS})
+
+    wrong, right = await log_in("wrong"), await log_in(TOKEN)
+    inside = await client.get("/runs")
+    await client.send_form("/logout")
+    outside = await client.get("/runs")
+
+    assert [answer.status_code for answer in (wrong, right, inside, outside)] == [401, 303, 200, 401]
+    assert TOKEN not in right.headers["set-cookie"]
+
+
+@pytest.mark.parametrize("fields", [{"host": "0.0.0.0"}, {"host": "::"}, {"token": "short"}])
+def test_an_address_for_other_machines_needs_a_long_token(fields):
+    with pytest.raises(ValidationError):
+        ServerOptions(**fields)

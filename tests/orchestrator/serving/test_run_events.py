@@ -1,0 +1,241 @@
+"""Runs that are started, followed, cancelled, resumed, forked and deleted over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import httpx
+import pytest
+from httpx_sse import aconnect_sse
+
+from tests.orchestrator.serving.conftest import GOOD, invite, send
+from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
+
+GREETING = ['{"plan": ["Greet"]}', "Hello", GOOD]
+NAMES = ["RunStarted", "Planned", "StepStarted", "StepExecuted", "StepJudged", "RunFinished", "end"]
+
+
+async def read_events(address, thread, last_id=None, until="end"):
+    headers = {} if last_id is None else {"Last-Event-ID": last_id}
+    events = []
+    async with (
+        httpx.AsyncClient(base_url=address, timeout=30, trust_env=False) as client,
+        aconnect_sse(client, "GET", f"/api/runs/{thread}/events", headers=headers) as source,
+    ):
+        async for event in source.aiter_sse():
+            events.append(event)
+            if event.event == until:
+                break
+    return events
+
+
+def names(events):
+    return [event.event for event in events]
+
+
+async def post(address, path, **body):
+    async with httpx.AsyncClient(base_url=address, timeout=30, trust_env=False) as client:
+        return await client.post(path, json=body)
+
+
+class Gate:
+    """Replies whose second waits until it is opened."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.opened = threading.Event()
+
+    def __call__(self, messages):
+        reply = self.replies.pop(0)
+        if reply == "Hello":
+            self.opened.wait(20)
+        return reply
+
+
+async def test_a_run_is_started_and_followed_to_its_end(build, listening):
+    address = await listening(build(*GREETING))
+
+    started = await post(address, "/api/runs", task="Greet", thread_id="new")
+    events = await read_events(address, "new")
+
+    assert started.status_code == 201
+    assert [name for name in names(events) if name in NAMES] == NAMES
+    finished = json.loads(events[-2].data)
+    assert (finished["status"], finished["state"]["output"]) == ("success", "Hello")
+
+
+async def test_a_client_that_reconnects_gets_every_event_once(build, listening):
+    gate = Gate(*GREETING)
+    address = await listening(build(gate))
+    await post(address, "/api/runs", task="Greet", thread_id="new")
+
+    before = await read_events(address, "new", until="StepStarted")
+    gate.opened.set()
+    after = await read_events(address, "new", before[-1].id)
+    everything = await read_events(address, "new")
+
+    assert [event.id for event in (*before, *after)] == [event.id for event in everything]
+    assert names(before)[-1] == "StepStarted"
+
+
+async def test_the_events_of_a_stored_run_are_rebuilt(build, listening):
+    orchestrator = build(*GREETING)
+    await orchestrator.arun("Greet", "stored")
+    address = await listening(orchestrator)
+
+    events = await read_events(address, "stored")
+    rest = await read_events(address, "stored", events[2].id)
+
+    assert names(events) == NAMES
+    assert names(rest) == NAMES[3:]
+
+
+async def test_an_id_of_an_earlier_server_gets_all_events(build, listening):
+    orchestrator = build(*GREETING)
+    await orchestrator.arun("Greet", "stored")
+    address = await listening(orchestrator)
+
+    assert names(await read_events(address, "stored", "0123456789ab.3")) == NAMES
+
+
+async def test_a_run_that_another_process_goes_on_with_is_followed(build, listening):
+    orchestrator = await ask_about_tool(build, "Bob")
+    address = await listening(orchestrator)
+    following = asyncio.create_task(read_events(address, "asking"))
+    await asyncio.sleep(0.3)
+
+    await orchestrator.aresume("asking", {"answer": "approve"})
+    events = await asyncio.wait_for(following, 30)
+
+    assert names(events)[-2:] == ["RunFinished", "end"]
+    assert "RunPaused" in names(events)
+
+
+async def test_the_same_key_starts_one_run(build, serve):
+    client = await serve(build(*GREETING * 3))
+    key = {"Idempotency-Key": "order 7"}
+
+    answers = await asyncio.gather(
+        *(client.post("/api/runs", json={"task": "Greet"}, headers=key) for _ in range(4))
+    )
+    other = await client.post("/api/runs", json={"task": "Shout"}, headers=key)
+
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
+    assert len({answer.json()["thread_id"] for answer in answers}) == 1
+    assert other.status_code == 409
+    await wait_until(client, "success", answers[0].json()["thread_id"])
+    assert len(client.store.history.runs()) == 1
+
+
+async def test_a_key_is_known_after_a_restart(build, serve):
+    client = await serve(build(*GREETING))
+    key = {"Idempotency-Key": "order 7"}
+    first = await client.post("/api/runs", json={"task": "Greet"}, headers=key)
+    await wait_until(client, "success", first.json()["thread_id"])
+
+    again = await (await serve(build())).post("/api/runs", json={"task": "Greet"}, headers=key)
+
+    assert (again.status_code, again.json()) == (200, first.json())
+
+
+async def test_a_name_that_has_a_run_is_refused(build, serve):
+    orchestrator = build(*GREETING)
+    await orchestrator.arun("Greet", "taken")
+    client = await serve(orchestrator)
+
+    answer = await client.post("/api/runs", json={"task": "Greet", "thread_id": "taken"})
+
+    assert answer.status_code == 409
+
+
+@pytest.mark.parametrize("task", ["", "  ", 7, None])
+async def test_a_task_that_is_no_text_is_refused(build, serve, task):
+    client = await serve(build())
+
+    answer = await client.post("/api/runs", json={"task": task})
+
+    assert answer.status_code == 422
+    assert client.store.history.runs() == []
+
+
+async def test_a_run_that_waits_is_cancelled(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"))
+
+    answer = await client.post("/api/runs/asking/cancel", json={"cancelled_by": "Ada"})
+    run = await wait_until(client, "failed")
+    again = await client.post("/api/runs/asking/cancel")
+
+    assert (answer.status_code, again.status_code) == (202, 409)
+    assert run["state"]["failure"]["message"] == "step 1: cancelled by Ada"
+
+
+async def test_a_run_that_is_executed_is_cancelled(build, serve):
+    gate = Gate(*GREETING)
+    client = await serve(build(gate))
+    await client.post("/api/runs", json={"task": "Greet", "thread_id": "new"})
+
+    deleted = await client.delete("/api/runs/new")
+    answer = await client.post("/api/runs/new/cancel")
+    gate.opened.set()
+    run = await wait_until(client, "failed", "new")
+
+    assert (deleted.status_code, answer.status_code) == (409, 202)
+    assert run["state"]["failure"]["kind"] == "cancelled"
+
+
+async def test_a_run_is_interrupted_at_the_end_of_the_server_and_resumed(build, serve, store):
+    gate = Gate(*GREETING)
+    client = await serve(build(gate))
+    await client.post("/api/runs", json={"task": "Greet", "thread_id": "new"})
+    await asyncio.sleep(0.2)
+    await client._transport.app.state.context.sessions.close()
+    gate.opened.set()
+    client = await serve(build("Hello", GOOD))
+
+    assert (await client.get("/api/runs/new")).json()["status"] == "interrupted"
+    answer = await client.send_form("/run/resume", thread_id="new")
+    await wait_until(client, "success", "new")
+
+    assert answer.status_code == 303
+
+
+async def test_a_run_is_forked_from_a_step(build, serve):
+    orchestrator = build(*GREETING, "Hello again", GOOD)
+    await orchestrator.arun("Greet", "old")
+    client = await serve(orchestrator)
+
+    answer = await client.post("/api/runs/old/fork", json={"step": 1, "new_thread_id": "new"})
+    run = await wait_until(client, "success", "new")
+    unknown = await client.post("/api/runs/old/fork", json={"step": 7})
+
+    assert (answer.status_code, unknown.status_code) == (201, 409)
+    assert run["state"]["output"] == "Hello again"
+
+
+async def test_a_run_is_deleted_only_by_its_form(build, serve):
+    orchestrator = build(*GREETING)
+    await orchestrator.arun("Greet", "old")
+    client = await serve(orchestrator)
+
+    before = await client.get("/run/delete?thread_id=old")
+    answer = await client.send_form("/run/delete", thread_id="old")
+    again = await client.delete("/api/runs/old")
+
+    assert (before.status_code, answer.headers["location"], again.status_code) == (405, "/runs", 404)
+    assert client.store.history.runs() == []
+
+
+async def test_a_run_with_tools_asks_and_is_answered_and_followed(build, listening):
+    address = await listening(build(*invite("Bob"), tools=[send], approve_tools="all"))
+    await post(address, "/api/runs", task="Invite Bob", thread_id="asking")
+    paused = await read_events(address, "asking", until="RunPaused")
+    question = json.loads(paused[-1].data)["question"]["id"]
+
+    await post(address, "/api/runs/asking/answers", question=question, answer="approve", answered_by="Ada")
+    rest = await read_events(address, "asking", paused[-1].id)
+
+    assert names(rest)[0] == "RunResumed"
+    assert "ToolEnded" in names(rest)
+    assert names(rest)[-2:] == ["RunFinished", "end"]

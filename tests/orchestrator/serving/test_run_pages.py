@@ -1,0 +1,100 @@
+"""The pages of runs, and the same as JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.orchestrator.serving.conftest import GOOD, invite, send
+
+BAD = '{"success": false, "feedback": "too short"}'
+HOSTILE = "<script>window.owned=1</script>\"'><img src=x onerror=window.owned=1>"
+
+
+async def run_three(build):
+    """A success, a failure and a run that waits, the oldest first."""
+    await build('{"plan": ["Greet"]}', "Hello", GOOD).arun("Greet the world", "good")
+    await build('{"plan": ["Shout"]}', *["Hi", BAD] * 3).arun("Shout loudly", "bad")
+    asking = build(*invite("Ada"), tools=[send], approve_tools="all")
+    await asking.arun("Invite Ada", "asking")
+    return asking
+
+
+@pytest.mark.parametrize(
+    ("query", "listed"),
+    [
+        ("", ["asking", "bad", "good"]),
+        ("?status=failed", ["bad"]),
+        ("?status=waiting", ["asking"]),
+        ("?basis=unverified", ["good"]),
+        ("?text=LOUD", ["bad"]),
+        ("?text=nothing", []),
+        ("?sort=task&order=asc", ["good", "asking", "bad"]),
+        ("?limit=2", ["asking", "bad"]),
+        ("?limit=2&cursor=2", ["good"]),
+        ("?status=&text=&basis=&model=", ["asking", "bad", "good"]),
+    ],
+)
+async def test_runs_are_filtered_sorted_and_paged(build, serve, query, listed):
+    client = await serve(await run_three(build))
+
+    page = await client.get(f"/runs{query}")
+    found = (await client.get(f"/api/runs{query}")).json()["runs"]
+
+    assert [run["thread_id"] for run in found] == listed
+    assert [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page.text] == sorted(listed)
+
+
+async def test_a_run_is_shown_with_its_plan_attempts_calls_and_basis(build, serve):
+    client = await serve(await run_three(build))
+
+    good, bad = [(await client.get(f"/run?thread_id={name}")).text for name in ("good", "bad")]
+
+    assert "Greet the world" in good
+    assert "1. Greet" in good
+    assert "success, unverified" in good
+    assert "Attempt 3" in bad
+    assert "too short" in bad
+    assert "attempts_exhausted" in bad
+
+
+@pytest.mark.parametrize("path", ["/run?thread_id=none", "/api/runs/none", "/api/runs/none/events"])
+async def test_an_unknown_run_is_not_found_in_one_sentence(build, serve, path):
+    client = await serve(build())
+
+    answer = await client.get(path)
+
+    assert answer.status_code == 404
+    assert "there is no run" in answer.text
+    assert ("problem+json" in answer.headers["content-type"]) == path.startswith("/api")
+
+
+async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
+    replies = invite(HOSTILE)
+    asking = build(*replies, tools=[send], approve_tools="all")
+    await asking.arun(HOSTILE, HOSTILE)
+    await build('{"plan": ["' + "<script>alert(1)</script>" + '"]}', HOSTILE, GOOD).arun(HOSTILE, "done")
+    client = await serve(asking)
+
+    pages = [await client.get(path) for path in ("/", "/runs", "/run?thread_id=done")]
+    pages.append(await client.get("/run", params={"thread_id": HOSTILE}))
+
+    for page in pages:
+        assert page.status_code == 200
+        assert "<script>window" not in page.text
+        assert "<script>alert" not in page.text
+        assert "<img" not in page.text
+
+
+async def test_a_run_of_another_version_is_a_conflict_in_one_sentence(build, serve, store):
+    await build('{"plan": ["Greet"]}', "Hello", GOOD).arun("Greet", "old")
+    with store.saver.cursor() as cursor:
+        cursor.execute(
+            "UPDATE checkpoints SET metadata = replace(metadata, '\"orchestrator_schema\"', '\"x\"')"
+        )
+    client = await serve(build())
+
+    page, program = await client.get("/run?thread_id=old"), await client.get("/api/runs/old")
+
+    assert (page.status_code, program.status_code) == (409, 409)
+    assert "another version" in program.json()["detail"]
+    assert "unreadable" in (await client.get("/runs")).text
