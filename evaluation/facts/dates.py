@@ -8,26 +8,9 @@ from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
 _MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan jän",
-            "feb",
-            "mar mär mrz",
-            "apr",
-            "may mai",
-            "jun",
-            "jul",
-            "aug",
-            "sep",
-            "oct okt",
-            "nov",
-            "dec dez",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+    "jan": 1, "jän": 1, "feb": 2, "mar": 3, "mär": 3, "mrz": 3, "apr": 4, "may": 5, "mai": 5, "jun": 6,
+    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
+}  # fmt: skip
 """The number of a month by the first three letters of its English or German name."""
 _MONTH: Final = (
     "jan(?:uary|uar)?|jän(?:ner)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mrz|apr(?:il)?|may|mai|june?|juni|july?|juli"
@@ -39,23 +22,14 @@ _ENGLISH_MONTH: Final = (
 )
 """Only in English the day follows the month: "März 2" is a count in March."""
 _WEEKDAYS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "monday montag",
-            "tuesday dienstag",
-            "wednesday mittwoch",
-            "thursday donnerstag",
-            "friday freitag",
-            "saturday samstag sonnabend",
-            "sunday sonntag",
-        )
-    )
-    for name in names.split()
-}
+    "monday": 0, "tuesday": 1, "wednesday": 2, "thursday": 3, "friday": 4, "saturday": 5, "sunday": 6,
+    "montag": 0, "dienstag": 1, "mittwoch": 2, "donnerstag": 3, "freitag": 4, "samstag": 5, "sonntag": 6,
+    "sonnabend": 5,
+}  # fmt: skip
 _NUMERIC_DATE: Final = re.compile(
     r"(?<![\w.\-/])(?P<y1>\d{4})(?P<mark>[-/.])(?P<m1>\d{1,2})(?P=mark)(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\w.\-/])(?P<a>\d{1,2})(?P<sep>[-/.])(?P<b>\d{1,2})(?P=sep)(?P<y2>\d{4}|\d{2})(?![\d\-/])"
+    r"|(?:(?<=\bam )|(?<=\bab )|(?<=\b(?:bis|vom|zum|den|dem) ))(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
 )
 _NAMED_DATE: Final = re.compile(
     rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{_MONTH})\b\.?"
@@ -118,6 +92,9 @@ def find_months(text: str) -> Found:
 def _read_numeric(match: re.Match[str]) -> Iterator[Day]:
     if match["y1"]:
         yield Day(int(match["y1"]), int(match["m1"]), int(match["d1"]))
+        return
+    if match["d6"]:
+        yield Day(None, int(match["m6"]), int(match["d6"]))
         return
     first, second, year = int(match["a"]), int(match["b"]), int(match["y2"])
     year += 0 if len(match["y2"]) == _YEAR_DIGITS else _CENTURY

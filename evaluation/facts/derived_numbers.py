@@ -1,103 +1,162 @@
-"""Derives numbers from the numbers of sources by one operation, and compares numbers that may be rounded."""
+"""Derives numbers and times by one operation from values that belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+import re
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import permutations
-from typing import Final
+from itertools import combinations, pairwise, product
+from typing import Final, TypeAlias
 
-from evaluation.facts.dates import Clock, Day
-from evaluation.facts.tables import list_columns, read_table
-from evaluation.texts.json_texts import parse_json
+from evaluation.facts.records import DAY_SECONDS, LARGEST, MOMENTS, Operand, Record
+from evaluation.facts.units import agree_units, is_measured, scale_unit
+from evaluation.texts.normal import split_words
 
-_MOST_OPERANDS: Final = 40
-"""Beyond so many numbers, two of them make nearly every number by chance."""
+_Pairs: TypeAlias = Iterator[tuple[Operand, Operand]]
+_MOST_RECORDS: Final = 20
+_MOST_VALUES: Final = 40
+"""Beyond so many values, two of them make nearly every number by chance."""
 _LEAST_DIGITS: Final = 2
 """Significant digits that a rounded number keeps, unless a word says that it is rounded."""
-_NEAR: Final = Decimal("0.1")
-_DAY: Final = 24 * 60
-_LARGEST: Final = Decimal(10) ** 15
+_NEAR: Final = Decimal("0.25")
+"""Most that a rounded number is off, as a share: 1287 is about 1000."""
+_SHORTEST_MARK: Final = 4
+_MARK: Final = re.compile(r"(?<=-)\d\d-\d\d\b|\d\d:\d\d|[\w-]*[^\W\d_][\w-]*\d[\w-]*")
+"""Matches the day of a date, a time, and a name with digits."""
 
 
-def derive_numbers(numbers: Iterable[Decimal], groups: Iterable[Sequence[Decimal]]) -> Iterator[Decimal]:
+def derive_values(
+    records: Iterable[Record],
+    asked: Sequence[Operand],
+    stated: Sequence[Operand],
+    marks: Set[Hashable],
+) -> Iterator[Operand]:
     """Yields the results of one operation.
 
+    Two values of one record may be combined; two of one field, if the answer or the task names both records,
+    or one of two neighbours; and any two that the answer or the task states.
+
     Args:
-        numbers: Any two of them make a sum, difference, product, quotient or share.
-        groups: The numbers of a list in one result, which have a sum and a mean; none is empty.
+        records: The records of the sources.
+        asked: The values in the task.
+        stated: The values in the answer that have a source.
+        marks: The words and values of the answer and of the task, by which they name records.
     """
+    lists: defaultdict[tuple[int, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        lists[record.path[:-1]].append(record)
+    leaves = {leaf for group in lists.values() for record in group for _, leaf in record.leaves}
+    named_by = {leaf: own for leaf in leaves if (own := find_marks(leaf) & marks)}
+    known: list[Operand] = []
+    for path, group in lists.items():
+        # The results stand in no list.
+        named = _choose_named(group, named_by) if path else group
+        single = [[record] for record in named[:_MOST_RECORDS]]
+        yield from _aggregate([group, named, *_group_by_text(group, named_by), *single])
+        known += [each for [record] in single for each in record.list_values()]
+        for first, second in _pair_values(group, named) if len(named) <= _MOST_RECORDS else ():
+            yield from _combine(first, second, is_stated=False)
+    asked, stated, known = asked[:_MOST_VALUES], stated[:_MOST_VALUES], known[: _MOST_RECORDS * _MOST_VALUES]
+    for first, second in [*product(asked, [*asked, *known, *stated]), *combinations(stated, 2)]:
+        yield from _combine(first, second, is_stated=True)
+
+
+def _choose_named(group: Sequence[Record], named_by: Mapping[object, Set[Hashable]]) -> Sequence[Record]:
+    """Returns the records with a value that the answer or the task names, and not all of them have."""
+    # A text names a record more surely than a number.
+    for kind in (str, Decimal):
+        own = [{leaf for _, leaf in record.leaves if isinstance(leaf, kind)} for record in group]
+        seen = [frozenset(mark for leaf in each & named_by.keys() for mark in named_by[leaf]) for each in own]
+        common = frozenset.intersection(*seen) if len(group) > 1 else frozenset()
+        if named := [record for record, each in zip(group, seen, strict=True) if each - common]:
+            return named
+    return group
+
+
+def _group_by_text(group: Sequence[Record], named_by: Collection[object]) -> Iterable[list[Record]]:
+    """Groups the records by the texts that the answer or the task names: all orders that are open."""
+    groups: defaultdict[object, list[Record]] = defaultdict(list)
+    for record in group:
+        for leaf in {leaf for _, leaf in record.leaves if isinstance(leaf, str) and leaf in named_by}:
+            groups[leaf].append(record)
+    return groups.values()
+
+
+def find_marks(value: object) -> set[Hashable]:
+    """Finds the words and names of a text by which another text may name it; a number names itself."""
+    if not isinstance(value, str):
+        return {value}
+    words = split_words(value)
+    names = {f"{word} {digits}" for word, digits in pairwise(words) if digits.isdigit()}
+    long = {word for word in words if len(word) >= _SHORTEST_MARK and not word.isdigit()}
+    return {*names, *long, *map(str.casefold, _MARK.findall(value))}
+
+
+def _aggregate(groups: Iterable[Sequence[Record]]) -> Iterator[Operand]:
+    """Yields the count of each group, and the count, sum and mean of the values whose fields share a word."""
     for group in groups:
-        total = sum(group, Decimal())
-        yield from (total, total / len(group))
-    operands = [number for number in dict.fromkeys(numbers) if abs(number) < _LARGEST]
-    if len(operands) > _MOST_OPERANDS:
-        return
-    for first, second in permutations(operands, 2):
-        yield from (first + second, first - second, first * second)
-        if second:
-            yield first / second
-            yield first / second * 100
+        yield Operand(Decimal(len(group)))
+        columns: defaultdict[str, list[Operand]] = defaultdict(list)
+        for each in (
+            value for record in group for value in record.list_values() if value.unit not in MOMENTS
+        ):
+            for name in each.names:
+                columns[name].append(each)
+        for column in columns.values():
+            total = sum((each.value for each in column), Decimal())
+            yield Operand(Decimal(len(column)))
+            yield from (Operand(value, column[0].unit) for value in (total, total / len(column)))
 
 
-def list_spans(values: Iterable[object]) -> Iterator[Decimal]:
-    """Yields the minutes and hours between two times, and the days between two whole dates."""
-    known = list(dict.fromkeys(values))
-    times = [value for value in known if isinstance(value, Clock)][:_MOST_OPERANDS]
-    days = [
-        date(value.year, value.month, value.day)
-        for value in known
-        if isinstance(value, Day) and value.year and value.day
-    ]
-    for first, second in permutations(times, 2):
-        minutes = (60 * (second.hour - first.hour) + second.minute - first.minute) % _DAY
-        yield from (Decimal(minutes), Decimal(minutes) / 60, Decimal(minutes // 60), Decimal(minutes % 60))
-    for start, end in permutations(days[:_MOST_OPERANDS], 2):
-        yield Decimal((end - start).days)
+def _pair_values(group: Sequence[Record], named: Sequence[Record]) -> _Pairs:
+    paths = {record.path for record in named}
+    places = [at for at, record in enumerate(group) if record.path in paths]
+    near = sorted({near for at in places for near in range(max(0, at - 1), min(len(group), at + 2))})
+    values = {at: group[at].list_values()[:_MOST_VALUES] for at in near}
+    for at in places:
+        yield from combinations(values[at], 2)
+    for at, place in combinations(near, 2):
+        is_next, both = place - at == 1, {group[at].path, group[place].path} <= paths
+        for first, second in product(values[at], values[place]) if is_next or both else ():
+            is_time = is_next and first.unit in MOMENTS
+            if (
+                is_time
+                or first.names & second.names
+                or (is_measured(first.unit) and first.unit == second.unit)
+            ):
+                yield first, second
 
 
-def list_groups(text: str) -> list[list[Decimal]]:
-    """Lists the numbers of each list in a JSON text, of each field of a list of objects, of each column."""
-    lists = [each for value in parse_json(text)[:1] for each in _walk(value) if isinstance(each, list)]
-    fields = [numbers for each in lists for numbers in _list_fields(each) if numbers]
-    return [*fields, *list_columns(read_table(text))]
+def _combine(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
+    """Yields what one operation makes of two values; their units decide which operations make sense."""
+    for one, other in ((first, second), (second, first)):
+        if {one.unit, other.unit} & MOMENTS:
+            yield from _shift_moment(one, other)
+        else:
+            yield from _calculate(one, other, is_stated=is_stated)
 
 
-def list_lengths(text: str) -> list[Decimal]:
-    """Lists the lengths of the lists in a JSON text; of any other text, the number of its lines."""
-    values = parse_json(text)[:1]
-    lists = [each for value in values for each in _walk(value) if isinstance(each, list)]
-    if values:
-        return [Decimal(len(each)) for each in lists]
-    # The first row may be the head of a table.
-    return [
-        Decimal(len(text.splitlines())),
-        *([Decimal(len(rows) - 1)] if (rows := read_table(text)) else []),
-    ]
+def _calculate(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
+    a, b, unit = first.value, second.value, first.unit or second.unit
+    if agree_units(first.unit, second.unit):
+        # 81 % less 48 % are 33 points.
+        yield from (Operand(value, None if unit == "%" else unit) for value in (a + b, a - b))
+        yield from (Operand(value, "%") for value in (a / b * 100, a / b * 100 - 100)) if b else ()
+    is_rate = is_measured(first.unit) or "per" in first.names or is_stated
+    if is_rate and not is_measured(second.unit):
+        yield Operand(a * b / (100 if second.unit == "%" else 1), first.unit)
+    if b and (is_stated or (is_measured(first.unit) and first.unit != second.unit)):
+        yield Operand(a / b, first.unit if first.unit != second.unit else None)
 
 
-def _list_fields(items: list[object]) -> Iterator[list[Decimal]]:
-    objects = [item for item in items if isinstance(item, dict)]
-    yield _take_numbers(items)
-    for name in dict.fromkeys(key for item in objects for key in item):
-        yield _take_numbers([item.get(name) for item in objects])
-
-
-def _walk(value: object) -> Iterator[object]:
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        yield each
-        waiting += [*each.values()] if isinstance(each, dict) else each if isinstance(each, list) else []
-
-
-def _take_numbers(values: Iterable[object]) -> list[Decimal]:
-    return [
-        Decimal(str(value))
-        for value in values
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+def _shift_moment(first: Operand, second: Operand) -> Iterator[Operand]:
+    """Yields the time between two points in time, or the one some time before or after another."""
+    if first.unit == second.unit:
+        span = second.value - first.value
+        yield Operand(span % DAY_SECONDS if -DAY_SECONDS < span < 0 else span, "s")
+    elif second.unit and (shift := scale_unit(second.value, second.unit, "s")):
+        yield from (Operand(value, first.unit) for value in (first.value + shift, first.value - shift))
 
 
 def is_rounded(written: Decimal, value: Decimal, *, is_about: bool) -> bool:
@@ -110,7 +169,7 @@ def is_rounded(written: Decimal, value: Decimal, *, is_about: bool) -> bool:
     """
     if written == value:
         return True
-    if abs(written - value) > _NEAR * abs(value) or not written.is_finite():
+    if abs(written - value) > _NEAR * abs(value) or not written.is_finite() or abs(value) > LARGEST:
         return False
     first, last = written.adjusted(), int(written.as_tuple().exponent)
     # 1300 may have two significant digits or four.

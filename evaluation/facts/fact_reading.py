@@ -65,6 +65,8 @@ _CURRENCY: Final = match_any(CURRENCIES)
 _CURRENCY_AFTER: Final = re.compile(rf"[ -]?({_CURRENCY})(?![^\W\d_])", re.IGNORECASE)
 _CURRENCY_BEFORE: Final = re.compile(rf"(?<![^\W\d_])({_CURRENCY}) ?[-\u2212]?\Z", re.IGNORECASE)
 _MEASURE_AFTER: Final = re.compile(rf"[ -]?({match_any(MEASURES)})(?![^\W\d_])", re.IGNORECASE)
+_NEARBY: Final = 30
+_LONG_TEXT: Final = 10_000
 _REACH: Final = 8
 """Characters of the longest currency before a number, with its blank and sign."""
 _TAKEN: Final = " ; "
@@ -89,6 +91,8 @@ class Fact:
     value: Value
     is_vital: bool = True
     """Whether an answer that leaves it out may be wrong; a weekday or an abbreviation may be left out."""
+    around: tuple[str, ...] = ()
+    """The words before and after a number; none in a long text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,10 @@ def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *,
     # A word such as one or second may be no number.
     is_certain = not is_word or (max(number) >= LEAST and text[start : end + 2] != SECOND)
     shown = text[start : measure.end() if measure else end].strip()
-    return Fact("number", shown, Value(frozenset([*number, *shares]), unit), is_certain)
+    near = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
+    words = [*near[0].split()[-1:], *near[1].split()[:1]] if len(text) <= _LONG_TEXT else []
+    around = tuple(word.lower() for each in words if (word := each.strip(":,.;")).isalpha())
+    return Fact("number", shown, Value(frozenset([*number, *shares]), unit), is_certain, around)
 
 
 def _find_negated(negations: Iterable[re.Match[str]]) -> Iterator[str]:

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
-from evaluation.facts.dates import Day
-from evaluation.facts.derived_numbers import derive_numbers, is_rounded, list_groups, list_lengths, list_spans
+from evaluation.facts.dates import Clock, Day
+from evaluation.facts.derived_numbers import derive_values, find_marks, is_rounded
+from evaluation.facts.durations import write_durations
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
-from evaluation.facts.tables import separate_cells
-from evaluation.facts.units import agree_units
+from evaluation.facts.records import (
+    MOMENTS,
+    Operand,
+    Record,
+    list_readings,
+    read_records,
+    read_source,
+    read_values,
+)
+from evaluation.facts.units import agree_units, scale_unit
 from evaluation.texts.normal import normalize_text, split_words
 
 MAX_SOURCES: Final = 100_000
 """Most characters of all sources whose facts are read."""
-_MARKER: Final = re.compile(r"^[ \t>]*(?:\d{1,3}[.)]|[-*•])[ \t]+", re.MULTILINE)
+_MARKER: Final = re.compile(r"^[ \t>]*(?:(?:step )?\d{1,3}[.):]|[-*•])[ \t]+", re.MULTILINE | re.IGNORECASE)
 _QUOTATION: Final = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
 _ABOUT: Final = re.compile(
     r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|over|under|more than"
     r"|less than|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)"
-    r"\s*[€$£]?\s*\Z",
+    r"\s*[€$£]?\s*[-−]?\Z",
     re.IGNORECASE,
 )
 _REACH: Final = 20
@@ -32,7 +42,10 @@ _SEPARATOR: Final = re.compile(r"(?<=\d)[ ./()-]+(?=\d)")
 _NUMBER: Final = re.compile(r"\d{1,15}")
 _LONG: Final = 5
 """Digits of a number that may be a part of a telephone number or of an account."""
+_LONGEST_TASK: Final = 1_000
 _LEAST_WORDS: Final = 3
+_MOST_DERIVED: Final = 50_000
+_MOST_UNKNOWN: Final = 50
 _SHOWN: Final = 3
 
 
@@ -63,12 +76,18 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
     if sum(len(source.text) for source in sources) > MAX_SOURCES:
         raise ValueError(f"the sources have more than {MAX_SOURCES} characters")
     known = _read_sources(sources)
-    facts = [fact for fact in read_facts(_MARKER.sub("", output)).facts if fact.is_vital]
-    first = [fact for fact in dict.fromkeys(facts) if not known.has(fact, output)]
-    # "18 450 of 30 375, or 61 %": the answer states the sum that its share is of.
-    stated = [number for fact in facts if fact not in first for number in _list_numbers(fact)]
-    further = replace(known, derived=[*known.derived, *derive_numbers(dict.fromkeys(stated), [])])
-    unknown = [fact for fact in first if not further.has(fact, output)]
+    text = write_durations(_MARKER.sub("", output))
+    facts = [fact for fact in read_facts(text).facts if fact.is_vital]
+    unknown = [fact for fact in dict.fromkeys(facts) if not known.has(fact)]
+    values = [*known.list_values(), Operand(Decimal(len(_MARKER.findall(output))))] if unknown else []
+    unknown = [fact for fact in unknown if not _follows(fact, values, text)][:_MOST_UNKNOWN]
+    # "18 450 of 30 375, or 61 %": the second time, the answer states the sum that its share is of.
+    for _ in range(2 if unknown else 0):
+        stated = read_values(fact for fact in facts if fact not in unknown)
+        derived = {*islice(known.derive(stated, text), _MOST_DERIVED)}
+        unknown, before = [fact for fact in unknown if not _follows(fact, derived, text)], len(unknown)
+        if len(unknown) == before:
+            break
     found = [Unsourced(fact.shown, known.describe(fact)) for fact in unknown]
     return [*found, *(Unsourced(text, "") for text in _find_quotations(output, sources))]
 
@@ -77,26 +96,37 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
 class _Known:
     facts: list[tuple[Fact, str]]
     """Each fact of the sources, and the tool that stated it."""
-    numbers: list[Decimal]
-    derived: list[Decimal]
+    records: list[Record]
+    asked: str
+    """The task and other short texts that no tool returned."""
     digits: str
     """The digits of the sources, without what separates those of one telephone number."""
 
-    def has(self, fact: Fact, output: str) -> bool:
-        if any(_agree(fact, other) for other, _ in self.facts):
-            return True
-        written = _list_numbers(fact)
-        if not written:
-            return False
-        is_about = _is_about(fact, output)
-        if _DIGITS.sub("", fact.shown) in self.digits and len(_DIGITS.sub("", fact.shown)) >= _LONG:
-            return True
-        counted = Decimal(len(_MARKER.findall(output)))
-        values = [counted, *self.numbers, *self.derived]
-        # "4 degrees below zero" is -4.
-        return any(
-            is_rounded(abs(number), abs(value), is_about=is_about) for number in written for value in values
-        )
+    def has(self, fact: Fact) -> bool:
+        digits = _DIGITS.sub("", fact.shown)
+        is_part = fact.kind == "number" and len(digits) >= _LONG and digits in self.digits
+        return is_part or any(_agree(fact, other) for other, _ in self.facts)
+
+    def list_values(self) -> list[Operand]:
+        """Lists the numbers, those of years and of names too."""
+        values = [each for fact, _ in self.facts for each in list_readings(fact) if each.unit not in MOMENTS]
+        readings = [value for fact, _ in self.facts for value in fact.value.readings]
+        years = [str(day.year) for day in readings if isinstance(day, Day)]
+        names = [fact.shown for fact, _ in self.facts if fact.kind == "identifier"]
+        return [
+            *values,
+            *(Operand(Decimal(digits)) for digits in _NUMBER.findall(" ".join([*names, *years]))),
+        ]
+
+    def derive(self, stated: Sequence[Operand], output: str) -> Iterator[Operand]:
+        """Derives values from those that belong together, or that the answer and the task state."""
+        asked = read_facts(self.asked).facts
+        readings = [value for fact in [*asked, *read_facts(output).facts] for value in fact.value.readings]
+        # As a record writes them: 2026-03-05 and 15:00.
+        days = [f"{day.month:02}-{day.day:02}" for day in readings if isinstance(day, Day) and day.day]
+        times = [f"{time.hour:02}:{time.minute:02}" for time in readings if isinstance(time, Clock)]
+        marks = {*find_marks(f"{output}\n{self.asked}"), *readings, *days, *times}
+        return derive_values(self.records, read_values(asked), stated, marks)
 
     def describe(self, fact: Fact) -> str:
         same = [(other.shown, tool) for other, tool in self.facts if other.kind == fact.kind and tool]
@@ -108,22 +138,40 @@ class _Known:
 
 
 def _read_sources(sources: Sequence[Source]) -> _Known:
-    read = [(read_facts(separate_cells(source.text)), source.tool) for source in sources]
-    facts = [(fact, tool) for found, tool in read for fact in found.facts]
-    numbers = [number for fact, _ in facts for number in _list_numbers(fact)]
-    readings = [value for fact, _ in facts for value in fact.value.readings]
-    years = [Decimal(day.year) for day in readings if isinstance(day, Day) and day.year is not None]
-    names = [fact.shown for fact, _ in facts if fact.kind == "identifier"]
-    parts = [Decimal(digits) for name in names for digits in _NUMBER.findall(name)]
-    groups = [group for source in sources for group in list_groups(source.text)]
-    lengths = [length for source in sources if source.tool for length in list_lengths(source.text)]
-    derived = [*derive_numbers([*numbers, *lengths], groups), *list_spans(readings)]
-    joined = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
-    return _Known(facts, [*numbers, *years, *parts, *lengths], derived, joined)
+    facts: list[tuple[Fact, str]] = []
+    records: list[Record] = []
+    asked: list[str] = []
+    for at, source in enumerate(sources):
+        read = read_records(source.text, (at,))
+        facts += [(fact, source.tool) for fact in read_source(source.text, read)]
+        if source.tool or len(source.text) > _LONGEST_TASK or not (read and read[0].is_prose):
+            records += read
+        else:
+            asked.append(_MARKER.sub("", source.text))
+    digits = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
+    return _Known(facts, records, "\n".join(asked), digits)
 
 
-def _list_numbers(fact: Fact) -> list[Decimal]:
-    return [value for value in fact.value.readings if isinstance(value, Decimal)]
+def _follows(fact: Fact, values: Collection[Operand], output: str) -> bool:
+    """Returns whether a fact is one of the values, perhaps rounded, or in another unit."""
+    is_about = _is_about(fact, output)
+    return any(
+        # "4 degrees below zero" is -4, and nobody rounds an hour and a half to two hours without a word.
+        is_rounded(abs(written), abs(number), is_about=is_about)
+        and (value.unit != "s" or is_about or written % 1 or written == number)
+        for written, unit, _ in _list_written(fact)
+        for value in values
+        if value.unit != "%" or unit == "%"
+        for number in [scale_unit(value.value, value.unit, unit)]
+        if number is not None
+    )
+
+
+def _list_written(fact: Fact) -> list[Operand]:
+    readings = list(list_readings(fact))
+    # 2:25 may be a time of day, hours and minutes, or minutes and seconds.
+    spans = [Operand(each.value / size, "s") for each in readings if each.unit == "time" for size in (1, 60)]
+    return [*readings, *spans]
 
 
 def _agree(fact: Fact, other: Fact) -> bool:
@@ -133,8 +181,8 @@ def _agree(fact: Fact, other: Fact) -> bool:
 
 
 def _is_about(fact: Fact, output: str) -> bool:
-    at = output.find(fact.shown)
-    return at >= 0 and _ABOUT.search(output[max(0, at - _REACH) : at]) is not None
+    places = re.finditer(rf"(?<![\w.,]){re.escape(fact.shown)}", output)
+    return any(_ABOUT.search(output[max(0, at.start() - _REACH) : at.start()]) for at in places)
 
 
 def _find_quotations(output: str, sources: Sequence[Source]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Final
 
 CURRENCIES: Final = {
@@ -65,6 +66,26 @@ MEASURES: Final = {
 """The measure by each of its names, in lower case."""
 _AMBIGUOUS: Final = {"GBP", "lb"}
 """Both are called pounds."""
+_SCALES: Final = {
+    "ms": ("s", "0.001"), "min": ("s", "60"), "h": ("s", "3600"), "day": ("s", "86400"),
+    "week": ("s", "604800"), "µg": ("g", "1e-6"), "mg": ("g", "0.001"), "kg": ("g", "1000"),
+    "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"), "ml": ("l", "0.001"),
+    "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
+}  # fmt: skip
+"""The measures that another measure may stand for, with the number of it."""
+_MONEY: Final = "money"
+"""The unit of an amount whose currency is not known."""
+_MONEY_FIELDS: Final = (
+    "price", "cost", "costs", "fee", "fare", "rent", "salary", "revenue", "income", "budget",
+    "balance", "deposit", "refund", "preis", "kosten", "gebühr", "betrag", "miete", "umsatz",
+)  # fmt: skip
+_TIMES: Final = frozenset({"second", "minute", "hour", "day", "week", "month", "year"})
+"""As the name of a field, a single one tells when, and not how long."""
+_FIELD_UNITS: Final = {
+    **{name: unit for name, unit in (CURRENCIES | MEASURES).items() if name not in _TIMES},
+    **dict.fromkeys(_MONEY_FIELDS, _MONEY),
+    "pct": "%",
+}
 
 
 def match_any(names: Iterable[str]) -> str:
@@ -74,4 +95,27 @@ def match_any(names: Iterable[str]) -> str:
 
 def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
-    return first is None or second is None or first == second or {first, second} == _AMBIGUOUS
+    units = {first, second}
+    is_money = _MONEY in units and not units.isdisjoint(CURRENCIES.values()) and "%" not in units
+    return None in units or len(units) == 1 or units == _AMBIGUOUS or is_money
+
+
+def is_measured(unit: str | None) -> bool:
+    """Return whether a unit is known, and no share."""
+    return unit is not None and unit != "%"
+
+
+def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal | None:
+    """Return a value in another unit; None if the units measure different things."""
+    if agree_units(unit, target):
+        return value
+    (first, size), (second, other) = (_SCALES.get(each or "", (each, "1")) for each in (unit, target))
+    return value * Decimal(size) / Decimal(other) if first == second else None
+
+
+def read_field_unit(words: Sequence[str]) -> str | None:
+    """Return the unit that the words of a field's name state, such as EUR of total_eur; None if none."""
+    plain = words[: words.index("per")] if "per" in words else words
+    # "min" alone is a minimum, and a letter alone may be anything.
+    sure = [word for at, word in enumerate(plain) if at or (len(word) > 1 and word != "min")]
+    return next((_FIELD_UNITS[word] for word in sure[::-1] if word in _FIELD_UNITS), None)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
+from pydantic import ValidationError
+
 from evaluation import EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck, find_check, read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.sensitive.quoting import quote_text
+from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.errors import ContractFunctionError
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json, PlainContract
 
-ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
+ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | Mapping[str, object] | None]
 
 OBJECTIVE: Final = "objective"
 _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
@@ -52,6 +55,12 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
         ) from error
     if contract is None:
         return None
+    if isinstance(contract, Mapping):
+        try:
+            contract = EvaluationContract.model_validate(dict(contract))
+        except ValidationError as error:
+            problems = describe_errors(error, contract, list_field_paths(EvaluationContract), "contract")
+            raise ContractFunctionError(f"the contract function: {'; '.join(problems)}") from None
     if not isinstance(contract, EvaluationContract):
         raise ContractFunctionError(
             f"the contract function returned {format_repr(contract, 80)}; "

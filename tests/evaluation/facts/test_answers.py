@@ -1,10 +1,9 @@
 """Measures the search for facts without a source on answers over invented tool worlds.
 
-``answers.jsonl`` was written without knowledge of the rules. The world "stock" was not looked at while the
-rules were written; of the others the errors were read. Before that, 67 of 78 wrong facts were found in the
-six later worlds, and 14 of 90 right answers were refused, most of them because of tables in text. In
-the four last worlds, 14 of 23 and 7 of 40, before fractions, "the two" and shares of a sum in the answer were
-mended.
+``answers.jsonl`` was written before the rules that it measures, and its errors were read while they were
+written: it is a development set. The first fourteen worlds were written without knowledge of any rule; in the
+four last of them, 14 of 23 wrong facts were found at first, and 7 of 40 right answers refused. The twelve
+worlds of ``OWN`` are by the author of the present rules, before them.
 """
 
 import json
@@ -39,6 +38,8 @@ def count(worlds, *, right):
 
 
 LAST = ["ferry", "seedbank", "luthier", "observatory"]
+OWN = ["school", "invoice", "pharmacy", "sensor", "travel", "grades", "league", "medical", "recipe"]
+OWN += ["logistics", "bank", "charging"]
 LATER = ["clinic", "library", "energy", "sports", "hotel", "factory"]
 
 
@@ -47,10 +48,11 @@ LATER = ["clinic", "library", "energy", "sports", "hotel", "factory"]
     [
         (["stock"], 0.8, 0.03),
         (["shop", "train", "weather"], 0.8, 0.03),
-        (LATER, 0.8, 0.05),
-        (LAST, 0.6, 0.08),
+        (LATER, 0.9, 0.02),
+        (LAST, 0.8, 0.02),
+        (OWN, 0.8, 0.06),
     ],
-    ids=["held out", "looked at", "later", "last"],
+    ids=["stock", "first", "later", "last", "own"],
 )
 def test_wrong_facts_are_found_and_right_answers_are_left_alone(worlds, least_found, most_refused):
     found, wrong = count(worlds, right=False)

@@ -70,6 +70,49 @@ def test_parts_of_dates_and_identifiers_are_no_operands():
     assert find_unsourced("8 days", [Source("from 2026-03-05, order A-3", "get")])
 
 
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("It lasts 84 hours.", "From 16 June 2025, 06:00, until 19 June 2025, 18:00."),
+        ("It takes 3 h 15 min.", '{"start": "09:10", "end": "12:25"}'),
+        ("It takes an hour and a half.", '{"start": "2026-02-03T23:00", "end": "2026-02-04T00:30"}'),
+        ("It is open from 7:30-9 pm.", '{"from": "19:30", "to": "21:00"}'),
+        ("Two weeks.", '{"days": 14}'),
+        ("1.2 kg.", '{"weight_g": 1200}'),
+        ("It ends at 11:05.", '{"at": "10:40", "duration_min": 25}'),
+        ("7 places are left.", '{"places": 18, "booked": 11}'),
+        ("They cost 25.00 together.", '{"qty": 2, "price": 12.5}'),
+        ("The goal difference is +28.", '{"goals": "47:19"}'),
+    ],
+)
+def test_one_operation_follows_the_units_of_its_values(text, result):
+    assert find_unsourced(text, [Source("How much?"), Source(result, "get")]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("It is 35 minutes.", '{"price_eur": 20, "wait_min": 15}'),
+        ("It costs 37.50 euros.", '[{"id": "A", "price": 12.5}, {"id": "B", "qty": 3}]'),
+        ("There are 783 pieces.", '{"item": "LP-779", "left": 4}'),
+        ("It lasts 80 hours.", "From 16 June 2025, 06:00, until 19 June 2025, 18:00."),
+        ("It weighs 1.3 kg.", '{"weight_g": 1200}'),
+    ],
+)
+def test_values_that_do_not_belong_together_make_no_number(text, result):
+    assert find_unsourced(text, [Source("How much?"), Source(result, "get")])
+
+
+def test_the_number_of_a_step_in_the_context_is_no_operand():
+    sources = [Source("Step 4: search for it"), Source('{"total": 12}', "get")]
+
+    assert find_unsourced("It is 48.", sources)
+
+
+def test_an_infinite_number_in_a_result_breaks_nothing():
+    assert find_unsourced("It is 5.", [Source('{"a": 1e400, "b": -1e400, "c": 1e308}', "get")])
+
+
 def test_many_numbers_make_no_number_by_chance():
     numbers = " ".join(str(number) for number in range(1000, 1100, 2))
 

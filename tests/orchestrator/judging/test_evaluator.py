@@ -213,8 +213,8 @@ def broken_at(step_index, result):
         (ValueError("no idea"), "the contract function raised ValueError: no idea"),
         (SystemExit(3), "the contract function raised SystemExit: 3"),
         (
-            {"keywords": []},
-            "the contract function returned {'keywords': []}; return EvaluationContract(**fields) or None",
+            {"no_field": 1},
+            "the contract function: no_field: no field has this name",
         ),
         (True, "the contract function returned True; return an EvaluationContract or None"),
     ],
@@ -226,6 +226,12 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
     assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
     assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
     assert statuses(state) == ["validated"] * at
+
+
+def test_a_contract_function_may_return_a_dict():
+    state = of_one_step(step_contract=lambda step, index: {"checks": [{"check": "word_count", "max": 0}]})
+
+    assert set(statuses(state)) == {"failed"}
 
 
 def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run():

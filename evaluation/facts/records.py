@@ -1,0 +1,144 @@
+"""Reads the records in a text: the objects of JSON, the rows of a table, the sentences of prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from evaluation.facts.dates import Clock, Day
+from evaluation.facts.fact_reading import Fact, Value, read_facts
+from evaluation.facts.tables import read_table
+from evaluation.facts.units import read_field_unit
+from evaluation.texts.json_texts import parse_json
+
+_SENTENCE_END: Final = re.compile(r"\n+|(?<=[.!?;]) +")
+_PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+_AMOUNT: Final = re.compile(r"[^\w\s]? ?\d[\d.,'T:+-]*(?: ?[^\W\d_]{1,12}| ?[^\w\s])?")
+"""Matches a text that is an amount, a date or a time, and no name."""
+_FIELD_WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_LONGEST_PROSE: Final = 4_000
+_HOURS: Final = 24
+_LEAP_YEAR: Final = 2000
+LARGEST: Final = 10**15
+DAY_SECONDS: Final = 86_400
+MOMENTS: Final = frozenset({"date", "time", "moment"})
+"""The units of points in time."""
+
+
+class Operand(NamedTuple):
+    """A value with which one may calculate, its unit (None: any), and the words of its field's name.
+
+    A point in time has a unit of ``MOMENTS``, and counts seconds; a date without its year is one of 2000.
+    """
+
+    value: Decimal
+    unit: str | None = None
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Values that belong together. Records of one list differ in the last part of their path alone.
+
+    The values of a sentence belong together, too: prose is one record, with a leaf for each sentence.
+    """
+
+    path: tuple[int, ...]
+    leaves: Sequence[tuple[str, object]]
+    is_prose: bool = False
+
+    def list_values(self, *, has_texts: bool = True) -> list[Operand]:
+        """Lists the values with which one may calculate; numbers within longer texts are none."""
+        leaves = [(name or f"#{at}", leaf) for at, (name, leaf) in enumerate(self.leaves)]
+        return [each for name, leaf in leaves for each in self._read_leaf(name, leaf, has_texts=has_texts)]
+
+    def _read_leaf(self, name: str, leaf: object, *, has_texts: bool) -> list[Operand]:
+        words = _split_name(name)
+        if isinstance(leaf, Decimal):
+            return [Operand(leaf, read_field_unit(words), frozenset(words))]
+        is_read = has_texts and isinstance(leaf, str) and (self.is_prose or _AMOUNT.fullmatch(leaf))
+        return read_values(read_facts(str(leaf)).facts, words) if is_read else []
+
+
+def read_records(text: str, path: tuple[int, ...]) -> list[Record]:
+    """Reads the records of a text in order; long prose has no values."""
+    if values := parse_json(text)[:1]:
+        return sorted(_walk(values[0], path), key=lambda record: record.path)
+    if rows := read_table(text):
+        head = rows[0] if not any(map(_PLAIN.fullmatch, rows[0])) else [""] * len(rows[0])
+        cells = [[Decimal(cell) if _PLAIN.fullmatch(cell) else cell for cell in row] for row in rows]
+        return [
+            Record((*path, 0, at), [*zip(head, row, strict=True)])
+            for at, row in enumerate(cells)
+            if row != head
+        ]
+    sentences = _SENTENCE_END.split(text) if len(text) <= _LONGEST_PROSE else []
+    return [Record(path, [("", each) for each in sentences], is_prose=True)]
+
+
+def read_source(text: str, records: Sequence[Record]) -> list[Fact]:
+    """Reads the facts of a text with these records; the names of fields say the units of their numbers."""
+    if not records or records[0].is_prose:
+        return read_facts(text).facts
+    leaves = [leaf for record in records for leaf in record.leaves]
+    numbers = dict.fromkeys(
+        (leaf, read_field_unit(_split_name(name))) for name, leaf in leaves if isinstance(leaf, Decimal)
+    )
+    texts = dict.fromkeys(each for leaf in leaves for each in leaf if isinstance(each, str))
+    facts = [Fact("number", str(value), Value(frozenset([value]), unit)) for value, unit in numbers]
+    return [*facts, *read_facts(" ;\n".join(texts)).facts]
+
+
+def _walk(root: object, path: tuple[int, ...]) -> Iterator[Record]:
+    waiting = [(path, "", root if isinstance(root, dict | list) else [root])]
+    while waiting:
+        here, name, value = waiting.pop()
+        items = [*value.items()] if isinstance(value, dict) else [(name, each) for each in value]
+        leaves = [(key, _read_scalar(each)) for key, each in items if not isinstance(each, dict | list)]
+        yield from [Record(here, leaves)] if leaves else []
+        inner = [(key, each) for key, each in items if isinstance(each, dict | list)]
+        waiting += [((*here, at), key, each) for at, (key, each) in enumerate(inner)]
+
+
+def _read_scalar(value: object) -> object:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
+    return Decimal(str(value)) if is_number else value
+
+
+@lru_cache(1024)
+def _split_name(name: str) -> tuple[str, ...]:
+    return tuple(map(str.lower, _FIELD_WORD.findall(name)))
+
+
+def read_values(facts: Iterable[Fact], names: Iterable[str] = ()) -> list[Operand]:
+    """Reads the numbers and points in time; each date with a time if there are as many of both."""
+    values = [each._replace(names=each.names.union(names)) for fact in facts for each in list_readings(fact)]
+    days, times = ([each for each in values if each.unit == unit] for unit in ("date", "time"))
+    if len(days) != len(times):
+        return values
+    moments = [
+        Operand(day.value + time.value, "moment", day.names) for day, time in zip(days, times, strict=True)
+    ]
+    return [*(each for each in values if each.unit not in MOMENTS), *moments]
+
+
+def list_readings(fact: Fact) -> Iterator[Operand]:
+    """Yields the readings of a fact with which one may calculate."""
+    for reading in fact.value.readings:
+        # 81 % are no 0.81 here.
+        if isinstance(reading, Decimal) and not (
+            fact.value.unit == "%" and reading * 100 in fact.value.readings
+        ):
+            yield Operand(reading, fact.value.unit, frozenset(fact.around))
+        if isinstance(reading, Day) and reading.day:
+            day = date(reading.year or _LEAP_YEAR, reading.month, reading.day)
+            yield Operand(Decimal(day.toordinal() * DAY_SECONDS), "date")
+        if isinstance(reading, Clock):
+            yield Operand(Decimal(reading.hour * 3600 + reading.minute * 60 + (reading.second or 0)), "time")
+            # 47:19 is a score.
+            yield from [Operand(Decimal(number)) for number in reading[:2] if reading.hour >= _HOURS]
