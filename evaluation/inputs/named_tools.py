@@ -60,9 +60,7 @@ def _list_expected(
 ) -> Iterator[NamedTools]:
     for place, action in enumerate(actions):
         path = f"{field}[{place}]"
-        if action.in_any_order:
-            yield from _list_expected(action.in_any_order, f"{path}.in_any_order", rules)
-        elif action.kind in {None, "tool"}:
+        if action.kind in {None, "tool"}:
             is_required = not action.optional and all(_is_compared(name, rules) for name in action.names)
             yield NamedTools(path, tuple(sorted(action.names)), is_required)
 

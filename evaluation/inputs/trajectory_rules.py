@@ -53,28 +53,18 @@ class ExpectedAction(InputModel):
     """Whether the action may be missing."""
     any_of: list[NamedAction] = Field(default_factory=list)
     """Alternatives in place of ``name``; one of them is enough."""
-    in_any_order: list[NamedAction] = Field(default_factory=list)
-    """A group of actions in place of ``name``; they may come in any order among themselves."""
 
     @model_validator(mode="after")
     def _require_name(self) -> Self:
-        if (self.name is not None) + bool(self.any_of) + bool(self.in_any_order) != 1:
-            raise ValueError("an expected action needs one of 'name', 'any_of' and 'in_any_order'")
+        if (self.name is not None) is bool(self.any_of):
+            raise ValueError("an expected action needs either 'name' or 'any_of'")
         return self
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the action and of all actions within."""
-        inner = [name for action in (*self.any_of, *self.in_any_order) for name in action.names]
+        inner = [name for action in self.any_of for name in action.names]
         return frozenset(inner if self.name is None else [self.name, *inner])
-
-    @model_validator(mode="after")
-    def _require_plain_group(self) -> Self:
-        if self.in_any_order and self.model_fields_set != {"in_any_order"}:
-            raise ValueError("a group 'in_any_order' has no fields of its own; give them to its actions")
-        if any(inner.in_any_order for inner in (*self.any_of, *self.in_any_order)):
-            raise ValueError("a group 'in_any_order' stands in the list of expected actions, not within one")
-        return self
 
 
 NamedAction: TypeAlias = Annotated[

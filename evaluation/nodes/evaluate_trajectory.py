@@ -14,7 +14,7 @@ from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, Trajectory
 from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, Score, build_group, group_status
 from evaluation.results.state import EvaluationState
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import as_list
 
 
 def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
@@ -67,14 +67,9 @@ def _score_collaboration(
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
         state["actual_trajectory"],
-        [member for item in state["expected_trajectory"] for member in _list_members(item)],
+        state["expected_trajectory"],
         [str(name) for name in plan] if isinstance(plan, list) else None,
         rules,
         {name: thresholds[name] for name in COLLABORATION_METRICS if name in thresholds},
         lambda action: sum(fits_step(step, action, rules) for step in steps),
     )
-
-
-def _list_members(item: JsonObject) -> Iterable[JsonObject]:
-    members = as_list(item.get("in_any_order")) or [item]
-    return [{"name": member} if isinstance(member, str) else as_object(member) for member in members]

@@ -18,8 +18,6 @@ class ExpectedStep(NamedTuple):
     patterns: tuple[ExpectedAction, ...]
     """Actions with a name; a property that is None may have any value."""
     optional: bool = False
-    group: int | None = None
-    """Neighbouring steps of one group may come in any order."""
 
     @property
     def name(self) -> str:
@@ -28,17 +26,9 @@ class ExpectedStep(NamedTuple):
 
 
 def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
-    """Read ``expected_trajectory``.
-
-    Each alternative in ``any_of`` takes over what it does not set itself; a group without order becomes
-    several steps.
-    """
-    actions = [ExpectedAction.model_validate(item) for item in items]
-    return [
-        ExpectedStep(tuple(_read_patterns(member)), member.optional, index if action.in_any_order else None)
-        for index, action in enumerate(actions)
-        for member in action.in_any_order or [action]
-    ]
+    """Read ``expected_trajectory``; each alternative in ``any_of`` takes over what it does not set itself."""
+    actions = map(ExpectedAction.model_validate, items)
+    return [ExpectedStep(tuple(_read_patterns(action)), action.optional) for action in actions]
 
 
 def _read_patterns(action: ExpectedAction) -> Iterator[ExpectedAction]:

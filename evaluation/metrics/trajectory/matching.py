@@ -133,7 +133,7 @@ class _Pairs:
 
     @classmethod
     def of(cls, steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules) -> Self:
-        candidates, order = find_candidates(steps, actions, rules), ActionOrder.of(steps, actions)
+        candidates, order = find_candidates(steps, actions, rules), ActionOrder.of(actions)
         required = [index for index, step in enumerate(steps) if not step.optional]
         optional = [index for index, step in enumerate(steps) if step.optional]
         in_order = order.assign_in_order(candidates, required)

@@ -25,13 +25,13 @@ PROBLEMS = [
     ),
     (
         lambda: EvaluationContract(expected_trajectory=["a", {"args": {}}]),
-        "expected_trajectory[1]: an expected action needs one of 'name', 'any_of' and 'in_any_order'",
+        "expected_trajectory[1]: an expected action needs either 'name' or 'any_of'",
     ),
     (Rubric, "criteria: is missing; add it"),
     (lambda: Scale(min=3, max=3), "Scale: a scale needs min < max, not 3 and 3"),
     (lambda: ContentRule(pattern="(?=a)"), 'pattern: the pattern "(?=a)" cannot be used'),
     (lambda: ArgumentRule(match="named"), "ArgumentRule: match 'named' needs 'names'"),
-    (ExpectedAction, "ExpectedAction: an expected action needs one of 'name', 'any_of' and 'in_any_order'"),
+    (ExpectedAction, "ExpectedAction: an expected action needs either 'name' or 'any_of'"),
     (AgentRun, "AgentRun: a run needs 'final_output', 'tool_calls', 'messages' or 'error'"),
     (EvaluationCase, "agent_run: is missing; add it"),
 ]

@@ -85,7 +85,7 @@ REFUSED = {
     ),
     "an expected action that is two": (
         {"agent_run": RUN, "expected_trajectory": [{"name": "a", "any_of": ["b"]}]},
-        "one of 'name', 'any_of' and 'in_any_order'",
+        "either 'name' or 'any_of'",
     ),
     "two values for one quantity": (
         {"agent_run": {**RUN, "latency_ms": 5}, "run_metadata": {"latency_ms": 6}},

@@ -123,8 +123,6 @@ def _format_calls(calls):
 def _format_call(call):
     if isinstance(call, str):
         return call
-    if "in_any_order" in call:
-        return f"{{{_format_calls(call['in_any_order'])}}}"
     name = call.get("name") or " or ".join(_format_call(alternative) for alternative in call["any_of"])
     args = call.get("args")
     shown = "" if args is None else f"({args if isinstance(args, str) else _format_args(args)})"

@@ -49,7 +49,6 @@ WRONG = {
     "must_call": {"must_call": ["serach"]},
     "checks[0].tool": {"checks": [{"check": "tool_calls", "tool": "serach", "max": 0}]},
     "expected_trajectory[1]": {"expected_trajectory": ["pay", "serach"]},
-    "expected_trajectory[0].in_any_order[0]": {"expected_trajectory": [{"in_any_order": ["serach", "pay"]}]},
     "expected_trajectory[0]": {"expected_trajectory": [{"any_of": ["pay", "serach"]}]},
     "trajectory.forbidden_tools": {"trajectory": {"forbidden_tools": ["serach"]}},
     "trajectory.ignored_tools": {"trajectory": {"ignored_tools": ["serach"]}},
