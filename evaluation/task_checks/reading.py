@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from evaluation.texts.number_words import count_function_words
+
 _TABLE: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
 )
@@ -27,14 +29,9 @@ def any_of(name: str) -> str:
     return "|".join(map(re.escape, _TABLE[name]))
 
 
-_GERMAN_WORDS: Final = re.compile(rf"\b(?:{any_of('german_words')})\b")
-_ENGLISH_WORDS: Final = re.compile(rf"\b(?:{any_of('english_words')})\b")
-
-
 def find_language(text: str) -> str | None:
     """Returns ``en`` or ``de``, whichever has more function words; None if a sentence has neither's."""
-    folded = text.lower()
-    german, english = len(_GERMAN_WORDS.findall(folded)), len(_ENGLISH_WORDS.findall(folded))
+    german, english = count_function_words(text)
     if not german and not english and len(text.split()) >= _SENTENCE:
         return None
     return "de" if german > english else "en"

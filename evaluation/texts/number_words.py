@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import zip_longest
+from pathlib import Path
 from typing import Final
 
 from text_to_num import alpha2digit
@@ -14,30 +16,10 @@ from evaluation.texts.numbers import read_amounts, write_minus, write_powers
 
 _DIGIT: Final = re.compile(r"\d")
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
-_GERMAN: Final = frozenset(
-    {
-        "der",
-        "die",
-        "das",
-        "und",
-        "ist",
-        "sind",
-        "nicht",
-        "ein",
-        "eine",
-        "einen",
-        "mit",
-        "für",
-        "von",
-        "zu",
-        "im",
-    }
-    | {"am", "wird", "auf", "sie", "ich", "wir", "ihr", "ihre", "hat", "es", "den", "dem", "haben", "kostet"}
+_FUNCTION_WORDS: Final[Mapping[str, list[str]]] = json.loads(
+    Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
 )
-_ENGLISH: Final = frozenset(
-    {"the", "and", "is", "are", "not", "a", "an", "with", "for", "of", "to", "in", "on", "at", "will", "your"}
-    | {"you", "it", "i", "we", "has", "have", "be", "was", "costs"}
-)
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _CUT: Final = "\x1f"
 _PART: Final = re.compile(r".{1,1999}(?:[.!?;\n]\s|\Z)|.{1,1999}(?:\s|\Z)|.{1,2000}", re.DOTALL)
 """At most 2,000 characters, to the end of a sentence if there is one."""
@@ -82,12 +64,18 @@ def _spell_words(text: str) -> tuple[str, bytearray]:
 
 
 def _convert_words(text: str) -> str:
-    words = set(text.lower().split())
-    german, english = len(words & _GERMAN), len(words & _ENGLISH)
+    german, english = count_function_words(text)
     converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
         converted = _convert_in_parts(text, "de")
     return write_minus(converted)
+
+
+def count_function_words(text: str) -> tuple[int, int]:
+    """Count the different German and English function words of a text, which tell its language."""
+    words = {*_LETTERS.findall(text.lower())}
+    german, english = (len(words.intersection(_FUNCTION_WORDS[name])) for name in ("german", "english"))
+    return german, english
 
 
 def _convert_in_parts(text: str, language: str) -> str:
