@@ -53,7 +53,8 @@ from benchmarks.measuring import (
 )
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.inputs.trajectory_rules import MatchMode
-from evaluation.metrics.trajectory import expected_steps, match_trajectory
+from evaluation.metrics.trajectory.expected_steps import expected_steps
+from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 

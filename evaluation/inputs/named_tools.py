@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
+from evaluation.inputs.trajectory_rules import TrajectoryRules
 
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
@@ -42,10 +42,7 @@ def list_named_tools(contract: EvaluationContract) -> Iterator[NamedTools]:
             yield NamedTools(f"checks[{place}].tool", (check.tool,), is_required=True, only_reads=True)
         if isinstance(check, ToolCalls):
             yield NamedTools(f"checks[{place}].tool", (check.tool,), bool(check.exactly or check.min))
-    is_optional = contract.trajectory_match_mode in _OPTIONAL_MODES
-    expected = contract.expected_trajectory or ()
-    for each in _list_expected(expected, "expected_trajectory", contract.trajectory):
-        yield NamedTools(each.field, each.names) if is_optional else each
+    yield from _list_expected(contract)
     for name in contract.must_call:
         yield NamedTools("must_call", (name,), is_required=True)
     for field in _TRAJECTORY_LISTS:
@@ -55,14 +52,13 @@ def list_named_tools(contract: EvaluationContract) -> Iterator[NamedTools]:
         yield NamedTools(f"audit.rules[{place}].forbidden_tools", tuple(rule.forbidden_tools or ()))
 
 
-def _list_expected(
-    actions: Sequence[ExpectedAction], field: str, rules: TrajectoryRules
-) -> Iterator[NamedTools]:
-    for place, action in enumerate(actions):
-        path = f"{field}[{place}]"
+def _list_expected(contract: EvaluationContract) -> Iterator[NamedTools]:
+    is_partial = contract.trajectory_match_mode in _OPTIONAL_MODES
+    for place, action in enumerate(contract.expected_trajectory or ()):
         if action.kind in {None, "tool"}:
-            is_required = not action.optional and all(_is_compared(name, rules) for name in action.names)
-            yield NamedTools(path, tuple(sorted(action.names)), is_required)
+            names, is_optional = tuple(sorted(action.names)), is_partial or action.optional
+            is_required = not is_optional and all(_is_compared(name, contract.trajectory) for name in names)
+            yield NamedTools(f"expected_trajectory[{place}]", names, is_required)
 
 
 def _is_compared(name: str, rules: TrajectoryRules) -> bool:

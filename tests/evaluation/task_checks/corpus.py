@@ -17,7 +17,7 @@ from zlib import crc32
 
 from evaluation.checks import CHECKS, Check, read_checks
 from evaluation.errors import ContractError
-from evaluation.task_checks import DerivedChecks, derive_checks
+from evaluation.task_checks.derivation import DerivedChecks, derive_checks
 from tests.evaluation.checks.ifeval import PROMPTS, to_checks
 from tests.evaluation.task_checks.labels import JUDGED
 from tests.evaluation.task_checks.scoring import Score, add, compare

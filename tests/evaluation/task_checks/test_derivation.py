@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.checks import CheckContext
-from evaluation.task_checks import derive_checks
+from evaluation.task_checks.derivation import derive_checks
 
 
 def derive(task):

@@ -1,8 +1,8 @@
 """Short names for actions, steps and matches."""
 
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
-from evaluation.metrics.trajectory import match_trajectory
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
+from evaluation.metrics.trajectory.matching import match_trajectory
 from tests.evaluation.actions import observed
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES
-from evaluation.metrics.trajectory import expected_steps
+from evaluation.metrics.trajectory.expected_steps import expected_steps
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])

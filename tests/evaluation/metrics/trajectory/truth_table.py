@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory import expected_steps, match_trajectory
+from evaluation.metrics.trajectory.expected_steps import expected_steps
+from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
