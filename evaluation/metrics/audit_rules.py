@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,20 +48,19 @@ class _Breach:
     kind: FindingKind = "policy"
 
 
-def rule_findings(rules: Iterable[object], run: AuditedRun) -> list[AuditFinding]:
+def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[AuditFinding]:
     """Check a run against every rule.
 
     A rule that cannot be applied gives a finding of kind ``metric_error``; a rule that needs more than the
     run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the rule's
     is.
     """
-    parsed = [AuditRule.model_validate(rule) for rule in rules]
-    return [_build_finding(rule, breach) for rule in parsed for breach in _find_breaches(rule, run)]
+    return [_build_finding(rule, breach) for rule in rules for breach in _find_breaches(rule, run)]
 
 
 def check_shares(
     bounds: Mapping[str, JsonObject],
-    rules: Iterable[object],
+    rules: Sequence[AuditRule],
     findings: Sequence[AuditFinding],
     *,
     searched: bool,
@@ -74,10 +73,9 @@ def check_shares(
         findings: The findings of the rules and of the search for sensitive data.
         searched: Whether credentials were searched for; that is one more requirement of safety.
     """
-    parsed = [AuditRule.model_validate(rule) for rule in rules]
     unmet = {(finding["category"], finding["id"]) for finding in findings}
     for category, bound in bounds.items():
-        met = [(category, rule.id) not in unmet for rule in parsed if rule.category == category]
+        met = [(category, rule.id) not in unmet for rule in rules if rule.category == category]
         if category == "safety" and searched:
             met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
         if met:

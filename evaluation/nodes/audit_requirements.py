@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
-
 from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
 from evaluation.metrics.audit_rules import AuditedRun, check_shares, rule_findings
 from evaluation.metrics.exposure import exposure_findings
@@ -14,22 +11,19 @@ from evaluation.results.findings import AuditFinding, build_finding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.scanner import build_search
 from evaluation.sensitive.spans import Category
-from evaluation.values import JsonObject, as_list, as_object
-
-_DEFAULT = AuditRules()
+from evaluation.values import JsonObject, as_object
 
 
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
-    audit = as_object(state["contract"].get("audit"))
-    rules = as_list(audit.get("rules"))
-    breaches = rule_findings(rules, _build_audited_run(state)) if rules else []
+    audit = AuditRules.model_validate(state["contract"].get("audit", {}))
+    breaches = rule_findings(audit.rules, _build_audited_run(state)) if audit.rules else []
     findings = [*breaches, *_find_exposures(state, audit, plugins)]
-    resources = as_object(state["run_metadata"].get("resources"))
-    bounds = {name: bound for name, bound in state["thresholds"].items() if name not in resources}
-    bounds = {name: bounds[name] for name in AUDIT_METRICS if name in bounds}
-    searched = audit.get("credentials") != "off"
-    return {"audit_findings": [*findings, *check_shares(bounds, rules, findings, searched=searched)]}
+    thresholds = state["thresholds"]
+    asked = thresholds.keys() - as_object(state["run_metadata"].get("resources")).keys()
+    bounds: dict[str, JsonObject] = {name: thresholds[name] for name in AUDIT_METRICS if name in asked}
+    searched = audit.credentials != "off"
+    return {"audit_findings": [*findings, *check_shares(bounds, audit.rules, findings, searched=searched)]}
 
 
 def _build_audited_run(state: EvaluationState) -> AuditedRun:
@@ -41,17 +35,15 @@ def _build_audited_run(state: EvaluationState) -> AuditedRun:
     )
 
 
-def _find_exposures(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> list[AuditFinding]:
+def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins) -> list[AuditFinding]:
     # The quick test covers the whole case, but only with the built-in search.
     if not (state.get("may_be_sensitive", True) or plugins.recognizers):
         return []
-    reactions = {
-        "credential": audit.get("credentials", _DEFAULT.credentials),
-        "personal": audit.get("personal_data", _DEFAULT.personal_data),
-    }
+    reactions: dict[Category, Reaction]
+    reactions = {"credential": audit.credentials, "personal": audit.personal_data}
     failures: dict[str, str] = {}
     search = build_search(plugins.recognizers, failures)
-    findings = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
+    findings = exposure_findings(state["agent_run"], reactions, search)
     return [*findings, *(_report_failure(name, cause) for name, cause in failures.items())]
 
 

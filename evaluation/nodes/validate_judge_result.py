@@ -67,16 +67,9 @@ def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> 
         "status": "scored",
         "passed": all(outcome["passed"] for outcome in outcomes),
         "rubric": rubric.name,
-        "score": score.score,
         "pass_score": rubric.lowest_passing,
-        "scale": {"min": rubric.scale.min, "max": rubric.scale.max},
-        "criteria": dict(score.criteria),
-        "rationale": score.rationale,
-        "concerns": list(score.concerns),
-        "recommended_action": score.recommended_action,
-        "repaired": score.repaired,
-        "unseen": score.unseen,
-        "details": dict(score.details),
+        "scale": rubric.scale.model_dump(),
+        **score.model_dump(exclude={"usage", "objection"}),
         "checks": outcomes,
     }
     return {"judge_result": result}

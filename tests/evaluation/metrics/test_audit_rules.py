@@ -3,6 +3,7 @@ import re
 import pytest
 
 from evaluation.checks import CheckContext
+from evaluation.inputs.contract import AuditRule
 from evaluation.inputs.messages import assistant_parts
 from evaluation.metrics.audit_rules import AuditedRun, rule_findings
 from evaluation.metrics.exposure import exposure_findings
@@ -24,7 +25,7 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), messages=Non
     parts = tuple(map(tuple, assistant_parts(messages)))
     context = CheckContext(output or "", has_output=output is not None, messages=parts)
     audited = AuditedRun(context, messages, [*actions])
-    return rule_findings([{"id": "rule", **rule}], audited)
+    return rule_findings([AuditRule.model_validate({"id": "rule", **rule})], audited)
 
 
 @pytest.mark.parametrize(
