@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
+from evaluation.checks.language import LANGUAGES
 from evaluation.task_checks.abstention import Fields, Finding
 from evaluation.task_checks.amounts import NUMBER, read_number
-from evaluation.task_checks.reading import BRACKETED, LANGUAGES, QUOTED, SEPARATOR, Reading
+from evaluation.task_checks.reading import BRACKETED, QUOTED, SEPARATOR, Reading
 
 Rule: TypeAlias = Callable[[re.Match[str], int, Reading], Fields | None]
 _KEY: Final = rf"(?:{QUOTED}|[a-z][\w-]*)"
@@ -28,7 +29,8 @@ _PARTS: Final = re.compile(
     rf"|answers?|jokes?|texts?|poems?)\b"
     r"|\b(?P<two>both|the two)\b"
 )
-_LANGUAGE: Final = "|".join(LANGUAGES)
+_CODES: Final = {name.lower(): code for code, name in LANGUAGES.items()}
+_LANGUAGE: Final = "|".join(_CODES)
 _DEEP: Final = re.compile(r"\b(?:each|every|objects|array|list)\b")
 
 
@@ -52,7 +54,7 @@ def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
 
 
 def _read_language(match: re.Match[str], _: int, __: Reading) -> Fields:
-    return {"check": "language", "code": LANGUAGES[match["language"]]}
+    return {"check": "language", "code": _CODES[match["language"]]}
 
 
 def _read_quotes(match: re.Match[str], _: int, __: Reading) -> Fields:

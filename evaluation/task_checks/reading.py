@@ -14,8 +14,6 @@ from evaluation.texts.number_words import count_function_words
 _TABLE: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
 )
-LANGUAGES: Final[Mapping[str, str]] = _TABLE["languages"]
-"""The codes of languages by their English names in small letters."""
 NUMBERS: Final[Mapping[str, int]] = _TABLE["numbers"]
 """Numbers by their words."""
 _GERMAN: Final[Mapping[str, str]] = _TABLE["german"]
