@@ -17,8 +17,10 @@ from evaluation.results.state import EvaluationState
 from evaluation.values import as_list
 
 
-def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
+    if plugins.leaves_out("trajectory"):
+        return {"trajectory_metrics": build_group({}, [*list_tool_outcomes(state["check_results"])])}
     contract_rules = state["contract"].get("trajectory")
     rules = TrajectoryRules.model_validate(contract_rules) if contract_rules else DEFAULT_RULES
     steps = expected_steps(state["expected_trajectory"])

@@ -11,6 +11,7 @@ from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, 
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.inputs.trajectory_rules import TrajectoryRules
+from evaluation.metrics.chosen_metrics import leave_out_demands
 from evaluation.metrics.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
@@ -58,7 +59,7 @@ def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
         return _reject(case_read, plugins)
     if problems := [*find_threshold_problems(case_read.case)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
-    prepared = _fill_state(case_read)
+    prepared = leave_out_demands(_fill_state(case_read), plugins)
     return _add_checks(prepared, plugins) if plugins.checks else prepared
 
 
