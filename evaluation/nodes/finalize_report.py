@@ -14,6 +14,8 @@ from evaluation.results.report import SCHEMA_VERSION, EvaluationReportDict
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name
+from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.spans import Span
 from evaluation.values import JsonObject, as_list, as_object
 
 _METRICS: Final = frozenset(
@@ -144,4 +146,12 @@ def _count_checks(state: EvaluationState) -> str:
 def _build_evidence(state: EvaluationState) -> list[object]:
     if "final_output" not in state["agent_run"]:
         return []
-    return [{"of": "final_output", **build_excerpt(state["actual_output"])}]
+    output = state["actual_output"]
+    # Nothing is found in a part of a case in which there is nothing.
+    is_harmless = state["agent_run"]["final_output"] == output and not state.get("may_be_sensitive", True)
+    search = _find_nothing if is_harmless else find_sensitive
+    return [{"of": "final_output", **build_excerpt(output, search=search)}]
+
+
+def _find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
+    return ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypeAlias, get_args
@@ -194,16 +193,13 @@ def build_group(
     """
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
     scored = {name: score for name, score in scores.items() if name not in unscored}
+    statuses = [*(score["status"] for score in unscored.values()), *["scored"] * len(scored)]
     return {
         **scored,
         **facts,
         "status": group_status(scores),
         "passed": _all_passed(checks),
-        "counts": {
-            **dict.fromkeys(OUTCOME_STATUSES, 0),
-            **Counter(reason["status"] for reason in unscored.values()),
-            "scored": len(scored),
-        },
+        "counts": {status: statuses.count(status) for status in OUTCOME_STATUSES},
         "unscored": unscored,
         "checks": list(checks),
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
 from pydantic import BaseModel
-from pydantic_core import to_jsonable_python
+from pydantic_core import from_json, to_jsonable_python
 
 from agents.parsing.loose_json import replace_surrogates
 from evaluation.sensitive.quoting import shorten
@@ -26,7 +26,7 @@ def copy_json(value: object) -> tuple[object, str] | None:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_to_json)
         # Models write lone surrogates when they cut an emoji, and UTF-8 cannot hold them.
         text = replace_surrogates(text)
-        plain: object = json.loads(text)
+        plain: object = from_json(text)
     except (TypeError, ValueError, RecursionError):
         return None
     # A text with few brackets is not deep, and counting them is cheap.
