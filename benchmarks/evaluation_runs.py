@@ -142,6 +142,11 @@ def plain_case(run: Run) -> Json:
     return run.case
 
 
+def trajectory_case(run: Run) -> Json:
+    """Ask for the trajectory alone."""
+    return {name: run.case[name] for name in ("input", "case_id", "agent_run", "expected_trajectory")}
+
+
 def rich_case(run: Run) -> Json:
     """Add content rules, a plan, tool results and a baseline."""
     calls = [{**call, "result": {"status": "ok", "total": 12.5}, "latency_ms": 40.0} for call in run.calls]

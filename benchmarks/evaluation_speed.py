@@ -4,7 +4,7 @@ Rows: ``evaluate_many``, the matching of trajectories alone, the graph against a
 libraries that are installed. Then the peak memory of a stream.
 
     uv run python -m benchmarks.evaluation_speed
-    uv run --with agentevals --with deepeval --with google-adk --with rouge-score \
+    EVALUATION_DATA=FOLDER uv run --with agentevals --with deepeval --with google-adk --with rouge-score \
         --with pydantic-evals python -m benchmarks.evaluation_speed
 
 Always exits with 0; the words pass and FAIL are for people.
@@ -13,6 +13,8 @@ Always exits with 0; the words pass and FAIL are for people.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import random
 import resource
 import subprocess
@@ -20,7 +22,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +37,7 @@ from benchmarks.evaluation_runs import (
     plain_case,
     repeated_runs,
     rich_case,
+    trajectory_case,
 )
 from benchmarks.measuring import (
     Job,
@@ -51,12 +54,15 @@ from benchmarks.measuring import (
     spread_of,
     warm_up,
 )
+from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.inputs.trajectory_rules import MatchMode
 from evaluation.metrics.trajectory.expected_steps import expected_steps
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Plugins
+from evaluation.plugins import MetricChoice, Plugins
+from evaluation.statistics.means import paired_difference
+from examples.tau_bench import make_case as make_airline_case
 
 NODES: Final = 9
 """Nodes on the path of the graph without a judge."""
@@ -65,18 +71,45 @@ GRAPH_TARGET: Final = 1.15
 MEMORY_TARGET: Final = 1.05
 
 MANY: Final = "evaluate_many, one process"
+TRAJECTORY: Final = "  trajectory alone, with report"
 SINGLE: Final = "evaluate, case by case"
 GRAPH: Final = "graph, invoke"
 IDLE: Final = f"LangGraph of {NODES} idle nodes, invoke"
+PEER_TARGETS: Final = (
+    (MANY, "pydantic-evals, exact trajectory", 0.25),
+    (TRAJECTORY, "pydantic-evals, exact trajectory", 0.45),
+    (TRAJECTORY, "agentevals, trajectory, unordered", 1.0),
+)
+"""Our row, the peer's, and the least share of its rate. The row of pydantic-evals compares one output."""
 
 
-def prepare_many(make_case: Callable[[Run], Json]) -> Callable[[int], Job]:
+def prepare_many(make_case: Callable[[Run], Json], metrics: MetricChoice = "all") -> Callable[[int], Job]:
     def prepare(count: int) -> Job:
         runs = new_runs(count)
         cases = [make_case(run) for run in runs]
         return lambda: sum(
             report.metrics.trajectory["passed"] is run.agrees
-            for run, report in zip(cycle(runs), evaluate_many(islice(cycle(cases), count)), strict=False)
+            for run, report in zip(
+                cycle(runs), evaluate_many(islice(cycle(cases), count), metrics=metrics), strict=False
+            )
+        )
+
+    return prepare
+
+
+def prepare_airline(metrics: MetricChoice) -> Callable[[int], Job]:
+    """Evaluate recorded runs of tau-bench, whose contract gives the official verdict for each."""
+
+    def prepare(count: int) -> Job:
+        file = find_runs()
+        assert file is not None
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        runs = [(make_airline_case(run), run["reward"] == 1.0) for run in recorded]
+        rewards = cycle([reward for _, reward in runs]) if metrics == "all" else repeat(None)
+        cases = islice(cycle([case for case, _ in runs]), count)
+        return lambda: sum(
+            reward is None or (report.status in {"passed", "warning"}) is reward
+            for report, reward in zip(evaluate_many(cases, metrics=metrics), rewards, strict=False)
         )
 
     return prepare
@@ -150,6 +183,7 @@ ROWS: Final = (
     Subject(MANY, prepare_many(plain_case), 2_000),
     Subject("  with content rules, plan, baseline", prepare_many(rich_case), 2_000),
     Subject("  with personal data in each run", prepare_many(personal_case), 1_000),
+    Subject(TRAJECTORY, prepare_many(trajectory_case, "trajectory"), 2_000),
     Subject(SINGLE, prepare_single, 2_000),
     Subject(GRAPH, prepare_graph, 150),
     Subject(IDLE, prepare_idle_graph, 150),
@@ -158,6 +192,12 @@ ROWS: Final = (
         for mode, kind, _ in MATCHED
     ),
 )
+
+AIRLINE: Final = (
+    Subject("airline runs of tau-bench", prepare_airline("all"), 200),
+    Subject("  their trajectories alone", prepare_airline("trajectory"), 200),
+)
+"""Measured if EVALUATION_DATA is set."""
 
 NamedSamples = dict[str, list[Sample]]
 
@@ -177,16 +217,19 @@ def print_ratios(samples: NamedSamples) -> None:
     """Print how many times as fast as each peer we are: the whole evaluation, and the part that matches."""
     peers = [peer.name for peer in PEERS if peer.name in samples]
     if peers:
-        print(
-            f"\n{'Times as fast as the peer':41}{'evaluate_many':>15}{'best':>8}{'same part':>15}{'best':>8}"
-        )
+        print(f"\n{'Times as fast as the peer (95 % interval)':41}", end="")
+        print(f"{'evaluate_many':>22}{'trajectory alone':>22}{'same part':>22}")
     for peer in peers:
-        print(f"{peer:41}", end="")
-        for row in (MANY, COUNTERPARTS.get(peer)):
-            if row is not None:
-                _, cpu, best = ratio_of(samples[peer], samples[row])
-                print(f"{cpu:>15.2f}{best:>8.2f}", end="")
-        print()
+        rows = (MANY, TRAJECTORY, COUNTERPARTS.get(peer))
+        ratios = (format_ratio(samples[peer], samples[row]) if row else "" for row in rows)
+        print(f"{peer:41}{''.join(f'{ratio:>22}' for ratio in ratios)}")
+
+
+def format_ratio(row: Sequence[Sample], base: Sequence[Sample]) -> str:
+    """Write the mean ratio of CPU times within a repeat, with its interval; in logarithms, as ratios vary."""
+    times = ([math.log(sample.cpu) for sample in side] for side in (base, row))
+    mean, interval = paired_difference(*times)
+    return f"{math.exp(mean):.2f} ({math.exp(interval.low):.2f} to {math.exp(interval.high):.2f})"
 
 
 def print_targets(samples: NamedSamples) -> None:
@@ -197,6 +240,10 @@ def print_targets(samples: NamedSamples) -> None:
         middle = median_of(samples[name])
         values = (1 / middle.wall, 1 / middle.cpu, 1 / least_cpu(samples[name]))
         print_target(f"{name}, per second", values, target, at_least=True, digits=0)
+    for row, peer, least in PEER_TARGETS:
+        if peer in samples:
+            ratios = ratio_of(samples[peer], samples[row])
+            print_target(f"{row.strip()}, share of the rate of {peer}", ratios, least, at_least=True)
     print_target("graph / as many idle nodes", ratio_of(samples[GRAPH], samples[IDLE]), GRAPH_TARGET)
 
 
@@ -246,7 +293,8 @@ def main() -> None:
         return
 
     print_versions(("langgraph", "pydantic", "rapidfuzz"), PEERS)
-    installed = [*ROWS, *(peer for peer in PEERS if peer.is_installed)]
+    airline = AIRLINE if find_runs() else ()
+    installed = [*ROWS, *airline, *(peer for peer in PEERS if peer.is_installed)]
     rows = [replace(row, size=max(1, row.size // options.shorter)) for row in installed]
     measured = measure_rows(warm_up(rows), options.repeats)
     samples = {name: row for (name, _), row in measured.items()}
