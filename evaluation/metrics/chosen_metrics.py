@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from evaluation.inputs.content_rules import AUDIT_METRICS
+from evaluation.inputs.contract import AUDIT_METRICS
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.metric_table import JUDGE_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
