@@ -8,7 +8,7 @@ from typing import Final
 from evaluation.inputs.contract import AUDIT_METRICS
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.metric_table import JUDGE_METRICS
-from evaluation.metrics.response.scores import RESPONSE_METRICS
+from evaluation.metrics.response_scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
 from evaluation.plugins import MetricChoice, Plugins
 from evaluation.results.alerts import join_names
