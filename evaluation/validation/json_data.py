@@ -26,7 +26,7 @@ def copy_json(value: object) -> tuple[object, str] | None:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_to_json)
         # Models write lone surrogates when they cut an emoji, and UTF-8 cannot hold them.
         text = replace_surrogates(text)
-        plain: object = from_json(text)
+        plain: object = from_json(text, cache_strings="keys")
     except (TypeError, ValueError, RecursionError):
         return None
     # A text with few brackets is not deep, and counting them is cheap.
