@@ -70,7 +70,7 @@ def read_answers(message: JsonObject) -> Iterator[Answer]:
                 bool(response.get("error")),
             )  # fmt: skip
         if result is not None:
-            is_error = result.get("outcome") not in {None, "OUTCOME_OK"}
+            is_error = result.get("outcome") not in (None, "OUTCOME_OK")
             yield Answer(read_result(result.get("output")), None, "code_execution", is_error)
 
 

@@ -153,6 +153,8 @@ def content_parts(message: JsonObject) -> list[dict[str, object]]:
 
 
 def _unwrap_part(part: dict[str, object]) -> dict[str, object]:
+    if not isinstance(part.get("type"), str | None):
+        raise UnknownFormatError("has a part whose type is no text")
     # LangChain keeps a part that it does not know as the value of another one.
     value = part.get("value")
     return value if part.get("type") == "non_standard" and isinstance(value, dict) else part

@@ -66,6 +66,8 @@ def read_message(message: object) -> Message:
         raise UnknownFormatError(f"is a {type(message).__name__}, not an object")
     if _is_plain_text(message):
         return Message(message["role"], message)
+    if not isinstance(message.get("type"), str | None):
+        raise UnknownFormatError("has a type that is no text")
     opened = next(filter(None, (importer.open(message) for importer in IMPORTERS)), None)
     if opened is None:
         raise UnknownFormatError(f"is in no known format ({list_keys(message)})")

@@ -80,7 +80,7 @@ def _read_own_answer(item: JsonObject, kind: str) -> Answer | None:
     if kind not in _CALLED_BY_SERVER:
         # The client cannot make a call that the model did not finish.
         return Answer("The call is incomplete.", is_error=True) if status == "incomplete" else None
-    is_error = bool(item.get("error")) or status not in {None, "completed"}
+    is_error = bool(item.get("error")) or status not in (None, "completed")
     return Answer(read_result(item.get("output")), is_error=is_error)
 
 

@@ -72,8 +72,19 @@ def convert_calls(
 ) -> list[JsonObject]:
     """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
     calls_of = Counter(recorded.message for recorded in conversation.calls)
-    calls = [(recorded.message, _convert_call(recorded, failed)) for recorded in conversation.calls]
+    calls = [
+        (recorded.message, {**_convert_call(recorded, failed), **_name_agent(conversation, recorded)})
+        for recorded in conversation.calls
+    ]
     return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
+
+
+def _name_agent(conversation: Conversation, recorded: RecordedCall) -> JsonObject:
+    """Return the agent that frameworks write as the name of a message."""
+    message = conversation.messages[recorded.message].plain
+    name = message.get("name")
+    # An item of the Responses API has no content, and names its tool.
+    return {"agent": name} if isinstance(name, str) and name and message.get("content") is not None else {}
 
 
 def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> JsonObject:

@@ -56,7 +56,7 @@ class AtifFormat:
         if _VERSION.fullmatch(str(value.get("schema_version"))) is None:
             raise ContractError(f"{value.get('schema_version')} is not known; give ATIF-v1.0 to ATIF-v1.8")
         children = [as_object(child) for child in as_list(value.get("subagent_trajectories"))]
-        ends = {child.get("trajectory_id"): _read_end(child) for child in children}
+        ends = {str(child.get("trajectory_id")): _read_end(child) for child in children}
         steps = [as_object(step) for step in as_list(value.get("steps"))]
         for agent in dict.fromkeys(map(_name_subagent, steps)):
             own = [step for step in steps if _name_subagent(step) == agent]
@@ -84,7 +84,7 @@ def _read_end(child: JsonObject) -> str:
     return str(read_result(last.get("message")))
 
 
-def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[object, str]) -> RecordedRun:
+def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[str, str]) -> RecordedRun:
     # Steps that were copied from an earlier trajectory are no work of this one.
     copied = [step for step in steps if step.get("is_copied_context") is True]
     own = [step for step in steps if step not in copied]
@@ -98,9 +98,9 @@ def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[ob
     return RecordedRun({**run.case, "agent_run": _add_own(value, own, run.case["agent_run"])}, run.warnings)
 
 
-def _list_messages(step: JsonObject, ends: Mapping[object, str]) -> Iterator[JsonObject]:
+def _list_messages(step: JsonObject, ends: Mapping[str, str]) -> Iterator[JsonObject]:
     source = step.get("source")
-    if source not in _ROLES:
+    if str(source) not in _ROLES:
         raise ContractError(
             f"step {step.get('step_id')} has the source {source!r}; give user, system or agent"
         )
@@ -127,11 +127,11 @@ def _open_call(call: JsonObject) -> JsonObject:
     return {"id": call.get("tool_call_id"), "name": call.get("function_name"), "args": args}
 
 
-def _open_result(result: JsonObject, ends: Mapping[object, str], *, is_answer: bool) -> JsonObject:
+def _open_result(result: JsonObject, ends: Mapping[str, str], *, is_answer: bool) -> JsonObject:
     extra, content = as_object(result.get("extra")), result.get("content")
     if content is None:
         references = map(as_object, as_list(result.get("subagent_trajectory_ref")))
-        content = next((ends.get(each.get("trajectory_id")) for each in references), None)
+        content = next((ends.get(str(each.get("trajectory_id"))) for each in references), None)
     if not is_answer:
         return {"role": "system", "content": content}
     marks = {**extra, "is_error": extra.get("is_error") or extra.get("tool_result_is_error")}

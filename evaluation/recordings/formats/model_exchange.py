@@ -92,7 +92,7 @@ def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
     error = as_object(fields.get("error")).get("message")
     report: dict[str, Any] = {"error": error} if isinstance(error, str) else {}
     # After other calls of the model, the report is a part of the run's usage.
-    if all(as_object(each).get("role") in {"user", "system"} for each in asked):
+    if all(as_object(each).get("role") in ("user", "system") for each in asked):
         usage = next((fields[name] for name in _USAGES if fields.get(name)), None)
         report.update(read_tokens(usage))
     return report

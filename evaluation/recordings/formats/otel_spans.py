@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _OLDER: Final = {
     "traceloop.span.kind": {"tool": _TOOL, "agent": _AGENT, "workflow": _AGENT},
 }
 """Attributes that told the kind of a span before ``gen_ai.operation.name``."""
+_WHOLE: Final = re.compile("-?[0-9]{1,20}")
 _ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input")
 _RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity.output")
 
@@ -31,8 +33,8 @@ _RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity
 @dataclass(frozen=True, slots=True)
 class _Span:
     trace: str
-    id: object
-    parent: object
+    id: str
+    parent: str
     name: str
     start: int
     end: int
@@ -78,9 +80,9 @@ def _read_trace(trace: str, spans: list[_Span]) -> Iterator[RecordedRun]:
         yield _read_agent(name, [span for each, span in owned if each == owner], missing)
 
 
-def _find_nested_agent(span: _Span, by_id: Mapping[object, _Span]) -> object:
+def _find_nested_agent(span: _Span, by_id: Mapping[str, _Span]) -> str | None:
     """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
-    agent: object = None
+    agent: str | None = None
     for _ in by_id:  # a trace of a hostile file may go in a circle
         if span.operation == _TOOL and agent is not None:
             return agent
@@ -195,15 +197,15 @@ def _read_span(span: JsonObject) -> _Span:
     events = [{"name": event.get("name"), "attributes": _read_attributes(event)} for event in listed]
     older = (kinds.get(str(attributes.get(name))) for name, kinds in _OLDER.items())
     operation = attributes.get("gen_ai.operation.name") or next(filter(None, older), None)
-    reads = operation in {_AGENT, _WORKFLOW, *_MODEL}
+    reads = operation in (_AGENT, _WORKFLOW, *_MODEL)
     return _Span(
         str(span.get("traceId")),
-        span.get("spanId"),
-        span.get("parentSpanId"),
+        str(span.get("spanId")),
+        str(span.get("parentSpanId") or ""),
         str(span.get("name")),
-        int(str(span.get("startTimeUnixNano") or 0)),
-        int(str(span.get("endTimeUnixNano") or 0)),
-        operation,
+        _read_whole(span.get("startTimeUnixNano")) or 0,
+        _read_whole(span.get("endTimeUnixNano")) or 0,
+        None if operation is None else str(operation),
         attributes,
         read_span_messages(attributes, events) if reads else [],
         _read_error(span, attributes, events),
@@ -212,7 +214,7 @@ def _read_span(span: JsonObject) -> _Span:
 
 def _read_error(span: JsonObject, attributes: JsonObject, events: list[dict[str, Any]]) -> str | None:
     status = as_object(span.get("status"))
-    if "error.type" not in attributes and status.get("code") not in {2, "STATUS_CODE_ERROR"}:
+    if "error.type" not in attributes and status.get("code") not in (2, "STATUS_CODE_ERROR"):
         return None
     raised = (event["attributes"].get("exception.message") for event in events)
     said = [status.get("message"), *raised, attributes.get("error.type")]
@@ -224,9 +226,14 @@ def _read_attributes(part: JsonObject) -> dict[str, Any]:
     return {str(pair.get("key")): _read_value(as_object(pair.get("value"))) for pair in pairs}
 
 
+def _read_whole(value: object) -> int | None:
+    text = str(value)
+    return int(text) if _WHOLE.fullmatch(text) else None
+
+
 def _read_value(value: JsonObject) -> object:
     if "intValue" in value:
-        return int(str(value["intValue"]))
+        return _read_whole(value["intValue"])
     if "arrayValue" in value:
         values = as_list(as_object(value["arrayValue"]).get("values"))
         return [_read_value(as_object(each)) for each in values]
