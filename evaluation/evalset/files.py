@@ -38,7 +38,7 @@ def read_case_set(path: str | Path) -> CaseSet:
         data = read_values(file)
     except ValueError as error:
         raise ContractError(f"{file.name}: {error}") from None
-    return _validate(data, file)
+    return validate_cases(data, file)
 
 
 def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
@@ -54,13 +54,18 @@ def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
     """
     plain = [_dump_case(case) for case in cases]
     data = {"version": 1, **(plain[0] if len(plain) == 1 else {"cases": plain})}
-    is_json = Path(path).suffix.lower() == ".json"
-    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n" if is_json else format_yaml(data)
     with Path(path).open("x", encoding="utf-8") as file:
-        file.write(text)
+        file.write(format_values(Path(path), data))
 
 
-def _validate(data: object, file: Path) -> CaseSet:
+def format_values(file: Path, data: object) -> str:
+    """Write plain values as the text of a file: JSON if its name ends in ``.json``, else YAML."""
+    is_json = file.suffix.lower() == ".json"
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n" if is_json else format_yaml(data)
+
+
+def validate_cases(data: object, file: Path) -> CaseSet:
+    """Read the values of a file of cases; raises ContractError as ``read_case_set`` does."""
     model = CaseSet if "cases" in as_object(data) else SingleCase
     try:
         checked = model.model_validate(data, context={"folder": file.parent})

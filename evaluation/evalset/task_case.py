@@ -85,6 +85,11 @@ class CaseSet(InputModel):
     defaults: CaseDefaults = Field(default_factory=CaseDefaults)
     cases: Annotated[list[TaskCase], Field(min_length=1)]
 
+    @property
+    def names_code(self) -> bool:
+        """Whether it names code or commands to run, which a file from somebody else must not."""
+        return self.target is not None or any(case.before or case.after for case in self.cases)
+
 
 class SingleCase(TaskCase):
     """A file with one case: its fields beside the version."""

@@ -19,6 +19,7 @@ class RecordedRun:
         trial: Number of the run among those of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
         score: A score that the file recorded, such as a reward.
+        approved_by: Who approved the output, if our own store says so; a file never does.
     """
 
     case: JsonObject
@@ -26,6 +27,7 @@ class RecordedRun:
     trial: int = 0
     arm: str = ""
     score: float | None = None
+    approved_by: str | None = None
 
 
 @runtime_checkable

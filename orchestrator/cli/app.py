@@ -23,7 +23,7 @@ COMMANDS: Final = {
     "delete": "Delete a run.",
     "prune": "Delete runs that have ended.",
     "serve": "Show the runs in a browser, and answer their questions there.",
-    "evaluate": "Evaluate recorded runs of any framework.",
+    "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",
 }

@@ -36,7 +36,9 @@ class EvaluateOptions:
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files of recorded runs, in any known format.", metavar="FILE...", show_default=False
+            help="Files of recorded runs in any known format, a file of cases, or one that --out wrote.",
+            metavar="FILE...",
+            show_default=False,
         ),
     ] = None
     contract: Annotated[
@@ -59,7 +61,9 @@ class EvaluateOptions:
         ),
     ] = None
     db: shared.Database = None
-    fail_on: Annotated[FailOn, typer.Option(help="The least severe status that is not accepted.")] = "failed"
+    fail_on: Annotated[
+        FailOn | None, typer.Option(help="The least severe status that is not accepted. Default: failed.")
+    ] = None
     require: Annotated[Requirement | None, typer.Option(help="What an accepted run has to rest on.")] = None
     judge: Annotated[
         str | None, typer.Option(help="Ask this model what no program can decide.", metavar="SPEC")
@@ -67,6 +71,37 @@ class EvaluateOptions:
     processes: Annotated[
         int, typer.Option(help="Number of processes that share the lines of JSON Lines files.", min=1)
     ] = 1
+    init: Annotated[bool, typer.Option("--init", help="Write an example of a file of cases to FILE.")] = False
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="What executes the cases: a function of the task, or an orchestrator. It imports MODULE "
+            "from the current folder or an installed package: this runs its code.",
+            metavar="MODULE:NAME",
+        ),
+    ] = None
+    model: Annotated[
+        str, typer.Option(help="Without a target: the model of the orchestrator.", metavar="SPEC")
+    ] = "local"
+    repeat: Annotated[
+        int | None, typer.Option(help="How often each case is executed.", metavar="N", min=1)
+    ] = None
+    concurrency: Annotated[int, typer.Option(help="Executions at once.", metavar="N", min=1)] = 1
+    calls_per_second: Annotated[
+        float | None,
+        typer.Option(help="Greatest rate of calls of the model, or of the target.", metavar="N", min=0.001),
+    ] = None
+    out: Annotated[
+        Path | None,
+        _Output(help="Store each result as it ends. The same command continues an interrupted evaluation."),
+    ] = None
+    baseline: Annotated[
+        Path | None, _Output(help="Fail for cases that are worse than in this file, and for no others.")
+    ] = None
+    save_baseline: Annotated[Path | None, _Output(help="Write the results as a baseline.")] = None
+    add_to: Annotated[
+        Path | None, _Output(help="Append a case made of the run of --thread to this file of cases.")
+    ] = None
     csv: Annotated[str | None, _Output(help="Write a row for each run to this file.")] = None
     junit: Annotated[str | None, _Output(help="Write a JUnit report to this file.")] = None
     markdown: Annotated[str | None, _Output(help="Write a summary for a pull request to this file.")] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
@@ -16,6 +16,7 @@ from evaluation.recordings.run_files import ReadRun
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.basis import find_basis, is_enough
 from orchestrator.judging.evidence import read_evidence
+from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, PlainContract, Requirement
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
 _SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 MOST_REASONS: Final = 3
+_TOO_LITTLE: Final = "it rests on less than"
 _OF_RUN: Final = frozenset({"case_id", "agent_run"})
 
 
@@ -42,6 +44,7 @@ class RecordedEvaluation:
         unread: What could not be read, and what was ignored, one sentence each.
         problems: How many runs could not be read.
         next_trials: The number of the next run of each case and arm.
+        skipped: How many of the next runs are left out, because they were evaluated before.
         cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
             counts as unread.
     """
@@ -54,6 +57,7 @@ class RecordedEvaluation:
     unread: list[str] = field(default_factory=list)
     problems: int = 0
     next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
+    skipped: int = 0
     cases: Mapping[str, JsonObject] | None = None
 
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
@@ -64,7 +68,7 @@ class RecordedEvaluation:
         """Yields the results with the numbers of their trials as the files have them."""
         waiting: deque[RecordedRun] = deque()
         for report in evaluate_many(self._list_cases(runs, waiting), judge=self.judge):
-            yield self._judge_report(report, waiting.popleft())
+            yield self.build_result(report, waiting.popleft())
 
     def _list_cases(self, runs: Iterable[ReadRun], waiting: deque[RecordedRun]) -> Iterator[JsonObject]:
         for run in runs:
@@ -73,16 +77,20 @@ class RecordedEvaluation:
                 self.unread.append(f"{run.where}: {run.problem}")
                 continue
             self.unread.extend(run.warnings)
-            contract = self._find_contract(run)
+            contract = self.find_contract(run)
             if contract is None:
                 self.problems += 1
                 self.unread.append(f"{run.case.get('case_id')}: no case of --contract has this name or task")
+                continue
+            if self.skipped > 0:
+                self.skipped -= 1
                 continue
             # The contract of the run itself is the closer one.
             waiting.append(replace(run, case={**contract, **run.case}))
             yield waiting[-1].case
 
-    def _find_contract(self, run: RecordedRun) -> JsonObject | None:
+    def find_contract(self, run: RecordedRun) -> JsonObject | None:
+        """Returns what is asked of a run besides its own contract; None if no case of ``cases`` is its."""
         recorded = as_object(run.case.get("agent_run"))
         if self.cases is not None:
             task = " ".join(str(recorded.get("input", "")).split())
@@ -91,37 +99,60 @@ class RecordedEvaluation:
             return self.contract
         return build_default_contract(recorded) if run.case.keys() <= _OF_RUN else {}
 
-    def _judge_report(self, report: EvaluationReport, run: RecordedRun) -> CaseResult:
-        plain = report.model_dump(mode="json")
-        basis = self._find_basis(plain, run.case)
-        is_low = _SEVERITY.index(report.status) < _SEVERITY.index(self.fail_on)
-        accepted = is_low and is_enough(basis, self.require)
-        reasons = tuple(str(alert["reason"]) for alert in report.alerts if alert["severity"] != "info")
-        reasons = tuple(report.errors) or reasons
+    def apply_gate(self, result: CaseResult) -> CaseResult:
+        """Returns a result that is accepted if its status and its basis are enough."""
+        is_low = _SEVERITY.index(result.status) < _SEVERITY.index(self.fail_on)
+        accepted = is_low and is_enough(result.basis, self.require)
+        reasons = tuple(reason for reason in result.reasons if not reason.startswith(_TOO_LITTLE))
         if is_low and not accepted:
-            reasons = (f"it rests on less than --require {self.require}: {basis}", *reasons)
-        return CaseResult(
+            reasons = (f"{_TOO_LITTLE} --require {self.require}: {result.basis}", *reasons)
+        return result.model_copy(update={"accepted": accepted, "reasons": reasons[:MOST_REASONS]})
+
+    def build_result(
+        self,
+        report: EvaluationReport,
+        run: RecordedRun,
+        unchecked: Sequence[str] = (),
+        *,
+        is_derived: bool = False,
+    ) -> CaseResult:
+        """Returns the result of a run.
+
+        Args:
+            report: Its report.
+            run: The run with the contract that it was evaluated against.
+            unchecked: Requirements that the contract does not check.
+            is_derived: Whether its checks follow from the words of the task, which proves no content.
+        """
+        plain = report.model_dump(mode="json")
+        reasons = tuple(str(alert["reason"]) for alert in report.alerts if alert["severity"] != "info")
+        result = CaseResult(
             name=str(report.case_id),
             arm=run.arm,
             trial=run.trial,
             status=report.status,
-            basis=basis,
-            accepted=accepted,
-            reasons=reasons[:MOST_REASONS],
+            basis=self._find_basis(plain, run, unchecked, is_derived=is_derived),
+            accepted=False,
+            reasons=tuple(report.errors) or reasons,
             report=plain,
             score=run.score,
             **(describe_run(run.case) if self.keeps_runs else {}),
         )
+        return self.apply_gate(result)
 
     def number_trial(self, result: CaseResult) -> CaseResult:
-        """Returns the result with its number. A further run with the name of another is a further trial."""
-        trial = max(result.trial, self.next_trials.get((result.name, result.arm), 0))
-        self.next_trials[result.name, result.arm] = trial + 1
+        """Returns the result as a further trial of its case if another one has its name."""
+        key = (result.name, result.arm)
+        trial = max(result.trial, self.next_trials.get(key, 0))
+        self.next_trials[key] = trial + 1
         return result if trial == result.trial else result.model_copy(update={"trial": trial})
 
-    def _find_basis(self, report: dict[str, object], case: JsonObject) -> Basis:
-        contract = cast("PlainContract", {name: case[name] for name in case if name != "agent_run"})
-        evidence = read_evidence(cast("Report", report), contract)
+    def _find_basis(
+        self, report: dict[str, object], run: RecordedRun, unchecked: Sequence[str], *, is_derived: bool
+    ) -> Basis:
+        contract = cast("PlainContract", {name: run.case[name] for name in run.case if name != "agent_run"})
+        derived = list_checks(contract) if is_derived else ()
+        evidence = read_evidence(cast("Report", report), contract, unchecked, derived=derived)
         if self.judge is not None and evidence.judge and not evidence.is_checked:
             evidence = replace(evidence, trust=find_trust(self.judge.identity))
-        return find_basis(evidence)
+        return find_basis(replace(evidence, person=run.approved_by))

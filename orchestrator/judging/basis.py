@@ -17,6 +17,7 @@ from orchestrator.state.records import (
 _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
     "checked": frozenset({"checked", "approved"}),
     "judged": frozenset({"checked", "judged", "approved"}),
+    "approved": frozenset({"approved"}),
 }
 _NEARLY_ALL: Final = 0.8
 """Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""

@@ -30,7 +30,7 @@ RecordStatus = Literal["pending_validation", "validated", "failed", "needs_revie
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
 
-Requirement = Literal["checked", "judged"]
+Requirement = Literal["checked", "judged", "approved"]
 PlanningMode = Literal["always", "auto", "never"]
 Grounding = Literal["facts", "strict", "off"]
 VerifierName = Literal["agreement", "judge"]

@@ -161,6 +161,11 @@ def read_case(case: TaskCase, task: str, tools: ExecutorTools) -> DerivedContrac
     )
 
 
+def derive_contract(task: str, tools: ExecutorTools) -> DerivedContract:
+    """Derives the contract of a task by the rules, without a run."""
+    return _store_checks(_RULES.write_checks(task), task, tools)
+
+
 def _store_checks(value: object, text: str, tools: ExecutorTools) -> DerivedContract:
     if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(

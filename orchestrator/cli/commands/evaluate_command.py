@@ -5,54 +5,73 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files as package_files
 from json import dumps
+from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from agents import load_model
+from evaluation import ContractError
+from evaluation.evalset.baseline_file import Changes, build_baseline, compare_baseline, write_baseline
 from evaluation.evalset.case_result import CaseResult
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.session.evaluated_runs import open_runs
+from orchestrator.cli.session.evaluated_cases import open_source, take_results
+from orchestrator.cli.session.evaluated_runs import add_runs
 from orchestrator.cli.session.task_files import read_case_contracts, read_evaluation_contract
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
+from orchestrator.cli.view.evaluation_progress import show_progress
 from orchestrator.cli.view.evaluation_summary import draw_result, draw_summary
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+
+_EXAMPLE = "example_cases.yaml"
 
 
 def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOptions
-    """Evaluate recorded runs of any framework against a contract.
+    """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
 
-    Without --contract, it looks for facts and actions without a source, failed calls, leaked credentials,
-    replies that were cut off, repeated calls, and calls without an answer.
+    Without a contract, it looks for facts and actions without a source, failed calls, leaked credentials,
+    replies that were cut off, repeated calls, and calls without an answer. A file that --out wrote is
+    evaluated again without running anything.
 
-    Exit status: 0 if every run is accepted, 1 if not, 2 for bad input or a run that cannot be read.
+    Exit status: 0 if every run is accepted (with --baseline: if no case is worse), 1 if not, 2 for bad input,
+    or for a run or a case that cannot be read.
     """
     options = EvaluateOptions(**typed)
-    if not (options.files or options.thread or options.runs):
-        raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
-    if options.processes > 1 and (options.thread or options.runs or options.judge):
-        raise typer.BadParameter(
-            "--processes reads files without a judge; leave out --thread, --runs and --judge"
-        )
     console = build_console(stderr=True)
     with print_logs_on(console), report_bad_input():
+        if options.init or options.add_to is not None:
+            console.print(_write_cases(options), markup=False)
+            return
+        if not (options.files or options.thread or options.runs):
+            raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
+        if options.processes > 1 and (options.thread or options.runs or options.judge):
+            raise typer.BadParameter(
+                "--processes reads files without a judge; leave out --thread, --runs and --judge"
+            )
+        if options.out is not None and options.runs is not None:
+            raise typer.BadParameter(
+                "--out needs the same runs each time; give --thread ID instead of --runs"
+            )
         evaluation = _build_evaluation(options)
-        results: list[CaseResult] = []
-        with _open_results(evaluation, options) as found:
-            for result in found:
-                results.append(result.without_run())
-                _print_result(result, options)
+        results = _take_results(options, evaluation, console)
         _write_files(options, results)
-    console.print(draw_summary(results, evaluation.unread))
-    if evaluation.problems or not results:
+        changes = _compare(options, results)
+    console.print(draw_summary(results, evaluation.unread, changes))
+    if evaluation.problems or not results or any(result.status == "invalid" for result in results):
         raise typer.Exit(BAD_INPUT)
-    if not all(result.accepted for result in results):
+    with report_bad_input(), _name_file(options.save_baseline):
+        if options.save_baseline is not None:
+            write_baseline(options.save_baseline, build_baseline(results))
+    # A baseline says which cases may fail, unless the gate is asked for, too.
+    is_gated = changes is None or options.fail_on is not None or options.require is not None
+    if (changes and changes.worse) or (is_gated and not all(result.accepted for result in results)):
         raise typer.Exit(FAILED)
 
 
@@ -60,18 +79,43 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
 vars(evaluate)["__signature__"] = inspect.signature(EvaluateOptions, eval_str=True)
 
 
+def _write_cases(options: EvaluateOptions) -> str:
+    """Writes the example, or adds runs to a file of cases; returns what was done."""
+    if options.add_to is not None:
+        return f"{add_runs(options, options.add_to)} added to {options.add_to}"
+    file = (options.files or [Path("cases.yaml")])[0]
+    with _name_file(file), file.open("x", encoding="utf-8") as opened:
+        opened.write((package_files("evaluation.evalset") / _EXAMPLE).read_text(encoding="utf-8"))
+    return f"written: {file}; `orchestrator evaluate {file}` runs it"
+
+
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else RubricJudge(load_model(options.judge))
     cases = read_case_contracts(options.contract)
     contract = read_evaluation_contract(options.contract) if cases is None else None
-    return RecordedEvaluation(contract, options.fail_on, options.require, judge, cases=cases)
+    is_kept, gate = options.out is not None, options.fail_on or "failed"
+    return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
 
 
-@contextmanager
-def _open_results(evaluation: RecordedEvaluation, options: EvaluateOptions) -> Iterator[Iterator[CaseResult]]:
-    with open_runs(options) as runs:
-        parallel = ParallelEvaluation(evaluation, options.processes)
-        yield evaluation.evaluate(runs) if options.processes == 1 else parallel.evaluate(options.files or ())
+def _take_results(
+    options: EvaluateOptions, evaluation: RecordedEvaluation, console: Console
+) -> list[CaseResult]:
+    results: list[CaseResult] = []
+    with open_source(options, evaluation) as source, _name_file(options.out):
+        taken = take_results(source, options.out, evaluation)
+        for result in show_progress(taken, source.total, console):
+            results.append(result.without_run())
+            _print_result(result, options)
+    # Cases end in any order.
+    order = source.order
+    return sorted(results, key=lambda each: (order[each.name], each.trial)) if order else results
+
+
+def _compare(options: EvaluateOptions, results: Sequence[CaseResult]) -> Changes | None:
+    if options.baseline is None:
+        return None
+    with _name_file(options.baseline):
+        return compare_baseline(options.baseline, build_baseline(results))
 
 
 def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
@@ -89,10 +133,19 @@ def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> Non
         write_markdown: options.markdown,
     }
     for write, path in writers.items():
-        try:
-            if path is not None:
+        if path is not None:
+            with _name_file(path):
                 write(path, results)
-        except OSError as error:
-            raise ConfigurationError(
-                f"{path!r} cannot be written ({error.strerror}); give another file"
-            ) from None
+
+
+@contextmanager
+def _name_file(path: str | Path | None) -> Iterator[None]:
+    """Turns the error of a file that cannot be used into one sentence with its name."""
+    try:
+        yield
+    except ContractError as error:
+        raise ConfigurationError(str(error)) from None
+    except OSError as error:
+        raise ConfigurationError(
+            f"{str(path)!r} cannot be used ({error.strerror}); give another file"
+        ) from None

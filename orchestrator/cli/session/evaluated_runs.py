@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 
 from evaluation import ContractError, run_from_state
+from evaluation.evalset.appended_case import append_case
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
@@ -15,6 +17,7 @@ from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.case_of_run import build_case
 from orchestrator.persistence.store import Store
 from orchestrator.runs.summary import ENDED
 
@@ -47,8 +50,29 @@ def _read_stored(store: Store, options: EvaluateOptions) -> Iterator[ReadRun]:
         threads += [run.thread_id for run in recent if run.status in ENDED]
     for thread in dict.fromkeys(threads):
         try:
-            run = run_from_state(store.history.show(thread).state)
+            state = store.history.show(thread).state
+            run = run_from_state(state)
         except ContractError as error:
             yield UnreadableCase(thread, str(error))
         else:
-            yield RecordedRun({"case_id": thread, "agent_run": run})
+            approved_by = "a person" if state.get("basis") == "approved" else None
+            yield RecordedRun({"case_id": thread, "agent_run": run}, approved_by=approved_by)
+
+
+def add_runs(options: EvaluateOptions, path: Path) -> int:
+    """Appends a case for each run of ``--thread`` to a file of cases, and returns their number.
+
+    Raises:
+        ConfigurationError: There is no such option, a run has not ended, or the file cannot be changed.
+        StoreError: There is no store, or no such run.
+    """
+    if not options.thread or options.files or options.runs:
+        raise ConfigurationError("--add-to needs the runs to add; give --thread ID, and no files")
+    try:
+        with open_store(options.db) as store:
+            cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
+        for case in cases:
+            append_case(path, case)
+    except (ContractError, OSError) as error:
+        raise ConfigurationError(f"--add-to: {error}") from None
+    return len(cases)

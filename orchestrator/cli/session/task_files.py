@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 
 from langchain_core.tools import BaseTool
 
@@ -15,6 +14,7 @@ from evaluation.evalset.value_files import read_contract_file, read_values
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.named_functions import import_name
 from orchestrator.settings import check_task
 
 
@@ -135,16 +135,5 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
 
 
 def _import_each(name: str) -> Iterator[object]:
-    # Last, so that no file of the folder replaces a module of Python or of an installed package.
-    if (folder := str(Path.cwd())) not in sys.path:
-        sys.path.append(folder)
-    if ":" not in name:
-        raise ValueError(f"{name!r} is not accepted; give MODULE:NAME, such as my_tools:TOOLS")
-    try:
-        value = resolve_name(name)
-    except (Exception, SystemExit) as error:
-        raise ValueError(
-            f"{name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
-            "in the folder of the module"
-        ) from error
+    value = import_name(name, Path.cwd())
     yield from (value if isinstance(value, list | tuple) else [value])

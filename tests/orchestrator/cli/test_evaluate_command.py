@@ -130,7 +130,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
         (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be used (No such file"),
         (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
-        (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' cannot be written (No such file or directory)"),
+        (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' cannot be used (No such file or directory)"),
         (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
         (["--thread", "nobody"], "no run is stored yet"),
     ],

@@ -22,7 +22,10 @@ def read_synopsis() -> dict[str, str]:
     """The part of the synopsis about each command."""
     block = PAGE.read_text(encoding="utf-8").split("```")[1]
     parts = re.split(r"^orchestrator (\w+)", block, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+    synopsis: dict[str, str] = {}
+    for command, words in zip(parts[1::2], parts[2::2], strict=True):
+        synopsis[command] = synopsis.get(command, "") + words
+    return synopsis
 
 
 def list_options(command: str) -> set[str]:

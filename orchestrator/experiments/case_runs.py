@@ -1,0 +1,126 @@
+"""Executes cases, several at once, and evaluates their runs as they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.evalset.task_case import CaseSet, TaskCase
+from evaluation.recordings.recorded_run import RecordedRun
+from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.case_scoring import score_case
+from orchestrator.experiments.named_functions import import_name, run_hook
+from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+from orchestrator.experiments.targets import Target, build_model_target, build_target, execute_case
+
+Job: TypeAlias = tuple[TaskCase, int]
+"""A case and the number of its run, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRunner:
+    """Executes cases and evaluates their runs; recorded ones are evaluated as they are.
+
+    Attributes:
+        target: Executes a case.
+        evaluation: Evaluates the run.
+        folder: The working directory of the commands before and after an execution.
+        functions: The functions before and after an execution, by name.
+        arm: The model or the policy under comparison.
+    """
+
+    target: Target
+    evaluation: RecordedEvaluation
+    folder: Path
+    functions: Mapping[str, Callable[[TaskCase], object]] = field(default_factory=dict)
+    arm: str = ""
+
+    def run(self, job: Job) -> CaseResult:
+        """Returns the result of a run. If what comes before or after it fails, it is invalid."""
+        case, trial = job
+        problem, recorded = None, case.agent_run
+        if recorded is None:
+            problem, recorded = self._execute(case)
+        run = RecordedRun({"case_id": case.title, "agent_run": recorded}, trial=trial, arm=self.arm)
+        return score_case(self.evaluation, run, case, problem)
+
+    def _execute(self, case: TaskCase) -> tuple[str | None, dict[str, object]]:
+        run: dict[str, object] = {}
+        problems = [self._run_hook(case, "before")]
+        if problems == [None]:
+            run = execute_case(self.target, case)
+        problems.append(self._run_hook(case, "after"))
+        return "; ".join(filter(None, problems)) or None, run
+
+    def _run_hook(self, case: TaskCase, when: str) -> str | None:
+        problem = run_hook(getattr(case, when), case, self.folder, self.functions)
+        return problem and f"{when}: {problem}"
+
+
+def build_runner(  # noqa: PLR0917
+    cases: CaseSet,
+    file: Path,
+    evaluation: RecordedEvaluation,
+    target: str | None,
+    model: str,
+    calls_per_second: float | None = None,
+) -> CaseRunner:
+    """Builds the runner of a file of cases. This imports the functions that it names.
+
+    Args:
+        cases: The cases.
+        file: Their file: commands run in its folder, and modules are found there and in the current folder.
+        evaluation: Evaluates the runs.
+        target: The name of what executes the cases; None for the orchestrator of the model.
+        model: The specification of the model, which is loaded if a case has to be executed.
+        calls_per_second: The greatest rate of calls of the model, or of the target; None for any.
+
+    Raises:
+        ConfigurationError: A name cannot be imported, or names no target.
+        ModelSpecError: The specification names no model.
+        ModelSetupError: The model cannot be loaded.
+    """
+    folders = (file.parent, Path.cwd())
+    names = {name for case in cases.cases for name in (case.before, case.after) if isinstance(name, str)}
+    try:
+        functions = {name: import_name(name, *folders) for name in names}
+        if target is not None:
+            execute = build_target(import_name(target, *folders), calls_per_second)
+        elif all(case.agent_run is not None for case in cases.cases):
+            execute = build_target(str)  # nothing is executed
+        else:
+            execute = build_model_target(model, calls_per_second)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{file.name}: {error}") from None
+    return CaseRunner(execute, evaluation, file.parent, functions)
+
+
+def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
+    """Returns the runs of all cases: ``repeat`` of each, by default as often as the case says, or once."""
+    return [
+        (case, trial)
+        for case in cases.cases
+        for trial in range(1 if case.agent_run is not None else repeat or case.repeat or 1)
+    ]
+
+
+def run_jobs(run: Callable[[Job], CaseResult], jobs: Iterable[Job], concurrency: int) -> Iterator[CaseResult]:
+    """Yields the results as the runs end, at most ``concurrency`` of them at once."""
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="case") as pool:
+        waiting: set[Future[CaseResult]] = set()
+        try:
+            for job in jobs:
+                waiting.add(pool.submit(run, job))
+                if len(waiting) >= concurrency:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,355 @@
+"""`orchestrator evaluate CASES` executes the cases of a file, stores their results, and compares them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation import read_case_set
+from evaluation.evalset.stored_evaluation import read_results
+from orchestrator.cli.view.evaluation_progress import describe_progress
+
+AGENTS = """
+from itertools import count
+from pathlib import Path
+
+CALLS = count(1)
+HERE = Path(__file__).parent
+
+def echo(task):
+    return task
+
+async def later(task):
+    return task
+
+def factory():
+    return echo
+
+def calls(task):
+    return {"final_output": "12.5", "tool_calls": [{"name": "price_of", "args": {"title": task}}]}
+
+def broken(task):
+    if "boom" in task:
+        raise RuntimeError("the till is empty")
+    return task
+
+def nothing(task):
+    return None
+
+def counted(task):
+    with (HERE / "executions").open("a") as file:
+        file.write("x")
+    return task
+
+def flaky(task):
+    return "12.5" if next(CALLS) % 2 else "99"
+
+def reset(case):
+    with (HERE / "log").open("a") as file:
+        file.write(f"reset {case.name};")
+
+def refuse(case):
+    raise OSError("no world")
+
+NUMBER = 7
+"""
+PRICE = "task: It costs 12.5 euros., contract: {required_content: [{number: 12.5}]}"
+
+
+@pytest.fixture
+def cases(tmp_path, monkeypatch, request):
+    """Write a file of cases beside its module of agents: `cases("- {task: x}", target="echo")`."""
+    monkeypatch.chdir(tmp_path)
+    module = f"agents_{request.node.name.partition('[')[0]}_{abs(hash(request.node.name))}"
+    (tmp_path / f"{module}.py").write_text(AGENTS)
+
+    def write(items, target="echo", defaults="{}", name="cases.yaml"):
+        text = f"version: 1\ntarget: {module}:{target}\ndefaults: {defaults}\ncases:\n{items}\n"
+        (tmp_path / name).write_text(text.replace("MODULE", module))
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("target", ["echo", "later", "factory"])
+def test_cases_without_a_run_are_executed_by_the_target(cli, cases, target):
+    asked = cli("evaluate", cases(f"- {{name: price, {PRICE}}}", target))
+
+    assert (asked.exit_code, asked.stderr) == (
+        0,
+        "1 of 1 run accepted (1 passed)\nwhat the accepted ones rest on: 1 checked\n",
+    )
+
+
+def test_a_case_with_a_recorded_run_is_not_executed(cli, cases, tmp_path):
+    file = cases("- {task: x, agent_run: {final_output: y}, contract: {keywords: [y]}}", "counted")
+
+    assert cli("evaluate", file).exit_code == 0
+    assert not (tmp_path / "executions").exists()
+
+
+def test_a_target_may_return_its_calls(cli, cases):
+    expected = "contract: {expected_trajectory: [{name: price_of, args: {title: atlas}}]}"
+
+    assert cli("evaluate", cases(f"- {{task: atlas, {expected}}}", "calls")).exit_code == 0
+
+
+def test_a_case_whose_contract_follows_from_its_task_proves_the_form_alone(cli, cases):
+    asked = cli("evaluate", cases("- {task: Answer in at most 50 words.}"))
+
+    assert asked.exit_code == 0
+    assert "what the accepted ones rest on: 1 unverified" in asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("broken", "RuntimeError: the till is empty"),
+        ("nothing", "the target returned a NoneType; return a text, an agent_run, or a state"),
+    ],
+)
+def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(cli, cases, target, reason):
+    asked = cli("evaluate", cases("- {name: one, task: boom}\n- {name: two, task: fine}", target), "--json")
+    one, two = map(json.loads, asked.stdout.splitlines())
+
+    assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
+    assert reason in one["summary"]
+    assert two["run"] == "two"
+
+
+def test_hooks_run_around_each_execution(cli, cases, tmp_path):
+    hooks = "{before: 'MODULE:reset', after: [sh, -c, 'printf \"after $CASE_NAME;\" >> log'], repeat: 2}"
+
+    assert cli("evaluate", cases(f"- {{name: a, {PRICE}}}", defaults=hooks)).exit_code == 0
+    assert (tmp_path / "log").read_text() == "reset a;after a;" * 2
+
+
+def test_a_hook_runs_after_an_execution_that_failed(cli, cases, tmp_path):
+    hooks = "{after: [touch, after]}"
+
+    assert cli("evaluate", cases("- {task: boom}", "broken", hooks)).exit_code == 1
+    assert (tmp_path / "after").exists()
+
+
+@pytest.mark.parametrize(
+    ("hooks", "reason"),
+    [
+        ("{before: 'MODULE:refuse'}", "before: 'MODULE:refuse' raised OSError: no world"),
+        ("{before: [sh, -c, 'echo no disk; exit 3']}", "ended with exit status 3: no disk"),
+        ("{after: [no-such-program]}", "after: 'no-such-program' raised FileNotFoundError"),
+    ],
+)
+def test_a_hook_that_fails_makes_the_case_invalid(cli, cases, hooks, reason):
+    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}", defaults=hooks))
+
+    assert asked.exit_code == 2
+    assert asked.stdout.startswith("invalid  a  ")
+    assert reason.partition("MODULE")[2] in asked.stdout if "MODULE" in reason else reason in asked.stdout
+
+
+def test_repeated_runs_have_rates_and_flaky_cases_are_named(cli, cases):
+    file = cases("- {name: price, task: x, contract: {required_content: [{number: 12.5}]}}", "flaky")
+
+    asked = cli("evaluate", file, "--repeat", "4")
+
+    assert asked.exit_code == 1
+    assert "by verdict: pass^2 0.1667" in asked.stderr
+    assert "by verdict: 1 of 1 cases are flaky: price (2 of 4)" in asked.stderr
+
+
+def test_several_cases_are_executed_at_once_and_reported_in_their_order(cli, cases, tmp_path):
+    items = "\n".join(f"- {{name: c{number}, {PRICE}}}" for number in range(20))
+
+    asked = cli("evaluate", cases(items), "--concurrency", "4", "--csv", "r.csv", "--calls-per-second", "500")
+
+    assert asked.exit_code == 0
+    rows = (tmp_path / "r.csv").read_text().splitlines()[1:]
+    assert [row.partition(",")[0] for row in rows] == [f"c{number}" for number in range(20)]
+
+
+def test_the_same_command_continues_an_interrupted_evaluation(cli, cases, tmp_path):
+    command = (
+        "evaluate",
+        cases(f"- {{name: a, {PRICE}}}\n- {{name: b, {PRICE}}}", "counted"),
+        "--out",
+        "r.jsonl",
+    )
+    cli(*command)
+    results = tmp_path / "r.jsonl"
+    results.write_bytes(results.read_bytes()[:-20])  # a crash cut the last line
+
+    asked = cli(*command)
+
+    assert "2 of 2 runs accepted" in asked.stderr
+    assert [result.name for result in read_results(results)] == ["a", "b"]
+    assert (tmp_path / "executions").read_text() == "xxx"
+
+
+def test_results_of_other_cases_are_refused_and_kept(cli, cases, tmp_path):
+    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
+    before = (tmp_path / "r.jsonl").read_bytes()
+
+    asked = cli("evaluate", cases(f"- {{name: b, {PRICE}}}"), "--out", "r.jsonl")
+
+    assert (asked.exit_code, (tmp_path / "r.jsonl").read_bytes()) == (2, before)
+    assert "r.jsonl has results of other cases; give another file" in asked.stderr
+
+
+def test_stored_runs_are_scored_under_another_contract_without_an_execution(cli, cases, tmp_path):
+    cli("evaluate", cases(f"- {{name: a, answer: 99, {PRICE}}}", "counted"), "--out", "r.jsonl")
+    (tmp_path / "dollars.yaml").write_text("required_content: [{text: dollars}]")
+
+    for _ in range(2):
+        again = cli("evaluate", "r.jsonl", "--contract", "dollars.yaml", "--out", "again.jsonl")
+
+    [result] = read_results(tmp_path / "again.jsonl")
+    assert (again.exit_code, result.status, result.correct) == (1, "failed", False)
+    assert result.expected["required_content"] == [{"text": "dollars"}]
+    assert (tmp_path / "executions").read_text() == "x"
+
+
+def test_stored_results_are_reported_again_as_they_are(cli, cases):
+    cli("evaluate", cases("- {task: Answer in at most 50 words.}"), "--out", "r.jsonl")
+
+    assert cli("evaluate", "r.jsonl").exit_code == 0
+    again = cli("evaluate", "r.jsonl", "--require", "checked")
+    assert "it rests on less than --require checked: unverified" in again.stdout
+
+
+def test_recorded_runs_are_stored_and_continued_too(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = [{"case_id": name, "agent_run": {"input": "x", "final_output": "y"}} for name in "aab"]
+    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
+
+    for _ in range(2):
+        cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
+
+    assert [(each.name, each.trial) for each in read_results(tmp_path / "r.jsonl")] == [
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+    ]
+
+
+def test_a_known_answer_decides_nothing_and_is_kept(cli, cases, tmp_path):
+    cli(
+        "evaluate",
+        cases(f"- {{name: a, answer: 12.5, {PRICE}}}\n- {{name: b, answer: ten, {PRICE}}}"),
+        "--out",
+        "r.jsonl",
+    )
+
+    assert [(each.accepted, each.correct) for each in read_results(tmp_path / "r.jsonl")] == [
+        (True, True),
+        (True, False),
+    ]
+
+
+def test_the_example_runs_as_it_is(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert cli("evaluate", "--init", "mine.yaml").exit_code == 0
+    assert cli("evaluate", "mine.yaml").exit_code == 0
+    again = cli("evaluate", "--init", "mine.yaml")
+    assert (again.exit_code, "'mine.yaml' cannot be used (File exists)" in again.stderr) == (2, True)
+
+
+def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli, cases, tmp_path):
+    good, bad = f"- {{name: a, {PRICE}}}", "- {name: a, task: x, contract: {keywords: [y]}}"
+    for items, file in ((good, "good.yml"), (bad, "bad.json")):
+        cli("evaluate", cases(items), "--save-baseline", file)
+
+    worse = cli("evaluate", cases(bad), "--baseline", "good.yml")
+    better = cli("evaluate", cases(good), "--baseline", "bad.json")
+    known = cli("evaluate", cases(bad), "--baseline", "bad.json")
+    gated = cli("evaluate", cases(bad), "--baseline", "bad.json", "--fail-on", "failed")
+
+    assert [each.exit_code for each in (worse, better, known, gated)] == [1, 0, 0, 1]
+    assert "1 case worse than in the baseline\n  a: failed, unverified, was passed, checked" in worse.stderr
+    assert "1 case better than in the baseline\n  a: passed, checked, was failed, unverified" in better.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--baseline", "other.yaml"],
+            "other.yaml is the baseline of other cases: 2 are only in one of both",
+        ),
+        (["--baseline", "absent.yaml"], "'absent.yaml' cannot be used (No such file or directory)"),
+        (["--target", "nowhere:x"], "cases.yaml: 'nowhere:x' raised ModuleNotFoundError"),
+        (["--target", "os.path:sep.real"], "raised AttributeError"),
+        (
+            ["--target", "math:pi"],
+            "cases.yaml: it is a float; give a function of the task, or an orchestrator",
+        ),
+        (["cases.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
+        (["--out", "absent/r.jsonl"], "'absent/r.jsonl' cannot be used (No such file or directory)"),
+        (["--out", "other.yaml"], "other.yaml:1: this is no stored evaluation"),
+    ],
+)
+def test_bad_input_is_one_sentence(cli, cases, tmp_path, options, message):
+    (tmp_path / "other.yaml").write_text(
+        "version: 1\ncases: {b: {status: passed, basis: checked, passed: 1, runs: 1}}"
+    )
+
+    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), *options)
+
+    assert asked.exit_code == 2
+    assert message in asked.stderr
+
+
+def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served, tmp_path):
+    served(steps=["It costs 12.5 euros."])
+    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
+
+    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m", "--calls-per-second", "100")
+
+    assert (asked.exit_code, "what the accepted ones rest on: 1 checked" in asked.stderr) == (0, True)
+
+
+def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
+
+    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
+
+    assert (asked.exit_code, asked.stdout.startswith("failed  a  ")) == (1, True)
+
+
+def test_the_runs_of_a_last_time_are_not_stored(cli):
+    asked = cli("evaluate", "--runs", "since=7d", "--out", "r.jsonl")
+
+    assert (asked.exit_code, "give --thread ID instead of --runs" in asked.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("code", [{"target": "os:getcwd"}, {"defaults": {"before": ["touch", "owned"]}}])
+def test_a_file_that_may_be_a_recorded_run_names_no_code(cli, tmp_path, monkeypatch, code):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.json").write_text(json.dumps({"version": 1, "cases": [{"task": "x"}], **code}))
+
+    asked = cli("evaluate", "runs.json", "--target", "builtins:str")
+
+    assert asked.exit_code == 2
+    assert "runs.json names code to run, which only a file of cases in YAML may" in asked.stderr
+    assert not (tmp_path / "owned").exists()
+
+
+def test_a_stored_run_is_added_to_a_file_of_cases(cli, served, db, tmp_path):
+    served(steps=["It costs 12.5 euros."])
+    cli("run", "What does it cost?", "--model", "openai:m", "--db", str(db), "--thread", "one")
+    file = tmp_path / "cases.yaml"
+
+    added = cli("evaluate", "--thread", "one", "--db", str(db), "--add-to", str(file))
+    again = cli("evaluate", "--thread", "one", "--db", str(db), "--add-to", str(file))
+
+    [case] = read_case_set(file).cases
+    assert (added.exit_code, case.name, case.task) == (0, "one", "What does it cost?")
+    assert (again.exit_code, "cases.yaml has a case 'one' already" in again.stderr) == (2, True)
+
+
+def test_progress_says_the_rate_and_the_time_left():
+    assert describe_progress(40, 100, 20.0) == "40 of 100 runs, 2.0 runs/s, 30 s left"
+    assert describe_progress(40, None, 20.0) == "40 runs, 2.0 runs/s"
