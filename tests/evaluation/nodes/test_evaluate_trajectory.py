@@ -25,22 +25,6 @@ def metrics(tool_calls=(), plugins=PLUGINS, **contract):
     return update_of(tool_calls, plugins, **contract)["trajectory_metrics"]
 
 
-def test_the_documents_run_passes():
-    call = {
-        "name": "set_device_info",
-        "args": {"location": "Bedroom", "device_id": "device_2", "status": "OFF"},
-    }
-
-    found = metrics([call], expected_trajectory=[call])
-
-    assert (found["status"], found["passed"], found["match_mode"]) == ("scored", True, "in_order")
-
-
-def test_an_empty_expectation_asks_for_no_action():
-    assert metrics(["a"], expected_trajectory=[], trajectory_match_mode="exact")["passed"] is False
-    assert metrics([], expected_trajectory=[], trajectory_match_mode="exact")["passed"] is True
-
-
 def test_rules_and_thresholds_of_the_contract_are_used():
     found = metrics(
         [{"name": "a", "args": {"x": 1}}, "read"],
