@@ -52,9 +52,8 @@ def derive_values(
     for path, group in lists.items():
         # The results stand in no list.
         named = _choose_named(group, named_by) if path else group
-        single = [[record] for record in named[:_MOST_RECORDS]]
-        yield from _aggregate([group, named, *_group_by_text(group, named_by), *single])
-        known += [each for [record] in single for each in record.list_values()]
+        yield from _aggregate([group, named, *_group_by_text(group, named_by)])
+        known += [each for record in named[:_MOST_RECORDS] for each in record.list_values()]
         for first, second in _pair_values(group, named) if len(named) <= _MOST_RECORDS else ():
             yield from _combine(first, second, is_stated=False)
     asked, stated, known = asked[:_MOST_VALUES], stated[:_MOST_VALUES], known[: _MOST_RECORDS * _MOST_VALUES]
@@ -64,14 +63,12 @@ def derive_values(
 
 def _choose_named(group: Sequence[Record], named_by: Mapping[object, Set[Hashable]]) -> Sequence[Record]:
     """Returns the records with a value that the answer or the task names, and not all of them have."""
-    # A text names a record more surely than a number.
-    for kind in (str, Decimal):
-        own = [{leaf for _, leaf in record.leaves if isinstance(leaf, kind)} for record in group]
-        seen = [frozenset(mark for leaf in each & named_by.keys() for mark in named_by[leaf]) for each in own]
-        common = frozenset.intersection(*seen) if len(group) > 1 else frozenset()
-        if named := [record for record, each in zip(group, seen, strict=True) if each - common]:
-            return named
-    return group
+    seen = [
+        frozenset(mark for _, leaf in record.leaves if leaf in named_by for mark in named_by[leaf])
+        for record in group
+    ]
+    common = frozenset.intersection(*seen) if len(group) > 1 else frozenset()
+    return [record for record, own in zip(group, seen, strict=True) if own - common] or group
 
 
 def _group_by_text(group: Sequence[Record], named_by: Collection[object]) -> Iterable[list[Record]]:
