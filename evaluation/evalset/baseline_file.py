@@ -93,28 +93,26 @@ class Changes(NamedTuple):
     better: list[str]
 
 
-def compare_baseline(path: Path, now: Baseline) -> Changes:
-    """Compare results with the baseline in a file.
+def compare_baselines(before: Baseline, now: Baseline) -> Changes:
+    """Compare results with a baseline.
 
     A case that ran once in both is compared by its status, and if that is equal by what it rests on. Another
     one has changed if the share of its runs that pass is outside of the exact 95 % interval of this share in
     the baseline.
 
     Raises:
-        ContractError: The file is no baseline, or one of other cases.
-        OSError: The file cannot be read.
+        ContractError: The two are of other cases.
     """
-    before = read_baseline(path).cases
-    if others := sorted(before.keys() ^ now.cases.keys()):
+    if others := sorted(before.cases.keys() ^ now.cases.keys()):
         shown = ", ".join(repr(shorten(name, 60)) for name in others[:3])
         raise ContractError(
-            f"{path.name} is the baseline of other cases: {len(others)} are only in one of both ({shown}); "
+            f"the baseline is of other cases: {len(others)} are only in one of both ({shown}); "
             "write it again with --save-baseline"
         )
     changes = Changes([], [])
     for name, case in now.cases.items():
-        if change := _compare(before[name], case):
-            text = f"{name}: {_describe(case)}, was {_describe(before[name])}"
+        if change := _compare(before.cases[name], case):
+            text = f"{name}: {_describe(case)}, was {_describe(before.cases[name])}"
             (changes.worse if change < 0 else changes.better).append(text)
     return changes
 

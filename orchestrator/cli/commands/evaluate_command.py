@@ -15,7 +15,13 @@ from rich.console import Console
 
 from agents import load_model
 from evaluation import ContractError
-from evaluation.evalset.baseline_file import Changes, build_baseline, compare_baseline, write_baseline
+from evaluation.evalset.baseline_file import (
+    Baseline,
+    build_baseline,
+    compare_baselines,
+    read_baseline,
+    write_baseline,
+)
 from evaluation.evalset.case_result import CaseResult
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
@@ -26,7 +32,7 @@ from orchestrator.cli.session.evaluated_runs import add_runs
 from orchestrator.cli.session.task_files import read_case_contracts, read_evaluation_contract
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_progress import show_progress
-from orchestrator.cli.view.evaluation_summary import draw_result, draw_summary
+from orchestrator.cli.view.evaluation_summary import draw_changes, draw_result, draw_summary
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
@@ -45,38 +51,40 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     """
     options = EvaluateOptions(**typed)
     console = build_console(stderr=True)
-    with print_logs_on(console), report_bad_input():
-        if options.init or options.add_to is not None:
+    if options.init or options.add_to is not None:
+        with report_bad_input():
             console.print(_write_cases(options), markup=False)
-            return
-        if not (options.files or options.thread or options.runs):
-            raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
-        if options.processes > 1 and (options.thread or options.runs or options.judge):
-            raise typer.BadParameter(
-                "--processes reads files without a judge; leave out --thread, --runs and --judge"
-            )
-        if options.out is not None and options.runs is not None:
-            raise typer.BadParameter(
-                "--out needs the same runs each time; give --thread ID instead of --runs"
-            )
+        return
+    with print_logs_on(console), report_bad_input():
+        _check_options(options)
+        before = _read_baseline(options)
         evaluation = _build_evaluation(options)
         results = _take_results(options, evaluation, console)
         _write_files(options, results)
-        changes = _compare(options, results)
-    console.print(draw_summary(results, evaluation.unread, changes))
+    console.print(draw_summary(results, evaluation.unread))
+    is_worse = _is_worse(before, results, console)
     if evaluation.problems or not results or any(result.status == "invalid" for result in results):
         raise typer.Exit(BAD_INPUT)
-    with report_bad_input(), _name_file(options.save_baseline):
-        if options.save_baseline is not None:
-            write_baseline(options.save_baseline, build_baseline(results))
+    _save_baseline(options, results)
     # A baseline says which cases may fail, unless the gate is asked for, too.
-    is_gated = changes is None or options.fail_on is not None or options.require is not None
-    if (changes and changes.worse) or (is_gated and not all(result.accepted for result in results)):
+    is_gated = before is None or options.fail_on is not None or options.require is not None
+    if is_worse or (is_gated and not all(result.accepted for result in results)):
         raise typer.Exit(FAILED)
 
 
 # Typer reads the signature of a command.
 vars(evaluate)["__signature__"] = inspect.signature(EvaluateOptions, eval_str=True)
+
+
+def _check_options(options: EvaluateOptions) -> None:
+    if not (options.files or options.thread or options.runs):
+        raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
+    if options.processes > 1 and (options.thread or options.runs or options.judge):
+        raise typer.BadParameter(
+            "--processes reads files without a judge; leave out --thread, --runs and --judge"
+        )
+    if options.out is not None and options.runs is not None:
+        raise typer.BadParameter("--out needs the same runs each time; give --thread ID instead of --runs")
 
 
 def _write_cases(options: EvaluateOptions) -> str:
@@ -111,11 +119,25 @@ def _take_results(
     return sorted(results, key=lambda each: (order[each.name], each.trial)) if order else results
 
 
-def _compare(options: EvaluateOptions, results: Sequence[CaseResult]) -> Changes | None:
-    if options.baseline is None:
-        return None
+def _read_baseline(options: EvaluateOptions) -> Baseline | None:
     with _name_file(options.baseline):
-        return compare_baseline(options.baseline, build_baseline(results))
+        return None if options.baseline is None else read_baseline(options.baseline)
+
+
+def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
+    """Prints what has changed since the baseline, and returns whether a case is worse."""
+    if before is None:
+        return False
+    with report_bad_input(), _name_file(None):
+        changes = compare_baselines(before, build_baseline(results))
+    console.print(draw_changes(changes))
+    return bool(changes.worse)
+
+
+def _save_baseline(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
+    if (path := options.save_baseline) is not None:
+        with report_bad_input(), _name_file(path):
+            write_baseline(path, build_baseline(results))
 
 
 def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
@@ -146,6 +168,5 @@ def _name_file(path: str | Path | None) -> Iterator[None]:
     except ContractError as error:
         raise ConfigurationError(str(error)) from None
     except OSError as error:
-        raise ConfigurationError(
-            f"{str(path)!r} cannot be used ({error.strerror}); give another file"
-        ) from None
+        name = str(error.filename or path)
+        raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None

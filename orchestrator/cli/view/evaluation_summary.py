@@ -26,24 +26,18 @@ def draw_result(result: CaseResult) -> Text:
     return Text.assemble(head, f"  {one_line(result.name)}  {reason}")
 
 
-def draw_summary(
-    results: Sequence[CaseResult], unread: Sequence[str], changes: Changes | None = None
-) -> Text:
-    """Draws the counts, the bases of the accepted runs, the rates of repeated ones, and the unread parts.
-
-    Args:
-        results: The results.
-        unread: What could not be read, a sentence each.
-        changes: The cases that differ from the baseline; None if there is none.
-    """
-    changed = [] if changes is None else _list_changes(changes)
-    return Text("\n".join([*_list_lines(results, unread), *changed]))
+def draw_summary(results: Sequence[CaseResult], unread: Sequence[str]) -> Text:
+    """Draws the counts, the bases of the accepted runs, the rates of repeated ones, and the unread parts."""
+    return Text("\n".join(_list_lines(results, unread)))
 
 
-def _list_changes(changes: Changes) -> Iterator[str]:
+def draw_changes(changes: Changes) -> Text:
+    """Draws the cases that are worse or better than in the baseline."""
+    lines = []
     for word, cases in changes._asdict().items():
-        yield f"{count_noun(len(cases), 'case')} {word} than in the baseline"
-        yield from (f"  {one_line(case)}" for case in cases)
+        lines.append(f"{count_noun(len(cases), 'case')} {word} than in the baseline")
+        lines += [f"  {one_line(case)}" for case in cases]
+    return Text("\n".join(lines))
 
 
 def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterator[str]:

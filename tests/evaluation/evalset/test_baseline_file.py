@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError
-from evaluation.evalset.baseline_file import build_baseline, compare_baseline, write_baseline
+from evaluation.evalset.baseline_file import build_baseline, compare_baselines, read_baseline, write_baseline
 from evaluation.evalset.case_result import CaseResult
 
 
@@ -23,7 +23,7 @@ def compare(tmp_path):
     def write_and_compare(before, after):
         file = tmp_path / "baseline.yaml"
         write_baseline(file, build_baseline(before))
-        return compare_baseline(file, build_baseline(after))
+        return compare_baselines(read_baseline(file), build_baseline(after))
 
     return write_and_compare
 
@@ -65,7 +65,7 @@ def test_a_change_is_named(compare, before, after, worse, better):
         ("[", "b.yaml: line 1: this is not YAML of plain values"),
         (
             "version: 1\ncases: {}",
-            "b.yaml is the baseline of other cases: 1 are only in one of both \\('a'\\)",
+            "the baseline is of other cases: 1 are only in one of both \\('a'\\)",
         ),
     ],
 )
@@ -73,4 +73,4 @@ def test_a_file_that_is_no_baseline_of_these_cases_is_refused(tmp_path, text, me
     (tmp_path / "b.yaml").write_text(text)
 
     with pytest.raises(ContractError, match=message):
-        compare_baseline(tmp_path / "b.yaml", build_baseline(results("passed")))
+        compare_baselines(read_baseline(tmp_path / "b.yaml"), build_baseline(results("passed")))

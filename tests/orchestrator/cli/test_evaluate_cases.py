@@ -275,7 +275,7 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
     [
         (
             ["--baseline", "other.yaml"],
-            "other.yaml is the baseline of other cases: 2 are only in one of both",
+            "the baseline is of other cases: 2 are only in one of both",
         ),
         (["--baseline", "absent.yaml"], "'absent.yaml' cannot be used (No such file or directory)"),
         (["--target", "nowhere:x"], "cases.yaml: 'nowhere:x' raised ModuleNotFoundError"),
@@ -348,6 +348,12 @@ def test_a_stored_run_is_added_to_a_file_of_cases(cli, served, db, tmp_path):
     [case] = read_case_set(file).cases
     assert (added.exit_code, case.name, case.task) == (0, "one", "What does it cost?")
     assert (again.exit_code, "cases.yaml has a case 'one' already" in again.stderr) == (2, True)
+
+
+def test_a_baseline_that_cannot_be_read_is_found_before_anything_is_executed(cli, cases, tmp_path):
+    asked = cli("evaluate", cases("- {task: x}", "counted"), "--baseline", "absent.yaml")
+
+    assert (asked.exit_code, (tmp_path / "executions").exists()) == (2, False)
 
 
 def test_progress_says_the_rate_and_the_time_left():
