@@ -25,8 +25,7 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Ver
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 from orchestrator.supervision.reconcile import Supervisor
-from orchestrator.task_contracts.contract_options import PlainFields, StepContract
-from orchestrator.task_contracts.writers import ContractWriter
+from orchestrator.task_contracts.contract_options import ContractWriter, PlainFields, StepContract
 
 
 class OrchestratorOptions(TypedDict, total=False):

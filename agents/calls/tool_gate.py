@@ -81,10 +81,6 @@ class StartLog(Protocol):
         """Adds to the count of a call; returns after it is stored."""
         ...
 
-    async def aadd(self, key: str, number: int) -> None:
-        """Does the same without blocking the event loop."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class ToolGate:

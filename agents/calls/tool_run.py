@@ -5,6 +5,7 @@ A person is asked first about the calls that need an approval.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -137,12 +138,12 @@ class _Invocation:
 
     async def arun(self) -> list[BaseMessage]:
         if self.starts is not None:
-            await self.starts.aadd(self.key, 1)
+            await asyncio.to_thread(self.starts.add, self.key, 1)
         try:
             return [self._read(await self.tool.ainvoke(self.call, self.config))]
         except GraphInterrupt:
             if self.starts is not None:
-                await self.starts.aadd(self.key, -1)
+                await asyncio.to_thread(self.starts.add, self.key, -1)
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
             return [self._describe(error)]

@@ -57,9 +57,8 @@ from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
-from orchestrator.task_contracts.contract_options import StatedContracts, read_contracts
+from orchestrator.task_contracts.contract_options import ContractWriter, StatedContracts, read_contracts
 from orchestrator.task_contracts.source import read_task_contracts
-from orchestrator.task_contracts.writers import ContractWriter
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 

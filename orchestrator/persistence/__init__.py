@@ -2,6 +2,6 @@
 
 from orchestrator.persistence.store import Store, open_store
 from orchestrator.runs.history import History
-from orchestrator.runs.summary import RunSummary, StoredRun
+from orchestrator.runs.reader import RunSummary, StoredRun
 
 __all__ = ["History", "RunSummary", "Store", "StoredRun", "open_store"]

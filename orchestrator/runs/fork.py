@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -82,7 +82,7 @@ async def _step_checkpoints(
     latest = await saver.aget_tuple(checkpoint_config(thread_id))
     if latest is None:
         raise ResumeError(describe_unknown_thread(thread_id))
-    if problem := schema_problem(thread_id, cast("Mapping[str, object]", latest.metadata)):
+    if problem := schema_problem(thread_id, latest.metadata):
         raise ResumeError(problem)
     expected: RunnableConfig | None = latest.config
     async for checkpoint in saver.alist(checkpoint_config(thread_id)):

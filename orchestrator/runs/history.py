@@ -13,7 +13,17 @@ from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import AwareDatetime, Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.reader import is_run, read_run, read_summary, version_problem
+from orchestrator.runs.reader import (
+    ENDED,
+    STATUSES,
+    RunSummary,
+    StoredRun,
+    StoredStatus,
+    is_run,
+    read_run,
+    read_summary,
+    unreadable_summary,
+)
 from orchestrator.runs.run_saver import (
     COMMAND,
     RunSaver,
@@ -21,18 +31,10 @@ from orchestrator.runs.run_saver import (
     describe_unknown_thread,
     lock_for_delete,
 )
-from orchestrator.runs.summary import (
-    ENDED,
-    STATUSES,
-    RunSummary,
-    StoredRun,
-    StoredStatus,
-    unreadable_summary,
-)
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.stored_form import convert_read_errors
+from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 _Count: TypeAlias = Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")]
 
@@ -107,7 +109,7 @@ class History:
         """
         checkpoint = self._read_checkpoint(thread_id)
         with convert_read_errors(thread_id):
-            if problem := version_problem(thread_id, checkpoint):
+            if problem := schema_problem(thread_id, checkpoint.metadata):
                 raise StoreError(problem)
             summary, state = read_run(self._saver, thread_id, checkpoint)
             summary = self._mark_interrupted(summary)

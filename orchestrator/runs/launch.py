@@ -16,11 +16,10 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
-from orchestrator.runs.reader import complete_snapshot
+from orchestrator.runs.reader import ENDED, complete_snapshot
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
-from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state

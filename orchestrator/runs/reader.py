@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
-from typing import Final, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, get_args
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
@@ -20,7 +22,6 @@ from orchestrator.runs.resume import (
     state_from_values,
 )
 from orchestrator.runs.run_saver import checkpoint_config
-from orchestrator.runs.summary import STATUSES, RunSummary, build_summary, unreadable_summary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
 from orchestrator.state.graph_state import (
@@ -32,9 +33,89 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
 )
+from orchestrator.state.records import Question
 from orchestrator.state.reducers import merge_records
-from orchestrator.state.stored_form import SCHEMA, schema_problem, validate_state
+from orchestrator.state.stored_form import SCHEMA, STARTED, parse_time, schema_problem, validate_state
+from orchestrator.state.usage import Usage
 from orchestrator.supervision.human import read_tool_question
+
+StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
+
+STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
+ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line about a stored run.
+
+    Attributes:
+        thread_id: The thread.
+        status: "waiting" if a question waits for a person; "planning" or "executing" if the run is under way;
+            "interrupted" if no process runs it any more, so that ``resume`` continues it; "unreadable" if
+            another version of this program stored it or it is broken.
+        task: The task; empty if the run is unreadable.
+        steps_done: Number of steps that were validated or passed over.
+        steps_planned: Number of steps in the plan; 0 before there is a plan.
+        started: Start time in UTC; None if it was not stored.
+        updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
+        question: The question for a person.
+        usage: The usage of the run; None before there is a plan.
+    """
+
+    thread_id: str
+    status: StoredStatus
+    task: str
+    steps_done: int
+    steps_planned: int
+    started: datetime | None
+    updated: datetime
+    question: Question | None
+    usage: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A stored run with its state.
+
+    Attributes:
+        summary: The run in one line.
+        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; for
+            an answer under way, ``synthesis`` has its attempts. Other fields change when these have ended.
+    """
+
+    summary: RunSummary
+    state: OrchestratorState
+
+
+def build_summary(
+    thread_id: str, checkpoint: CheckpointTuple, state: OrchestratorState, question: Question | None
+) -> RunSummary:
+    """Builds the summary of a readable run."""
+    status = state["status"]
+    return RunSummary(
+        thread_id=thread_id,
+        status="waiting" if question is not None and status not in ENDED else status,
+        task=state["task"],
+        steps_done=state["current_step_index"],
+        steps_planned=len(state["plan"]),
+        started=parse_time(checkpoint.metadata.get(STARTED)),
+        updated=_update_time(checkpoint),
+        question=question if status not in ENDED else None,
+        usage=None if status == "planning" else state["usage"],
+    )
+
+
+def unreadable_summary(thread_id: str, checkpoint: CheckpointTuple | None) -> RunSummary:
+    """Builds the summary of a run that another version stored, or of a broken one (None)."""
+    started = None if checkpoint is None else parse_time(checkpoint.metadata.get(STARTED))
+    updated = datetime.min.replace(tzinfo=UTC) if checkpoint is None else _update_time(checkpoint)
+    return RunSummary(thread_id, "unreadable", "", 0, 0, started, updated, None, None)
+
+
+def _update_time(checkpoint: CheckpointTuple) -> datetime:
+    return parse_time(checkpoint.checkpoint["ts"]) or datetime.min.replace(tzinfo=UTC)
+
 
 _ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
 _STEP_NODES: Final = (
@@ -52,7 +133,7 @@ def read_summary(
     """
     if not is_run(checkpoint):
         return None
-    if version_problem(thread_id, checkpoint):
+    if schema_problem(thread_id, checkpoint.metadata):
         return unreadable_summary(thread_id, checkpoint)
     return read_run(saver, thread_id, checkpoint)[0]
 
@@ -110,11 +191,6 @@ def is_run(checkpoint: CheckpointTuple) -> bool:
     # A user may start the graph with nothing but a task.
     status = values.get("status", "planning" if SCHEMA in checkpoint.metadata else None)
     return isinstance(values.get("task"), str) and status in STATUSES
-
-
-def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
-    """Returns why this version cannot read a checkpoint, or None if it can."""
-    return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
 
 
 async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:

@@ -109,7 +109,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} holds no run of this program; give the thread of a run"
         )
-    if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
+    if problem := schema_problem(thread_id, snapshot.metadata):
         raise ResumeError(problem)
     # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
     if not snapshot.tasks and values["status"] in ("planning", "executing"):

@@ -22,9 +22,9 @@ SCHEMA: Final = "orchestrator_schema"
 STARTED: Final = "orchestrator_started"
 
 
-def schema_problem(thread_id: str, metadata: Mapping[str, object]) -> str | None:
+def schema_problem(thread_id: str, metadata: object) -> str | None:
     """Returns why this version cannot read a stored run, or None if it can."""
-    version = metadata.get(SCHEMA)
+    version = metadata.get(SCHEMA) if isinstance(metadata, Mapping) else None
     if version == SCHEMA_VERSION:
         return None
     return (

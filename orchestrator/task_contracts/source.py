@@ -20,7 +20,7 @@ from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
-from orchestrator.task_contracts.writers import ContractWriter, RuleWriter, select_usable
+from orchestrator.task_contracts.contract_options import ContractWriter, RuleWriter, select_usable
 
 _RULES: Final = RuleWriter()
 

@@ -24,8 +24,8 @@ from orchestrator.cli.view.consoles import (
 )
 from orchestrator.cli.view.record_lines import describe_check
 from orchestrator.errors import ConfigurationError
+from orchestrator.task_contracts.contract_options import RuleWriter
 from orchestrator.task_contracts.model_writer import ModelWriter
-from orchestrator.task_contracts.writers import RuleWriter
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 _HINT: Final = """\

@@ -17,7 +17,7 @@ from orchestrator.cli.view.consoles import build_console, one_line, output_first
 from orchestrator.cli.view.person import describe_next
 from orchestrator.cli.view.stored_runs import draw_run, draw_runs
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.summary import StoredStatus
+from orchestrator.runs.reader import StoredStatus
 
 Status = Annotated[StoredStatus | None, typer.Option(help="List only runs with this status.")]
 Limit = Annotated[int, typer.Option(help="Maximum number of runs to list.", metavar="N", min=1)]

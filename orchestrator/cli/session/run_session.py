@@ -35,7 +35,7 @@ from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.task_contracts.writers import RuleWriter
+from orchestrator.task_contracts.contract_options import RuleWriter
 from orchestrator.telemetry.otlp_export import build_exporting_hooks
 
 _SAME: Final = {

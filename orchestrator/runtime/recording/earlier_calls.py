@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -131,17 +130,10 @@ class StoredStarts:
                 raise ConfigurationError(
                     "an async tool calls an agent with execute_step; await aexecute_step"
                 )
-        self._start_write(key, number).result()
-
-    async def aadd(self, key: str, number: int) -> None:
-        """Does the same without blocking the event loop."""
-        await asyncio.wrap_future(self._start_write(key, number))
-
-    def _start_write(self, key: str, number: int) -> Future[None]:
         # With a task id of its own: a store keeps the first write of a task, and LangGraph reads its tasks'.
         write = self.saver.aput_writes(self.checkpoint, [(START_CHANNEL, [key, number])], str(uuid4()))
         # On the loop of the node: an async saver works on no other.
-        return asyncio.run_coroutine_threadsafe(write, self.loop)
+        asyncio.run_coroutine_threadsafe(write, self.loop).result()
 
 
 async def read_starts() -> StoredStarts | None:
