@@ -6,7 +6,6 @@ import hashlib
 import json
 import sqlite3
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -87,16 +86,12 @@ class ModelRunner:
         return self._measure(state, case)
 
     def _measure(self, state: OrchestratorState, case: TaskCase) -> MeasuredRun:
-        run = read_run(state, case.title)
         # The status of an attempt that was kept as the best of several refused ones.
         statuses = {record["status"] for record in (*state["results"], *state["synthesis"])}
         return MeasuredRun(
             success=state["status"] == "success" and "warning" not in statuses,
-            attempts=sum(len(step.attempts) for step in run.steps),
-            model_calls=state["usage"]["model_calls"],
             tokens=state["usage"]["total_tokens"],
-            seconds=self._replies.seconds,
-            run=run,
+            run=read_run(state, case.title),
         )
 
 
@@ -140,7 +135,6 @@ class RecordedReplies(BaseCache):
     Attributes:
         origins: For each address of a server, which model answers there; the port of an embedded one differs
             in each process.
-        seconds: Seconds of all replies of the current run, recorded ones included.
         refused: Why the current run got no reply; empty if it got all.
     """
 
@@ -156,13 +150,12 @@ class RecordedReplies(BaseCache):
             self._database.executescript("pragma locking_mode = exclusive; begin exclusive; commit")
         except (OSError, sqlite3.Error) as error:
             raise self._refuse(error) from None
-        self._query("create table if not exists replies (key text primary key, reply text, seconds real)")
+        self._query("create table if not exists replies (key text primary key, reply text)")
 
     def begin(self, run: str) -> None:
         """Begins a run. Runs of the same name share their replies."""
-        self._run, self.seconds, self.refused = run, 0.0, ""
+        self._run, self.refused = run, ""
         self._seen: Counter[str] = Counter()
-        self._begun: dict[str, float] = {}
 
     def close(self) -> None:
         """Closes the file, for other processes."""
@@ -173,32 +166,28 @@ class RecordedReplies(BaseCache):
         request = self._digest(prompt, llm_string)
         with self._lock:
             self._seen[request] += 1
-            rows = self._query("select reply, seconds from replies where key = ?", self._name_key(request))
+            rows = self._query("select reply from replies where key = ?", self._name_key(request))
             if not rows:
                 self._check_budget()
-                self._begun[request] = time.monotonic()
                 return None
-            [(reply, seconds)] = rows
-            self.seconds += seconds
+            [(reply,)] = rows
             return [ChatGeneration(message=AIMessage(**json.loads(reply)))]
 
     @override
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         request = self._digest(prompt, llm_string)
         message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
-        with self._lock:
-            seconds = time.monotonic() - self._begun.pop(request, time.monotonic())
-            self.seconds += seconds
-            if isinstance(message, AIMessage):
-                row = self._name_key(request), _dump(message), seconds
-                self._query("insert or ignore into replies values (?, ?, ?)", *row)
+        if isinstance(message, AIMessage):
+            with self._lock:
+                row = self._name_key(request), _dump(message)
+                self._query("insert or ignore into replies (key, reply) values (?, ?)", *row)
 
     @override
     def clear(self, **kwargs: object) -> None:
         self._query("delete from replies")
 
     def _check_budget(self) -> None:
-        [(count, _)] = self._query("select count(*), 0 from replies")
+        [(count,)] = self._query("select cast(count(*) as text) from replies")
         if self._most is not None and int(count) >= self._most:
             self.refused = f"the budget of {self._most} model_calls is spent"
             raise BudgetSpentError(self.refused)
@@ -211,7 +200,7 @@ class RecordedReplies(BaseCache):
             llm_string = llm_string.replace(address, origin)
         return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
-    def _query(self, text: str, *values: str | float) -> list[tuple[str, float]]:
+    def _query(self, text: str, *values: str) -> list[tuple[str]]:
         try:
             return self._database.execute(text, values).fetchall()
         except sqlite3.Error as error:

@@ -14,7 +14,7 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.tuning.replay import NamedPolicy, RecordedRun
 from orchestrator.tuning.study_tasks import FEWEST_HELD_OUT
-from orchestrator.tuning.tune_spec import DEFAULT, Objective, Resource, TuneSpec
+from orchestrator.tuning.tune_spec import DEFAULT, TuneSpec
 
 
 class BudgetSpentError(OrchestratorError):
@@ -27,18 +27,12 @@ class MeasuredRun:
 
     Attributes:
         success: Whether every step was accepted, none as the best of several refused ones.
-        attempts: Executions of steps.
-        model_calls: Calls of models; also those that recorded replies answered.
-        tokens: Tokens of these calls; None if a model did not report them.
-        seconds: Time of these calls, recorded ones as they once took.
+        tokens: Tokens of its model calls; None if a model did not report them.
         run: Its attempts, for replay.
     """
 
     success: bool
-    attempts: int
-    model_calls: int
     tokens: int | None
-    seconds: float
     run: RecordedRun
 
 
@@ -83,32 +77,17 @@ class Trial:
         """The exact 95 % interval of this share."""
         return proportion(round(sum(self.successes)), len(self.by_task)).interval
 
-    def mean(self, resource: Resource) -> float | None:
-        """Returns the mean cost of a run; None if a run does not report it."""
-        values = [getattr(run, resource) for run in self.by_task.values()]
-        return None if None in values else fmean(values)
-
-    def cost(self, objective: Objective) -> float:
-        """Mean of the cost that success is weighed against; 0 if a run does not report it."""
-        return self.mean(objective.against) or 0.0
-
-    def broken_limit(self, objective: Objective) -> str | None:
-        """Returns which limit of the objective its mean exceeds; None if none."""
-        for resource, limit in objective.limits.items():
-            mean = self.mean(resource)
-            if mean is None or mean > limit:
-                shown = "unknown" if mean is None else f"{mean:.4g}"
-                return f"{resource} per run is {shown}, the limit is {limit:g}"
-        return None
+    @property
+    def tokens(self) -> float:
+        """Mean tokens of a run; 0 if a run does not report them."""
+        values = [run.tokens for run in self.by_task.values()]
+        return fmean([value for value in values if value is not None]) if None not in values else 0.0
 
 
-def choose_best(trials: Sequence[Trial], objective: Objective) -> Trial | None:
-    """Returns the trial on all tasks with the most success; of equal ones, the cheapest.
-
-    Returns None if every one breaks a limit.
-    """
-    allowed = [trial for trial in trials if not trial.stopped and not trial.broken_limit(objective)]
-    return max(allowed, key=lambda trial: (trial.success, -trial.cost(objective)), default=None)
+def choose_best(trials: Sequence[Trial]) -> Trial | None:
+    """Returns the trial on all tasks with the most success; of equal ones, the one with the fewest tokens."""
+    whole = [trial for trial in trials if not trial.stopped]
+    return max(whole, key=lambda trial: (trial.success, -trial.tokens), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +97,7 @@ class Recommendation:
     Attributes:
         candidate: The recommended policy.
         sentence: The recommendation with its reason, in one sentence.
-        best: The best policy of the search on the tasks of the search; None if every one breaks a limit.
+        best: The best policy of the search on the tasks of the search.
         held_out: The best policy and the default on the held-out tasks; None if the default is the best.
         difference: Of their success on the held-out tasks, the best minus the default; None as above.
     """
@@ -162,20 +141,15 @@ class TuneResult:
         return [measured.run for trial in self.trials for measured in trial.by_task.values()]
 
 
-def recommend(
-    best: Trial | None, held_out: tuple[Trial, Trial] | None, objective: Objective
-) -> Recommendation:
+def recommend(best: Trial | None, held_out: tuple[Trial, Trial] | None) -> Recommendation:
     """Recommends the best policy of a search, or the default.
 
     Args:
-        best: The best policy on the tasks of the search; None if every one breaks a limit.
+        best: The best policy on the tasks of the search.
         held_out: The best policy and the default on the tasks that the search did not see; None if the
             default is the best, or if no such run was possible.
-        objective: What makes a policy better.
     """
-    if best is None:
-        return _keep_default("every policy breaks a limit of the objective")
-    if best.candidate == DEFAULT:
+    if best is None or best.candidate == DEFAULT:
         return _keep_default("no policy was better on the tasks of the search", best)
     if held_out is None:
         return _keep_default("nothing can be told apart without held-out runs", best)
@@ -184,9 +158,7 @@ def recommend(
     low, high = difference.interval
     count, name = len(after.by_task), best.candidate.name
     measured = f"{difference.mean:+.3f} on {count} held-out tasks (95 % interval {low:+.3f} to {high:+.3f})"
-    if broken := after.broken_limit(objective):
-        reason = f"on the held-out tasks, {name} breaks a limit ({broken})"
-    elif count < FEWEST_HELD_OUT:
+    if count < FEWEST_HELD_OUT:
         reason = f"nothing can be told apart with fewer than {FEWEST_HELD_OUT} held-out tasks (here {count})"
     elif low <= 0.0:
         reason = f"nothing can be told apart; the success rate of {name} differs by {measured}"

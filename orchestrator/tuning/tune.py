@@ -96,7 +96,7 @@ class _Study:
 
     def _conclude(self, trials: Sequence[Trial], held_out: Sequence[str], stopped: str | None) -> TuneResult:
         """Compares the best policy with the default on the held-out tasks, and recommends one."""
-        best, compared = choose_best(trials, self.spec.objective), None
+        best, compared = choose_best(trials), None
         if best is not None and best.candidate != DEFAULT:
             pair = best.candidate, DEFAULT
             try:
@@ -104,7 +104,7 @@ class _Study:
                 compared = after, before
             except BudgetSpentError as error:
                 stopped = f"{error}, so the best policy was not checked on held-out tasks"
-        return TuneResult(self.spec, trials, recommend(best, compared, self.spec.objective), stopped)
+        return TuneResult(self.spec, trials, recommend(best, compared), stopped)
 
     def _measure(self, candidate: NamedPolicy, tasks: Sequence[str]) -> Iterator[tuple[str, MeasuredRun]]:
         for task in tasks:
@@ -173,7 +173,7 @@ def search(
     trials: list[Trial] = []
     try:
         for candidate in _propose(spec, space, trials):
-            trials.append(try_candidate(candidate, choose_best(trials, spec.objective)))
+            trials.append(try_candidate(candidate, choose_best(trials)))
             report(trials)
     except BudgetSpentError as error:
         if not trials:
@@ -201,7 +201,7 @@ def _propose(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[
             yield candidate
         # A policy that was ended early keeps the value of its tasks so far, which is low enough.
         trial = next(each for each in trials if each.candidate.policy == candidate.policy)
-        study.tell(proposal, [trial.success, trial.cost(spec.objective)])
+        study.tell(proposal, [trial.success, trial.tokens])
 
 
 def _import_optuna() -> ModuleType:

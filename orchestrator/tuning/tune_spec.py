@@ -1,4 +1,4 @@
-"""TuneSpec: what is tuned, on which tasks, for which objective and cost; and the policies of its space."""
+"""TuneSpec: what is tuned, on which tasks, at which cost; and the policies of its space."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -16,26 +16,6 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
 from orchestrator.tuning.replay import NamedPolicy, describe_rule
-
-Resource = Literal["attempts", "model_calls", "tokens", "seconds"]
-
-
-class Objective(SettingsModel):
-    """What makes a policy better: the rate of success.
-
-    Attributes:
-        limits: Greatest mean of a resource per run; a policy above it is not recommended.
-        against: The cost that the report shows success against, and by which equal policies differ.
-
-    Raises:
-        ConfigurationError: A value is not accepted.
-    """
-
-    limits: Annotated[
-        Mapping[Resource, Annotated[float | int, Field(gt=-math.inf, lt=math.inf)]],
-        Field(description=f"an object such as {{tokens: 2000}}, of {', '.join(get_args(Resource))}"),
-    ] = Field(default_factory=dict)
-    against: Resource = "tokens"
 
 
 class SearchBudget(SettingsModel):
@@ -63,7 +43,6 @@ class TuneSpec(SettingsModel):
         tasks: Path of a file of cases, whose tasks are run.
         model: The specification of the model.
         space: For fields of RetryPolicy, the values to choose from.
-        objective: What makes a policy better.
         budget: How much the search may spend.
         planning: Whether the planner splits the tasks; if False, each task is a single step.
         hold_out: Share of the tasks that only the recommended policy and the default are run on, at the end.
@@ -85,9 +64,6 @@ class TuneSpec(SettingsModel):
             description="an object such as {max_retries: [1, 2, 3]}, a list of values for each field",
         ),
     ]
-    objective: Annotated[Objective, Field(description="an object with limits or against")] = Field(
-        default_factory=Objective
-    )
     budget: Annotated[SearchBudget, Field(description="an object such as {trials: 10}")] = Field(
         default_factory=SearchBudget
     )

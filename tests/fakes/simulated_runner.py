@@ -33,7 +33,7 @@ class SimulatedRunner:
             attempts.append(replace(attempt, rule=decision.position))
         count = len(attempts)
         run = RecordedRun(case.title, (RecordedStep(tuple(attempts)),))
-        return MeasuredRun(attempts[-1].outcome == "validated", count, count, 100 * count, float(count), run)
+        return MeasuredRun(attempts[-1].outcome == "validated", 100 * count, run)
 
     def _attempt(self, task: str, strategy: str, number: int) -> Attempt:
         passed = random.Random(f"{task}0 {strategy} {number}").random() < self.chances[strategy]

@@ -23,7 +23,7 @@ from orchestrator.errors import RunFailedError
 from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
 
-Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space, objective and budget.", metavar="SPEC")]
+Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
 Folder = Annotated[
     Path,
     typer.Option(help="Where the folder of the study is kept: its runs, report and policy.", metavar="PATH"),
@@ -91,14 +91,13 @@ def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
 
 def _list_rows(result: TuneResult) -> list[dict[str, str]]:
     """Returns a row for each policy that was tried."""
-    objective = result.spec.objective
     return [
         {
             "policy": trial.candidate.name,
             "tasks": str(len(trial.by_task)),
             "success": f"{trial.success:.3f}",
             "95 % interval": _format_interval(trial),
-            "cost": f"{trial.cost(objective):.4g} {objective.against}",
+            "cost": f"{trial.tokens:.4g} tokens",
             "note": trial.stopped or "",
         }
         for trial in result.trials

@@ -45,9 +45,8 @@ def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search
         ({}, {"first": 0.3, "feedback": 0.3, "resample": 0.34}, "nothing can be told apart"),
         ({"count": 12}, {"first": 0.0, "feedback": 0.0, "resample": 1.0}, FEW),
         ({"space": NEVER}, CHANCES, "no policy was better on the tasks of the search"),
-        ({"objective": {"limits": {"attempts": 0.5}}}, CHANCES, "every policy breaks a limit"),
     ],
-    ids=["equal policies", "few tasks", "a worse policy", "limits"],
+    ids=["equal policies", "few tasks", "a worse policy"],
 )
 def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, changes, chances, sentence):
     spec = make_spec(**{"count": 60, **changes})
@@ -56,13 +55,6 @@ def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, cha
     assert (recommendation.candidate.name, recommendation.is_told_apart) == ("default", False)
     assert recommendation.sentence.startswith("Keep the default: ")
     assert sentence in recommendation.sentence
-
-
-def test_a_policy_above_a_limit_is_tried_and_not_recommended(make_spec, run_tune):
-    result = run_tune(make_spec(30, objective={"limits": {"attempts": 2.0}}, space={"max_retries": [0, 9]}))
-
-    assert names(result.trials) == ["default", "max_retries=0", "max_retries=9"]
-    assert result.recommendation.best.candidate.name == "max_retries=0"
 
 
 @pytest.mark.parametrize(("count", "hold_out", "needed"), [(12, 0.4, 24), (19, 0.5, 19), (9, 0.9, 11)])
@@ -137,7 +129,6 @@ def test_of_a_large_space_optuna_tries_different_policies_the_same_ones_again(ma
         ({"space": {"max_retries": [2]}}, "holds only the default"),
         ({"space": {"max_retries": [1, -1]}}, "space: max_retries is -1; give a whole number"),
         ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
-        ({"objective": {"limits": {"luck": 1}}}, "limits"),
         ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
         ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
