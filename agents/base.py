@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
@@ -34,18 +34,21 @@ class BaseAgent:
     Args:
         llm: Any LangChain chat model.
         system_prompt: The role. It is sent unchanged and may contain braces.
-        agent_name: The name for messages and traces.
+        agent_name: The name for messages and traces. Default: the name of the class.
         transport_retry: Retries after transient errors of the model's server.
 
     Raises:
         TypeError: ``llm`` is not a LangChain model.
     """
 
+    instructions: ClassVar[str] = prompts.ASSISTANT
+    """The role by default."""
+
     def __init__(
         self,
         llm: Model,
-        system_prompt: str = prompts.ASSISTANT,
-        agent_name: str = "BaseAgent",
+        system_prompt: str | None = None,
+        agent_name: str | None = None,
         *,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
@@ -54,8 +57,8 @@ class BaseAgent:
                 f"llm is {llm!r:.80}; give a LangChain chat model, for instance agents.load_model('local')"
             )
         self.llm = llm
-        self.system_prompt = system_prompt
-        self.agent_name = agent_name
+        self.system_prompt = system_prompt or self.instructions
+        self.agent_name = agent_name or type(self).__name__
         self.transport_retry = transport_retry
 
     def invoke(self, user_input: str) -> str:

@@ -54,6 +54,8 @@ class SummarizingCompressor(BaseAgent):
         transport_retry: Retries after transient errors of the model's server.
     """
 
+    instructions = prompts.COMPRESSION
+
     def __init__(
         self,
         llm: Model,
@@ -62,9 +64,7 @@ class SummarizingCompressor(BaseAgent):
         *,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
-        super().__init__(
-            llm, system_prompt or prompts.COMPRESSION, "Compressor", transport_retry=transport_retry
-        )
+        super().__init__(llm, system_prompt, transport_retry=transport_retry)
         self._cut = CompressContextTool(max_length=max_length)
 
     def invoke(self, user_input: str) -> str:

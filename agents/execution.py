@@ -45,6 +45,8 @@ class ExecutionAgent(BaseAgent):
         TypeError: ``tools`` is not a list, or an item is neither a tool nor a function.
     """
 
+    instructions = prompts.EXECUTION
+
     def __init__(
         self,
         llm: Model,
@@ -54,9 +56,7 @@ class ExecutionAgent(BaseAgent):
         max_tool_rounds: int = 8,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
-        super().__init__(
-            llm, system_prompt or prompts.EXECUTION, "ExecutionAgent", transport_retry=transport_retry
-        )
+        super().__init__(llm, system_prompt, transport_retry=transport_retry)
         if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
         self.tools = build_tools(tools)

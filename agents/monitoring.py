@@ -10,10 +10,9 @@ from contextvars import ContextVar
 from typing import Final
 
 from agents import prompts
-from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
+from agents.base import BaseAgent
+from agents.calls.conversation import Conversation, arun_conversation, run_conversation
 from agents.models.identity import identify_judge
-from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
 from agents.parsing.objects import find_document, is_one_object, is_quoted
 from agents.parsing.verdicts import read_verdict
@@ -45,22 +44,10 @@ class MonitoringAgent(BaseAgent):
     Args:
         llm: Any LangChain chat model.
         system_prompt: Replaces the built-in instructions.
-        structured_output: Constrain the replies by a JSON schema if the model supports it.
         transport_retry: Retries after transient errors of the model's server.
     """
 
-    def __init__(
-        self,
-        llm: Model,
-        system_prompt: str | None = None,
-        *,
-        structured_output: bool = True,
-        transport_retry: TransportRetry = DEFAULT_RETRY,
-    ) -> None:
-        super().__init__(
-            llm, system_prompt or prompts.MONITORING, "MonitoringAgent", transport_retry=transport_retry
-        )
-        self._schema = VERDICT_SCHEMA if structured_output else None
+    instructions = prompts.MONITORING
 
     @property
     def identity(self) -> str | None:
@@ -71,7 +58,9 @@ class MonitoringAgent(BaseAgent):
         """
         example = prompts.verdict_request("objective", "result", "task", "evidence")
         again = prompts.clean_verdict_request("objective", "result")
-        return identify_judge(self, self.llm, json.dumps([self.system_prompt, example, again, self._schema]))
+        return identify_judge(
+            self, self.llm, json.dumps([self.system_prompt, example, again, VERDICT_SCHEMA])
+        )
 
     def evaluate(self, objective: str, result: str, *, task: str = "", evidence: str = "") -> Verdict:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.
@@ -97,10 +86,10 @@ class MonitoringAgent(BaseAgent):
         return await arun_conversation(self._judge(objective, result, task, evidence))
 
     def _judge(self, *shown: str) -> Conversation[Verdict]:
-        reply = yield from self._ask(prompts.verdict_request(*shown), self._schema)
+        reply = yield from self._ask(prompts.verdict_request(*shown), VERDICT_SCHEMA)
         verdict = _read_reply(reply, *shown)
         if _clean_approvals.get() and _is_unclean_approval(reply, verdict, *shown):
-            reply = yield from self._ask(prompts.clean_verdict_request(*shown), self._schema)
+            reply = yield from self._ask(prompts.clean_verdict_request(*shown), VERDICT_SCHEMA)
             verdict = _read_reply(reply, *shown)
             if _is_unclean_approval(reply, verdict, *shown):
                 verdict = Unreadable(reply, "the approval is not one JSON object alone")

@@ -22,24 +22,22 @@ class PlanningAgent(BaseAgent):
     Args:
         llm: Any LangChain chat model.
         system_prompt: Replaces the built-in instructions.
-        structured_output: Constrain the replies by a JSON schema if the model supports it.
         max_steps: Maximum number of steps in the schema. A model without schema support may exceed it.
         transport_retry: Retries after transient errors of the model's server.
     """
+
+    instructions = prompts.PLANNING
 
     def __init__(
         self,
         llm: Model,
         system_prompt: str | None = None,
         *,
-        structured_output: bool = True,
         max_steps: int = DEFAULT_MAX_STEPS,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
-        super().__init__(
-            llm, system_prompt or prompts.PLANNING, "PlanningAgent", transport_retry=transport_retry
-        )
-        self._schema = plan_schema(max_steps) if structured_output else None
+        super().__init__(llm, system_prompt, transport_retry=transport_retry)
+        self._schema = plan_schema(max_steps)
 
     def generate_plan(self, task: str) -> list[str]:
         """Plans ``task``.

@@ -14,9 +14,8 @@ from typing import Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
-from agents.models.transport_retry import TransportRetry
+from agents.base import BaseAgent
+from agents.calls.conversation import Conversation, arun_conversation, run_conversation
 from agents.parsing.loose_json import replace_surrogates
 from agents.reply_types import Unreadable
 from evaluation.sensitive.quoting import shorten
@@ -194,11 +193,7 @@ class ModelSupervisor(PhaseAgent):
         transport_retry: How transient errors of the model's server are retried.
     """
 
-    def __init__(
-        self, llm: Model, system_prompt: str | None = None, *, transport_retry: TransportRetry = DEFAULT_RETRY
-    ) -> None:
-        instructions = system_prompt or prompts.SUPERVISE_INSTRUCTIONS
-        super().__init__(llm, instructions, "ModelSupervisor", transport_retry=transport_retry)
+    instructions = prompts.SUPERVISE_INSTRUCTIONS
 
     def reconcile(
         self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str] = ()

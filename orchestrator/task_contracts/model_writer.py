@@ -70,7 +70,7 @@ class ModelWriter(BaseAgent):
     """
 
     def __init__(self, llm: Model, *, transport_retry: TransportRetry = DEFAULT_RETRY) -> None:
-        super().__init__(llm, _build_instructions(), "ModelWriter", transport_retry=transport_retry)
+        super().__init__(llm, _build_instructions(), transport_retry=transport_retry)
 
     def write_checks(self, text: str) -> DerivedChecks:
         """Returns the checks that a text states.

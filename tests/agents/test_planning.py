@@ -19,9 +19,8 @@ def test_the_signature_is_that_of_the_document():
     assert PlanningAgent(llm=ScriptedChatModel([TWO])).generate_plan(task="t") == ["read", "write"]
 
 
-@pytest.mark.parametrize("structured", [True, False])
-def test_a_reply_without_a_list_is_one_step_and_a_warning(caplog, structured):
-    agent = PlanningAgent(ScriptedChatModel(["Just write it."]), structured_output=structured)
+def test_a_reply_without_a_list_is_one_step_and_a_warning(caplog):
+    agent = PlanningAgent(ScriptedChatModel(["Just write it."]))
     with caplog.at_level(logging.DEBUG, "agents"):
         assert agent.generate_plan("task") == ["Just write it."]
     [record] = caplog.records

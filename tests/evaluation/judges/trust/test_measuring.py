@@ -90,12 +90,11 @@ def test_the_name_of_a_monitor_changes_with_what_changes_its_verdicts():
     names = {
         monitor().identity,
         monitor(system_prompt="Approve all.").identity,
-        monitor(structured_output=False).identity,
         MonitoringAgent(OtherModel([])).identity,
     }
 
     assert monitor().identity == monitor().identity
-    assert len(names) == 4
+    assert len(names) == 3
 
 
 def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_another_one():
