@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
-from langgraph.types import Command, StreamMode
+from langgraph.types import Durability, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ConfigurationError
@@ -34,7 +34,7 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import OrchestratorState, RunInput
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 
 Modes: TypeAlias = tuple[StreamMode, ...]
@@ -192,36 +192,22 @@ class Runner:
         self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: Modes
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         """Yields the stream of the graph: our events, and its values after each step."""
-        remaining: GraphInput = graph_input
+        graph, remaining = self.launcher.graph, graph_input
+        # "async" could lose the last checkpoints if the process is killed.
+        durability: Durability | None = None if graph.checkpointer is None else "sync"
         while remaining != "wait":
             stopped, interrupted = run.stopped, False
-            async with aclosing(self._stream_graph(remaining, run, config, modes)) as chunks:
-                async for chunk in chunks:
-                    interrupted = interrupted or (isinstance(chunk, dict) and "__interrupt__" in chunk)
-                    yield chunk
+            stream = graph.astream(
+                remaining, config, context=run, stream_mode=list(modes), durability=durability
+            )
+            # Closed at once, so that no node runs on after the reader has left.
+            async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
+                async for _, chunk in chunks:
+                    if isinstance(chunk, Event | dict):
+                        interrupted = interrupted or (isinstance(chunk, dict) and "__interrupt__" in chunk)
+                        yield chunk
             # If a step was halted or denied, run again: that withdraws the questions of parallel steps.
             remaining = None if interrupted and run.stopped is not stopped else "wait"
-
-    async def _stream_graph(
-        self,
-        graph_input: RunInput | Command[str] | None,
-        run: RunContext,
-        config: RunnableConfig,
-        modes: Modes,
-    ) -> AsyncGenerator[Event | dict[str, object], None]:
-        stream = self.launcher.graph.astream(
-            graph_input,
-            config,
-            context=run,
-            stream_mode=list(modes),
-            # "async" could lose the last checkpoints if the process is killed.
-            durability=None if self.launcher.graph.checkpointer is None else "sync",
-        )
-        # Closed at once, so that no node runs on after the reader has left.
-        async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
-            async for _, chunk in chunks:
-                if isinstance(chunk, Event | dict):
-                    yield chunk
 
 
 def _update_state(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from orchestrator.runs.summary import STATUSES
+from orchestrator.runs.reader import STATUSES
 from orchestrator.serving.page_templates import build_address, render
 from orchestrator.serving.server_context import Context, ServerContext
 from orchestrator.serving.views.inbox import OpenQuestion, read_question

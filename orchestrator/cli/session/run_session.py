@@ -16,7 +16,7 @@ from rich.text import Text
 from agents.sync import run_loop
 from evaluation import TaskCase
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
-from orchestrator.cli.run_options import RunOptions
+from orchestrator.cli.run_options import ROLES, RunOptions
 from orchestrator.cli.session.task_files import import_tools
 from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, print_logs_on
 from orchestrator.cli.view.person import (
@@ -30,6 +30,7 @@ from orchestrator.cli.view.person import (
 from orchestrator.cli.view.run_progress import RunProgress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
 from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
@@ -39,9 +40,9 @@ from orchestrator.task_contracts.contract_options import RuleWriter
 from orchestrator.telemetry.otlp_export import build_exporting_hooks
 
 _SAME: Final = {
-    *("planner_model", "executor_model", "monitor_model", "supervisor_model", "call_timeout", "step_timeout"),
-    *("planning", "grounding", "verifier", "once_tools", "synthesis", "require"),
-}
+    *(RunOptions.model_fields.keys() & OrchestratorOptions.__annotations__.keys()),
+    *(f"{role}_model" for role in ROLES),
+} - {"approve_tools", "retry_policy", "checks"}
 """The options that the orchestrator has under the same names."""
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, RunSummary
-from orchestrator.runs.summary import StoredStatus
+from orchestrator.runs.reader import StoredStatus
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Basis
 
