@@ -24,7 +24,7 @@ from evaluation.judges.judge_prompts import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, call_agent
+from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.langgraph_internals import build_outer_config
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
@@ -59,6 +59,11 @@ class Evaluated:
     asked: bool = False
     transport_retries: int = 0
     probes: tuple[ProbeRecord, ...] = ()
+
+    def add_spent(self, spent: Spent) -> Evaluated:
+        """Return this evaluation with the usage of one more call."""
+        retries = self.transport_retries + spent.transport_retries
+        return replace(self, usage=add_usage(self.usage, spent.usage), transport_retries=retries)
 
     def add_calls(self, other: Evaluated) -> Evaluated:
         """Return this evaluation with the calls of another one."""
@@ -175,11 +180,7 @@ class JudgingCalls:
             step_index=self.record["step_index"],
             config=build_outer_config(self.place),
         )
-        self.result = replace(
-            self.result,
-            usage=add_usage(self.result.usage, called.spent.usage),
-            transport_retries=self.result.transport_retries + called.spent.transport_retries,
-        )
+        self.result = self.result.add_spent(called.spent)
         return called
 
     def _record_failure(self, called: Raised) -> JudgeError:

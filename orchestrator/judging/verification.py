@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -21,7 +21,6 @@ from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import StepRecord, VerificationRecord, VerifierName
-from orchestrator.state.usage import NO_USAGE, add_usage
 
 SAMPLES: Final = 5
 TEMPERATURE: Final = 0.7
@@ -110,24 +109,16 @@ class Verifier:
         return Verification("agreement", agreeing, SAMPLES, figures), calls
 
     async def _sample(self, record: StepRecord, task: str, run: RunContext) -> tuple[list[str], Evaluated]:
-        answers: list[str] = []
-        usage, retries = NO_USAGE, 0
+        answers, calls = list[str](), Evaluated()
         for seed in range(1, SAMPLES + 1):
-            sampling = Sampling(temperature=TEMPERATURE, seed=seed)
-            called = await call_agent(
-                partial(self.execute, sampling=sampling),
-                task,
-                run=run,
-                step_index=record["step_index"],
-            )
-            usage = add_usage(usage, called.spent.usage)
-            retries += called.spent.transport_retries
+            sample = partial(self.execute, sampling=Sampling(temperature=TEMPERATURE, seed=seed))
+            called = await call_agent(sample, task, run=run, step_index=record["step_index"])
+            calls = calls.add_spent(called.spent)
             if isinstance(called, Raised):
                 # A limit of the run ends it; a sample that failed agrees with nothing.
-                error = called if called.kind else None
-                return answers, Evaluated(usage=usage, transport_retries=retries, error=error)
+                return answers, replace(calls, error=called if called.kind else None)
             answers.append(plain_text(called.value) if isinstance(called.value, str) else "")
-        return answers, Evaluated(usage=usage, transport_retries=retries)
+        return answers, calls
 
 
 def build_verifier(

@@ -27,7 +27,7 @@ from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import failed_kinds
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate
 from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -66,12 +66,10 @@ def without_unchanged(node: Node) -> Node:
 
 _FORM: Final = frozenset({"format", "length", "language"})
 """The kinds of failures that are about the form of an output."""
-_ADDED_FIELDS: Final = frozenset({"context", "results", "synthesis", "warnings", "branches"})
-"""Fields whose reducer adds the update to the old value."""
 
 
 def _is_change(state: OrchestratorState, name: str, value: object) -> bool:
-    if name in _ADDED_FIELDS:
+    if name in GROWING:
         return bool(value)
     return name not in state or cast("dict[str, object]", state)[name] != value
 

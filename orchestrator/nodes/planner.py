@@ -25,6 +25,7 @@ from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import extend_derived, find_derived_output
 from orchestrator.state.graph_state import (
+    GROWING,
     DerivedContracts,
     OrchestratorState,
     Retries,
@@ -116,9 +117,7 @@ class _Plan:
             )
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), error=error)
-        totals: StateUpdate = {}
-        for spent in derivation.spent:
-            totals = with_totals({**state, **totals}, spent)
+        totals = with_totals(state, derivation.spent)
         if (raised := derivation.error) is not None:
             kind = raised.kind or "contract_error"
             return {**totals, **build_failure(kind, raised.message, error=raised.error)}
@@ -160,7 +159,6 @@ def _build_events(
 def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     """Returns the update that replaces everything an earlier run left on the thread."""
     # Overwrite bypasses the reducers, which would add to the old values.
-    names = ("context", "results", "synthesis", "warnings", "branches")
     new = cast("dict[str, object]", {**blank, **update})
-    added = {name: Overwrite(new[name]) for name in names}
+    added = {name: Overwrite(new[name]) for name in GROWING}
     return cast("StateUpdate", {**blank, **update, **added})

@@ -22,7 +22,7 @@ from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
+from orchestrator.state.graph_state import GROWING, OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
@@ -190,7 +190,7 @@ class Launcher:
             return None
         state = build_cancelled(resumed, reason)
         # The reducers would add to the stored values, which may be an earlier run's.
-        added = {name: Overwrite(state[name]) for name in ("context", "results", "warnings", "branches")}
+        added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
         await self.graph.aupdate_state(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired, get_args
+from typing import Annotated, Final, Literal, NotRequired
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
@@ -176,9 +176,12 @@ class OrchestratorState(TypedDict):
     usage: Usage
 
 
-AddedField = Literal["plan", "declared", "context", "results", "synthesis", "warnings"]
-ADDED_TO: Final[tuple[AddedField, ...]] = get_args(AddedField)
+ADDED_TO: Final = ("plan", "declared", "context", "results", "synthesis", "warnings")
 """The fields that are stored as their updates. A single checkpoint does not contain them."""
+
+
+GROWING: Final = ("context", "results", "synthesis", "warnings", "branches")
+"""The fields whose reducer adds an update to the value before."""
 
 
 class RunInput(TypedDict):

@@ -11,10 +11,11 @@ from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.call import Raised, Spent, call_agent
+from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
@@ -23,6 +24,7 @@ from orchestrator.state.records import DerivedContract, Json
 from orchestrator.task_contracts.contract_options import ContractWriter, RuleWriter, select_usable
 
 _RULES: Final = RuleWriter()
+_NOTHING: Final = Evaluated()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Derivation:
 
     output: DerivedContract | None
     steps: Sequence[DerivedContract | None]
-    spent: Sequence[Spent] = ()
+    spent: Evaluated = _NOTHING
     error: Raised | None = None
 
 
@@ -97,11 +99,10 @@ class TaskContracts:
 
     async def _derive(self, texts: Sequence[str], run: RunContext) -> Derivation:
         write = bind_method(self.writer or _RULES, "write_checks")
-        contracts: list[DerivedContract] = []
-        spent: list[Spent] = []
+        contracts, spent = list[DerivedContract](), Evaluated()
         for text in texts:
             called = await call_agent(write, text, run=run)
-            spent.append(called.spent)
+            spent = spent.add_spent(called.spent)
             if isinstance(called, Raised):
                 return Derivation(None, [], spent, called)
             contracts.append(_store_checks(called.value, text, self.tools))
