@@ -25,7 +25,8 @@ from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.events import check_hooks
-from orchestrator.task_contracts.contract_options import ContractSource, read_stated
+from orchestrator.task_contracts.contract_options import ContractSource, read_contracts
+from orchestrator.task_contracts.source import read_task_contracts
 
 
 class LangGraphOrchestrator(RunMethods):
@@ -89,17 +90,17 @@ class LangGraphOrchestrator(RunMethods):
             read_judge(given.get("judge")),
             given.get("supervisor"),
             evaluation.with_checks(output.type_checks),
-            given.get("contract_writer"),
             given.get("models") or {},
             tools,
         )
-        stated = read_stated(contract, given.get("step_contract"), output, given.get("output_contract"))
-        safeguards = describe_safeguards(given, stated, self.settings)
-        graph = compile_graph(agents, stated, self.settings, saver)
+        contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
+        safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
+        derived = read_task_contracts(contract, given, tools)
+        graph = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
-        case = stated.run if isinstance(stated.run, TaskCase) else None
+        case = contract if isinstance(contract, TaskCase) else None
         # A plan may name any tool if the caller's contract replaces its contracts.
-        named = tools if stated.step is None else ExecutorTools()
+        named = tools if given.get("step_contract") is None else ExecutorTools()
         launcher = Launcher(self.graph, self.settings, named, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 

@@ -57,8 +57,7 @@ from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
-from orchestrator.task_contracts.contract_options import ContractWriter, StatedContracts, read_contracts
-from orchestrator.task_contracts.source import read_task_contracts
+from orchestrator.task_contracts.source import TaskContracts
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 
@@ -67,9 +66,8 @@ Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, O
 class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
 
-    ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``writer``
-    derives contracts from the task; None for the rules. ``models`` has the models by name that a retry
-    policy escalates to. ``tools`` are the executor's.
+    ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``models`` has
+    the models by name that a retry policy escalates to. ``tools`` are the executor's.
     """
 
     planner: Planner
@@ -79,14 +77,14 @@ class Agents:
     judge: AnyJudge | None
     supervisor: object
     evaluation: EvaluationOptions
-    writer: ContractWriter | None = None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     tools: ExecutorTools = field(default_factory=ExecutorTools)
 
 
 def compile_graph(
     agents: Agents,
-    stated: StatedContracts,
+    contracts: Contracts,
+    derived: TaskContracts | None,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
 ) -> Graph:
@@ -95,15 +93,9 @@ def compile_graph(
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
-    tools = agents.tools
-    _check_people(agents.executor, tools, settings)
-    derived = read_task_contracts(stated.run, agents.writer, tools)
-    if derived is not None and stated.step is not None:
-        derived = replace(derived, derives_steps=False)
-    contracts = replace(
-        read_contracts(stated, tools, agents.evaluation.named_checks),
-        synthesis=_choose_synthesis(agents.executor, stated.output, settings, derived is not None),
-    )
+    _check_people(agents.executor, agents.tools, settings)
+    synthesis = _choose_synthesis(agents.executor, contracts.output, settings, derived is not None)
+    contracts = replace(contracts, synthesis=synthesis)
     phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
     modes = Modes(
         settings.supervision,
@@ -147,7 +139,7 @@ def _choose_synthesis(
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
     if settings.synthesis is not None:
         return "always" if settings.synthesis else "never"
-    if has_own(executor, "synthesize") or not output.is_empty:
+    if has_own(executor, "synthesize") or output.output_type is not None or output.checks:
         return "always"
     return "if_derived" if is_derived else "never"
 

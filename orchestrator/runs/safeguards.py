@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 from evaluation import EvaluationContract
-from orchestrator.judging.output import OUTPUT_TYPE
+from evaluation.checks.custom import CustomCheck
 from orchestrator.judging.plain_contracts import plain_contract
 from orchestrator.settings import Settings
-from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json
-from orchestrator.task_contracts.contract_options import StatedContracts
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
@@ -25,19 +23,16 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
 }
 
 
-def describe_safeguards(
-    given: Mapping[str, object], stated: StatedContracts, settings: Settings
-) -> dict[str, Json]:
+def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict[str, Json]:
     """Describes the safeguards of an orchestrator: plain values as they are, the rest by a name or a digest.
 
     Args:
-        given: The keyword arguments of the orchestrator.
-        stated: Its contracts.
+        given: The arguments of the orchestrator, which are valid.
         settings: Its settings.
 
     The contract of a task that is derived or a case is stored in the state of the run.
     """
-    checks = [check["name"] for check in map(mapping, stated.output.checks)]
+    contract, checks = given.get("contract"), cast("Sequence[CustomCheck]", given.get("checks", ()))
     bounds = settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True)
     supervision = settings.supervision
     values: dict[str, Json] = {
@@ -49,13 +44,13 @@ def describe_safeguards(
         "supervision_policy.ask": settings.supervision_policy.ask,
         "retry_policy.exhausted": settings.retry_policy.exhausted,
         "budget": bounds,
-        "checks": [name for name in checks if name != OUTPUT_TYPE],
+        "checks": [check.name for check in checks],
         "output_type": _name(given.get("output_type")),
         "judge": _name(given.get("judge")),
         "verifier": settings.verifier,
-        "contract": _name(stated.run) if isinstance(stated.run, EvaluationContract) else None,
-        "output_contract": _name(stated.short),
-        "step_contract": _name(stated.step),
+        "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
+        "output_contract": _name(given.get("output_contract")),
+        "step_contract": _name(given.get("step_contract")),
     }
     # Each checkpoint has them, so those that nobody has set are left out.
     return {name: value for name, value in values.items() if value and value != _DEFAULTS.get(name)}
@@ -82,6 +77,8 @@ def _name(value: object) -> str | None:
     """Names a contract by a digest, and other objects by their class or function; a text and None stay."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        value = EvaluationContract.model_validate(dict(value))
     if isinstance(value, EvaluationContract):
         text = json.dumps(plain_contract(value), sort_keys=True, default=format_text)
         return f"contract {hashlib.md5(text.encode('utf-8', 'replace'), usedforsecurity=False).hexdigest()}"

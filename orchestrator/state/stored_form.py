@@ -24,7 +24,7 @@ STARTED: Final = "orchestrator_started"
 
 def schema_problem(thread_id: str, metadata: object) -> str | None:
     """Returns why this version cannot read a stored run, or None if it can."""
-    version = metadata.get(SCHEMA) if isinstance(metadata, Mapping) else None
+    version = cast("Mapping[str, object]", metadata or {}).get(SCHEMA)
     if version == SCHEMA_VERSION:
         return None
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, cast
 
 from pydantic import ValidationError
 
@@ -32,86 +32,48 @@ PlainFields: TypeAlias = Mapping[str, object]
 """A contract as a dict, such as ``{"must_call": ["price_of"]}``."""
 ContractSource: TypeAlias = EvaluationContract | PlainFields | Literal["from_task"] | TaskCase | None
 StepContract: TypeAlias = EvaluationContract | PlainFields | ContractFunction | None
-RunContract: TypeAlias = EvaluationContract | Literal["from_task"] | TaskCase | None
-_Stated = TypeVar("_Stated")
 
 
-@dataclass(frozen=True, slots=True)
-class StatedContracts:
-    """The contracts that the caller states.
-
-    Attributes:
-        run: The option ``contract``.
-        step: The option ``step_contract``.
-        output: The options ``output_type`` and ``checks``.
-        short: The option ``output_contract``, a short form of ``contract``.
-    """
-
-    run: RunContract
-    step: EvaluationContract | ContractFunction | None
-    output: OutputRules
-    short: EvaluationContract | None
-
-
-def read_stated(
+def read_contracts(
     run: ContractSource,
-    step: StepContract,
+    options: Mapping[str, object],
     output: OutputRules,
-    short: EvaluationContract | PlainFields | None,
-) -> StatedContracts:
-    """Validates the contracts that are dicts.
-
-    Raises:
-        ConfigurationError: A field is not accepted, or two options state the contract of the run.
-    """
-    if short is not None and not (run is None or run == FROM_TASK):
-        raise ConfigurationError(
-            "contract and output_contract both state the contract of the run; give contract"
-        )
-    return StatedContracts(
-        _validate(run, "contract"),
-        _validate(step, "step_contract"),
-        output,
-        _validate(short, "output_contract"),
-    )
-
-
-def _validate(source: _Stated | PlainFields, name: str) -> _Stated | EvaluationContract:
-    if not isinstance(source, Mapping):
-        return source
-    try:
-        return EvaluationContract.model_validate(dict(source))
-    except ValidationError as error:
-        problems = describe_errors(error, source, list_field_paths(EvaluationContract), name)
-        raise ConfigurationError(f"{name}: {'; '.join(problems)}") from None
-
-
-def read_contracts(stated: StatedContracts, tools: ExecutorTools, checks: Sequence[CustomCheck]) -> Contracts:
+    tools: ExecutorTools,
+    checks: Sequence[CustomCheck],
+) -> Contracts:
     """Validates the contracts that the caller states.
 
     Args:
-        stated: The contracts.
+        run: The option ``contract``.
+        options: The other options; ``step_contract`` and ``output_contract`` are read.
+        output: The rules for the final output, without its contract.
         tools: The executor's tools, which they may name.
         checks: The caller's own checks, which they may name.
 
     Raises:
-        ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
-            direction; or a contract needs a tool that the executor lacks, or a check that does not exist.
+        ConfigurationError: One is of another type, or two state the contract of the run; a threshold has a
+            name that is no metric, and no direction; or a contract needs a tool that the executor lacks, or a
+            check that does not exist.
     """
-    _check_types(stated.run, stated.step)
-    case = stated.run if isinstance(stated.run, TaskCase) else None
+    step, short = options.get("step_contract"), options.get("output_contract")
+    if short is not None and not (run is None or run == FROM_TASK):
+        raise ConfigurationError(
+            "contract and output_contract both state the contract of the run; give contract"
+        )
+    case = run if isinstance(run, TaskCase) else None
     named = {
-        "step_contract": stated.step,
-        "contract": stated.run if case is None else case.contract,
-        "output_contract": stated.short,
+        "step_contract": validate_contract(step, "step_contract"),
+        "contract": validate_contract(run, "contract") if case is None else case.contract,
+        "output_contract": validate_contract(short, "output_contract"),
     }
+    _check_types(case or named["contract"], named["step_contract"])
     contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
     plain = {name: _read_contract(each, name, tools, checks) for name, each in contracts.items()}
     if case is not None:  # the state of a run has it
         plain.pop("contract", None)
     return Contracts(
-        stated.step if callable(stated.step) else plain.get("step_contract"),
-        replace(stated.output, contract=plain.get("contract", plain.get("output_contract"))),
+        cast("ContractFunction", step) if callable(step) else plain.get("step_contract"),
+        replace(output, contract=plain.get("contract", plain.get("output_contract"))),
         tools=tools,
         has_case=case is not None and case.contract != FROM_TASK,
         warnings=tuple(
@@ -119,6 +81,21 @@ def read_contracts(stated: StatedContracts, tools: ExecutorTools, checks: Sequen
         ),
         checks=checks,
     )
+
+
+def validate_contract(source: object, name: str) -> object:
+    """Returns a dict as the contract of its fields, and any other value as it is.
+
+    Raises:
+        ConfigurationError: A field is not accepted; ``name`` is the option.
+    """
+    if not isinstance(source, Mapping):
+        return source
+    try:
+        return EvaluationContract.model_validate(dict(source))
+    except ValidationError as error:
+        problems = describe_errors(error, source, list_field_paths(EvaluationContract), name)
+        raise ConfigurationError(f"{name}: {'; '.join(problems)}") from None
 
 
 def _read_contract(

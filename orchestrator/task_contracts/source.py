@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -110,22 +110,29 @@ class TaskContracts:
 
 
 def read_task_contracts(
-    source: object, writer: ContractWriter | None, tools: ExecutorTools
+    source: object, options: Mapping[str, object], tools: ExecutorTools
 ) -> TaskContracts | None:
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
+
+    Args:
+        source: The option.
+        options: The other options; ``contract_writer`` and ``step_contract`` are read.
+        tools: The executor's tools, which the contracts may name.
 
     Raises:
         ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
     """
+    writer = cast("ContractWriter | None", options.get("contract_writer"))
     if writer is not None and not callable(getattr(writer, "write_checks", None)):
         raise ConfigurationError(
             f"contract_writer is {format_repr(writer, 80)}; give an object with a method write_checks(text)"
         )
-    if source != FROM_TASK and not isinstance(source, TaskCase):
-        if writer is not None:
-            raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
-        return None
-    return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)
+    case = source if isinstance(source, TaskCase) else None
+    if source == FROM_TASK or case is not None:
+        return TaskContracts(case, writer, tools, derives_steps=options.get("step_contract") is None)
+    if writer is not None:
+        raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
+    return None
 
 
 def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None) -> DerivedContract | None:
