@@ -30,17 +30,24 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_executio
     assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 2)
 
 
-@pytest.mark.parametrize("answer", [UNREADABLE, {"success": True}, None], ids=repr)
-def test_a_judge_that_stays_unreadable_ends_the_run_for_review(answer):
-    executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer)
+@pytest.mark.parametrize(
+    ("monitor", "asked"),
+    [
+        (FakeMonitor(UNREADABLE), 2),
+        (FakeMonitor({"success": True}), 2),
+        (FakeMonitor(lambda *_: None), 2),
+        (FakeMonitor(ConnectionError("refused")), 3),
+    ],
+    ids=["unreadable", "no feedback", "nothing", "unreachable"],
+)
+def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(monitor, asked):
+    executor = FakeExecutor()
     state = run(monitor, executor)
 
-    assert (len(executor.calls), len(monitor.calls)) == (1, 2)
-    assert (state["status"], state["failure"]["kind"], state["failure"]["step_index"]) == (
-        "failed",
-        "needs_review",
-        0,
-    )
+    assert (len(executor.calls), len(monitor.calls)) == (1, asked)
+    failure = state["failure"]
+    assert (state["status"], failure["kind"], failure["step_index"]) == ("failed", "needs_review", 0)
+    assert ("refused" in failure["message"]) == (asked == 3)
     assert [record["status"] for record in state["results"]] == ["needs_review"]
 
 
@@ -50,16 +57,6 @@ def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():
     state = run(monitor, executor, ["one"])
 
     assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 3)
-
-
-def test_a_judge_that_stays_unreachable_ends_the_run_for_review():
-    executor, monitor = FakeExecutor(), FakeMonitor(ConnectionError("refused"))
-    state = run(monitor, executor)
-
-    assert (len(executor.calls), len(monitor.calls)) == (1, 3)
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "needs_review")
-    assert "refused" in state["failure"]["message"]
-    assert [record["status"] for record in state["results"]] == ["needs_review"]
 
 
 class ServerError(Exception):

@@ -55,23 +55,19 @@ def test_a_stored_run_is_shown(store):
     assert state["context"] == "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
 
-def test_a_stored_run_that_waits_is_answered(store):
-    orchestrator = build(store, SpeakingExecutor(), supervision="human")
-    while (state := orchestrator.resume("waiting", APPROVE))["status"] == "executing":
+@pytest.mark.parametrize(
+    ("thread", "plan", "steps"),
+    [
+        ("waiting", ("never", "planned"), ["one", "two"]),
+        ("waiting side by side", SIDE_BY_SIDE, ["one", "two", "end"]),
+    ],
+)
+def test_a_stored_run_that_waits_is_answered(store, thread, plan, steps):
+    orchestrator = build(store, SpeakingExecutor(), plan, supervision="human")
+    while (state := orchestrator.resume(thread, APPROVE))["status"] == "executing":
         pass
 
-    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", ["one", "two"])
-
-
-def test_stored_steps_that_run_side_by_side_are_answered(store):
-    orchestrator = build(store, SpeakingExecutor(), SIDE_BY_SIDE, supervision="human")
-    while (state := orchestrator.resume("waiting side by side", APPROVE))["status"] == "executing":
-        pass
-
-    assert (state["status"], [record["step"] for record in state["results"]]) == (
-        "success",
-        ["one", "two", "end"],
-    )
+    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", steps)
 
 
 def test_a_stored_run_that_was_cut_off_goes_on(store):
