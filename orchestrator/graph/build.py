@@ -36,7 +36,7 @@ from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.approval import answer_node, approval_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.monitor import monitor_node
-from orchestrator.nodes.node_types import Node, without_unchanged
+from orchestrator.nodes.node_types import Node
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
 from orchestrator.nodes.supervise import commit_node, post_node, reconcile_node, supervise_node
@@ -105,17 +105,17 @@ def compile_graph(
     )
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = bind_method(agents.planner, "generate_plan")
-    planner = without_unchanged(planner_node(plan, modes, settings, derived, contracts))
+    planner = planner_node(plan, modes, settings, derived, contracts)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
-    graph.add_node("planner_node", build_runnable(planner))
+    graph.add_node("planner_node", build_runnable(planner, settings))
     graph.add_edge(START, "planner_node")
     # A subclass of our planner may write its own plans, with parallel steps.
     has_branches = type(agents.planner) is not PlanningAgent
     _add_steps(graph, step, contracts, settings, has_branches=has_branches)
     if answer is not None:
         answer_graph = build_step_graph(answer, settings.for_answer, is_answer=True)
-        write_answer = without_unchanged(synthesis_node(answer_graph, contracts, settings))
-        graph.add_node(SYNTHESIS, build_runnable(write_answer, answer_graph))
+        write_answer = synthesis_node(answer_graph, contracts, settings)
+        graph.add_node(SYNTHESIS, build_runnable(write_answer, settings, answer_graph))
         graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
@@ -150,17 +150,17 @@ def _add_steps(
     """Adds the nodes of the steps that can be reached, and the edges between them."""
 
     def wrap(node: Node) -> Node:
-        return without_unchanged(with_conclusion(node, contracts, settings))
+        return with_conclusion(node, contracts, settings)
 
     replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
-    add_step(graph, step, replan, wrap)
+    add_step(graph, step, settings, replan, wrap)
     parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
     first = step.select_routes("execute", "commit")
     add_route(graph, step, "planner_node", route_after_planner, {**first, **parallel, "end": END})
     if has_branches:
         step_graph = build_step_graph(step, settings)
-        graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
-        graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
+        graph.add_node(BRANCH, build_runnable(branch_node(step_graph), settings, step_graph))
+        graph.add_node("join_node", build_runnable(wrap(join_node), settings))
         graph.add_edge(BRANCH, "join_node")
         onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
         add_route(graph, step, "join_node", route_after_join, {**parallel, **onwards})
@@ -206,12 +206,12 @@ def _build_step(  # noqa: PLR0917
     }
     if modes != {"none"}:
         nodes["commit_node"] = commit_node(phases.commit, contracts, settings)
-        nodes["post_node"] = post_node(phases.assess, settings)
+        nodes["post_node"] = post_node(phases.assess)
         nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
     if phases.supervise is not None and "llm" in modes:
         nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
     if settings.can_ask_human and (is_reviewed or modes != {"none"}):
-        nodes |= {"approval_node": approval_node, "answer_node": answer_node(settings)}
+        nodes |= {"approval_node": approval_node, "answer_node": answer_node}
     return StepNodes(
         nodes,
         evaluator.graph,

@@ -23,7 +23,7 @@ from orchestrator.graph.routing import (
     route_to_answer,
     route_to_step,
 )
-from orchestrator.nodes.node_types import Node, without_unchanged
+from orchestrator.nodes.node_types import Node, get_context, select_changes
 from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.run_context import RunContext
@@ -112,21 +112,26 @@ class StepNodes:
 
 
 def add_step(
-    graph: Builder | StepBuilder, step: StepNodes, replan: Routes, wrap: Callable[[Node], Node]
+    graph: Builder | StepBuilder,
+    step: StepNodes,
+    settings: Settings,
+    replan: Routes,
+    wrap: Callable[[Node], Node],
 ) -> None:
     """Adds the nodes of a step and their edges.
 
     Args:
         graph: The graph to extend.
         step: The nodes.
+        settings: The settings of the run.
         replan: The routes of a step that is out of retries; empty if such a step ends the run.
         wrap: Applied to each node.
     """
     for name, node in step.nodes.items():
         if name == MONITOR:
-            graph.add_node(step.monitor_name, build_runnable(wrap(node), step.evaluation))
+            graph.add_node(step.monitor_name, build_runnable(wrap(node), settings, step.evaluation))
         else:
-            graph.add_node(name, build_runnable(wrap(node)))
+            graph.add_node(name, build_runnable(wrap(node), settings))
     for name, (route, labels) in _ROUTES.items():
         if name in step.nodes:
             source = step.monitor_name if name == MONITOR else name
@@ -138,15 +143,11 @@ def add_step(
 
 def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = False) -> StepGraph:
     """Compiles the graph of one parallel step, or of the final answer."""
-
-    def wrap(node: Node) -> Node:
-        return without_unchanged(stop_with_siblings(node, settings))
-
     graph: StepBuilder = StateGraph(OrchestratorState, input_schema=OrchestratorState)
     # The Mermaid drawing of LangChain refuses two graphs within nodes of the same name.
     name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
     step = replace(step, answered=False, monitor_name=name)
-    add_step(graph, step, {"replan": END}, wrap)
+    add_step(graph, step, settings, {"replan": END}, stop_with_siblings)
     first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
     add_route(graph, step, START, route_to_answer if is_answer else route_to_step, first)
     return graph.compile(name="step")
@@ -181,16 +182,19 @@ def add_route(
 
 
 def build_runnable(
-    node: Node, subgraph: Runnable[Any, Any] | None = None
+    node: Node, settings: Settings, subgraph: Runnable[Any, Any] | None = None
 ) -> DirectCall[OrchestratorState, StateUpdate]:
-    """Makes a node callable from async and from blocking code.
+    """Makes a node callable from async and from blocking code, with the context of the run.
 
     Args:
         node: The node.
+        settings: The settings of the run, for a host that calls the graph without a context.
         subgraph: The graph that the node runs, for LangGraph's drawings and listings.
     """
 
     async def call(state: OrchestratorState) -> StateUpdate:
-        return await node(state, get_runtime(RunContext))
+        runtime = get_runtime(RunContext)
+        run = get_context(runtime, settings, state)
+        return select_changes(state, await node(state, run, runtime.stream_writer))
 
     return DirectCall(lambda state: run_sync(lambda: call(state)), call, subgraph)

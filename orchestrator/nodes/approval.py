@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from langgraph.runtime import Runtime
-from langgraph.types import interrupt
+from langgraph.types import StreamWriter, interrupt
 
 from agents.calls.journal import hash_call
 from agents.errors import CallHaltedError
 from agents.reply_types import HumanAnswer
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.evidence import Evidence
-from orchestrator.nodes.node_types import Node, emit_verdicts, get_context
+from orchestrator.nodes.node_types import emit_verdicts
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
 from orchestrator.runtime.langgraph_internals import read_task_id
 from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.runtime.run_context import RunContext
-from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
@@ -34,7 +32,7 @@ from orchestrator.supervision.human import (
 from orchestrator.supervision.modes import SupervisionPolicy
 
 
-async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node
+async def approval_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
     """Waits for an answer."""
     # Nothing else belongs here: LangGraph runs an interrupted node again from its first line.
     return {"underway": {**state["underway"], "answer": interrupt(state["question"])}}
@@ -77,21 +75,16 @@ class ToolApproval:
         return answer
 
 
-def answer_node(settings: Settings) -> Node:
-    """Returns the node that applies an answer; if the answer cannot be read, it asks again."""
-
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
-        question = cast("Question", state["question"])
-        answer = read_answer(state["underway"]["answer"], question, run.now())
-        taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
-        if isinstance(answer, str):
-            return {**taken, "question": {**question, "problem": answer}}
-        update = _apply_answer(state, with_answer(latest_record(state), answer), answer)
-        emit_verdicts(runtime.stream_writer, run.thread_id, update)
-        return {**taken, **update}
-
-    return node
+async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+    """Applies an answer; if it cannot be read, asks again."""
+    question = cast("Question", state["question"])
+    answer = read_answer(state["underway"]["answer"], question, run.now())
+    taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
+    if isinstance(answer, str):
+        return {**taken, "question": {**question, "problem": answer}}
+    update = _apply_answer(state, with_answer(latest_record(state), answer), answer)
+    emit_verdicts(write, run.thread_id, update)
+    return {**taken, **update}
 
 
 def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:

@@ -8,8 +8,7 @@ from functools import partial
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
+from langgraph.types import Overwrite, StreamWriter
 
 from agents.calls.journal import CALL_JOURNAL
 from agents.calls.planned_call import IDEMPOTENCY_KEY
@@ -19,7 +18,7 @@ from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.nodes.approval import ToolApproval
-from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_record import build_record
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
@@ -65,8 +64,7 @@ class ExecutorMethods:
 def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run, write = get_context(runtime, settings, state), runtime.stream_writer
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         index, step = current_step(state)
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.

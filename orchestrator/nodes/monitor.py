@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from langgraph.runtime import Runtime
+from langgraph.types import StreamWriter
 
 from evaluation.results.report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
@@ -22,7 +22,6 @@ from orchestrator.nodes.node_types import (
     Node,
     emit_verdicts,
     find_hidden_answer,
-    get_context,
     next_state,
     no_verdict,
     stop_if_over_budget,
@@ -41,8 +40,7 @@ from orchestrator.state.records import Json, StepRecord, VerdictRecord
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that runs the evaluation."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
         try:
             demands = contracts.list_executed(state, record["result"])
@@ -70,7 +68,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         record = _add_feedback(record, evaluated, find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
         if state["status"] != "failed":
-            emit_verdicts(runtime.stream_writer, run.thread_id, update)
+            emit_verdicts(write, run.thread_id, update)
         return update
 
     return node

@@ -37,8 +37,8 @@ T = TypeVar("T")
 class Node(Protocol):
     """A node of the graph."""
 
-    async def __call__(self, state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        """Returns the fields that change."""
+    async def __call__(self, state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+        """Returns the fields that change. ``write`` emits an event."""
         ...
 
 
@@ -48,20 +48,16 @@ def get_context(runtime: Runtime[RunContext], settings: Settings, state: Orchest
     # Bounds on the time of the run and of a step do not hold there, because each node gets a new clock.
     context: object = runtime.context
     run = context if isinstance(context, RunContext) else settings.new_context("")
-    run.count_usage(state["usage"])
+    # The thread of a run that begins may hold the usage of an earlier one.
+    if state.get("status") == "executing":
+        run.count_usage(state["usage"])
     return run
 
 
-def without_unchanged(node: Node) -> Node:
-    """Wraps a node so that its update leaves out the fields that stay as they are."""
-
-    # A store writes a row for each field of an update.
-    async def node_without_unchanged(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        update = await node(state, runtime)
-        changes = {name: value for name, value in update.items() if _is_change(state, name, value)}
-        return cast("StateUpdate", changes)
-
-    return node_without_unchanged
+def select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update without the fields that stay as they are: a store writes a row for each field."""
+    changes = {name: value for name, value in update.items() if _is_change(state, name, value)}
+    return cast("StateUpdate", changes)
 
 
 _FORM: Final = frozenset({"format", "length", "language"})

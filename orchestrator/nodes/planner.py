@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
+from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.retry.verdict_updates import build_failure
@@ -47,12 +46,11 @@ def planner_node(
 ) -> Node:
     """Returns the node that asks the planner, and derives the contracts of the task and of the steps."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         is_replan = state.get("status") == "executing" and _is_replan(state)
         # A new run starts from a blank state: the thread may hold the state of an earlier one.
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
-        run = get_context(runtime, settings, before)
-        observer = CallObserver(runtime.stream_writer, run.thread_id, "planner")
+        observer = CallObserver(write, run.thread_id, "planner")
         if not is_replan and settings.planning != "always":
             # A task that is tried as a whole first is its own plan.
             called: Returned[object] | Raised = Returned([before["task"]], Spent(NO_USAGE, []))
@@ -61,7 +59,7 @@ def planner_node(
             called = await call_agent(generate_plan, request, run=run, observer=observer)
         update = await _Plan(modes, settings, derivation, contracts, before, run).read(called)
         for event in _build_events(run.thread_id, before, update):
-            runtime.stream_writer(event)
+            write(event)
         return update if is_replan else _replace_all(before, update)
 
     return node

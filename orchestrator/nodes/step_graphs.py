@@ -7,12 +7,11 @@ from contextlib import aclosing
 from typing import TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, StreamWriter
 
 from orchestrator.judging.basis import is_enough
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.nodes.node_types import Node, get_context, stop_if_over_budget
+from orchestrator.nodes.node_types import Node, stop_if_over_budget
 from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.planning.synthesis import (
     begin_synthesis,
@@ -33,27 +32,25 @@ from orchestrator.state.usage import NO_USAGE
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 
 
-def stop_with_siblings(node: Node, settings: Settings) -> Node:
+def stop_with_siblings(node: Node) -> Node:
     """Wraps a node of a parallel step so that it does nothing once a sibling was halted or denied."""
 
-    async def guard(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def guard(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         if run.stopped is not None:
             return {"status": "failed", "failure": run.stopped, "question": None}
-        update = await node(state, runtime)
+        update = await node(state, run, write)
         run.note_failure(update.get("failure"))
         return update
 
     return guard
 
 
-def branch_node(step: StepGraph, settings: Settings) -> Node:
+def branch_node(step: StepGraph) -> Node:
     """Returns the node that runs the graph of one step and passes its events on as they happen."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         # Each branch counts its own usage from zero, so that the join can add all of them.
-        end = await run_step_graph(step, {**state, "usage": NO_USAGE}, run, runtime.stream_writer)
+        end = await run_step_graph(step, {**state, "usage": NO_USAGE}, run, write)
         return {"branches": [read_branch_end(end)]}
 
     return node
@@ -74,28 +71,22 @@ async def run_step_graph(
     return end
 
 
-def join_node(settings: Settings) -> Node:
-    """Returns the node that merges the results of parallel steps."""
-
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
-        update = stop_if_over_budget(join_branches(state, state["branches"]), run)
-        # The reducer of "branches" adds; the next parallel steps must not join these again.
-        return cast("StateUpdate", {**update, "branches": Overwrite([])})
-
-    return node
+async def join_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
+    """Merges the results of parallel steps."""
+    update = stop_if_over_budget(join_branches(state, state["branches"]), run)
+    # The reducer of "branches" adds; the next parallel steps must not join these again.
+    return cast("StateUpdate", {**update, "branches": Overwrite([])})
 
 
 def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that runs the graph of one step, whose executor writes the answer."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         begin = begin_synthesis(state)
         # A form says nothing of an answer: only a result whose content code checks may stand for it.
         if contracts.output.states_content and supervision_mode(begin, settings.default_mode) == "none":
             begin = offer_last_result(begin, list_accepted(state["results"])[-1])
-        end = await run_step_graph(step, begin, run, runtime.stream_writer)
+        end = await run_step_graph(step, begin, run, write)
         records = current_records(end)
         return _finish(end_synthesis(state, end, records), records, contracts, settings)
 
@@ -105,9 +96,9 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
 def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
     """Wraps a node that may accept the last step, so that the run then has its output or goes on to it."""
 
-    async def node_with_conclusion(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        update = await node(state, runtime)
-        if changed := get_context(runtime, settings, state).take_changed():
+    async def conclude(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+        update = await node(state, run, write)
+        if changed := run.take_changed():
             update = {**update, "warnings": [*update.get("warnings", []), *changed]}
         if update.get("status") != "success":
             return update
@@ -117,7 +108,7 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
         end = conclude_steps(records, writes_answer=contracts.writes_answer(state), is_checked=is_checked)
         return _finish({**update, **end}, records, contracts, settings)
 
-    return node_with_conclusion
+    return conclude
 
 
 def _finish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from langgraph.runtime import Runtime
+from langgraph.types import StreamWriter
 
 from agents.reply_types import Unreadable
 from orchestrator.errors import ContractFunctionError
@@ -16,7 +16,6 @@ from orchestrator.nodes.node_types import (
     call_supervision,
     emit_verdicts,
     find_hidden_answer,
-    get_context,
     next_state,
     stop_if_over_budget,
     with_totals,
@@ -55,8 +54,7 @@ from orchestrator.supervision.statements import build_assessment, build_commitme
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
     """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         mode = supervision_mode(state, settings.default_mode)
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
@@ -65,7 +63,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
             update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
         elif not escalate:
             update = next_state(state, record, settings, run)
-        emit_verdicts(runtime.stream_writer, run.thread_id, update)
+        emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
@@ -90,8 +88,7 @@ def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord
 def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that asks the supervisor."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = get_context(runtime, settings, state)
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
         try:
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
@@ -103,7 +100,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
             record,
             state,
             run,
-            runtime.stream_writer,
+            write,
             lambda judged, verdict: _apply_verdict(state, judged, verdict, settings, run),
         )
 
@@ -170,10 +167,10 @@ def _count_reorients(state: OrchestratorState) -> int:
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that asks for a commitment; it does nothing if the executor makes none."""
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
         if commit is None:
             return {}
-        run, index = get_context(runtime, settings, state), current_index(state)
+        index = current_index(state)
         # Checked before the executor runs: a step that cannot be judged must cost nothing.
         try:
             contracts.list_demands(state)
@@ -210,18 +207,17 @@ def _find_kind(state: OrchestratorState) -> CommitKind:
     return "reorient" if read_correction(refused) else "retry"
 
 
-def post_node(assess: Assess | None, settings: Settings) -> Node:
+def post_node(assess: Assess | None) -> Node:
     """Returns the node that asks for the self-assessment; it does nothing if there was no commitment.
 
     After an error of the executor, the commitment counts as not met.
     """
 
-    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
         supervision = record["supervision"]
         if assess is None or supervision is None or (commitment := supervision["commitment"]) is None:
             return {}
-        run = get_context(runtime, settings, state)
 
         index, output = record["step_index"], record["result"]
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
@@ -235,7 +231,7 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
             record,
             state,
             run,
-            runtime.stream_writer,
+            write,
             apply,
             lambda called: Unreadable("", called.message),
         )
