@@ -66,8 +66,8 @@ Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, O
 class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
 
-    ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``models`` has
-    the models by name that a retry policy escalates to. ``tools`` are the executor's.
+    ``evaluation`` has the options of the monitor's evaluation. ``models`` has the models by name to which a
+    retry policy escalates. ``tools`` are the executor's.
     """
 
     planner: Planner

@@ -1,4 +1,4 @@
-"""TuneSpec: what is tuned, on which tasks, at which cost; and the policies of its space."""
+"""TuneSpec: the tasks, the space and the budget of a search; and the policies of the space."""
 
 from __future__ import annotations
 

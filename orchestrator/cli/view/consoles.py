@@ -1,4 +1,4 @@
-"""What a command prints: safe texts, progress on standard error, results on standard output, errors."""
+"""Prints for a command: safe texts, progress on standard error, results on standard output, errors."""
 
 from __future__ import annotations
 
