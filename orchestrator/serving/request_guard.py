@@ -178,7 +178,8 @@ def _add_headers(send: Send, new_csrf: str | None) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers[name] = value
-            headers.setdefault("Cache-Control", "no-store")
+            # A script or a style is loaded again only if it has another tag.
+            headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
             if new_csrf is not None and headers.get("content-type", "").startswith("text/html"):
                 headers.append("Set-Cookie", f"{CSRF}={new_csrf}; Path=/; HttpOnly; SameSite=Strict")
         await send(message)

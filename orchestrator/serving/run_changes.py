@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Final
@@ -63,22 +64,17 @@ async def start_run(context: ServerContext, run: NewRun, key: str | None = None)
     task = check_task(run.task)
     made = uuid.uuid4() if key is None else uuid.uuid5(_KEYS, key)
     thread_id = run.thread_id or str(made)
-    async with context.starting:
-        known = context.started.get(thread_id) or await asyncio.to_thread(_find_task, context, thread_id)
+    # A repeated request waits for the first one, and then finds its run.
+    async with nullcontext() if key is None else context.starting:
+        known = await asyncio.to_thread(context.history.find, thread_id)
         if known is None:
             await context.sessions.start(run.model_copy(update={"task": task}), thread_id)
-            context.started[thread_id] = task
             await _wait_until(context, thread_id, _is_known)
             return thread_id, True
-    if key is None or known != task:
+    if key is None or known.task != task:
         what = "this name has a run" if key is None else "this key started a run with another task"
         raise RequestProblem(409, f"{what}: {thread_id!r}; give another one")
     return thread_id, False
-
-
-def _find_task(context: ServerContext, thread_id: str) -> str | None:
-    run = context.history.find(thread_id)
-    return None if run is None else run.task
 
 
 async def answer_question(context: ServerContext, thread_id: str, given: GivenAnswer) -> None:
@@ -198,4 +194,3 @@ async def delete_run(context: ServerContext, thread_id: str) -> None:
     await asyncio.to_thread(context.find_run, thread_id)
     await asyncio.to_thread(context.history.delete, thread_id)
     context.feed.drop(thread_id)
-    context.started.pop(thread_id, None)

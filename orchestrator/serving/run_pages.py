@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Final, get_args
 
 from fastapi import APIRouter, Query
@@ -11,8 +10,7 @@ from starlette.responses import Response
 
 from orchestrator.runs.reader import STATUSES
 from orchestrator.serving.page_templates import build_address, render
-from orchestrator.serving.server_context import Context, ServerContext
-from orchestrator.serving.views.inbox import OpenQuestion, read_question
+from orchestrator.serving.server_context import Context
 from orchestrator.serving.views.run_listing import RunLister, RunQuery, SortKey
 from orchestrator.serving.views.run_view import build_run_view
 from orchestrator.state.records import Basis
@@ -48,22 +46,13 @@ def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Que
 def show_run(request: Request, context: Context, thread_id: str) -> Response:
     """Shows a run."""
     run = context.show_run(thread_id)
-    question = read_question(context.history, run.summary) if run.summary.status == "waiting" else None
+    is_stopped = run.summary.status == "interrupted"
+    problem = context.builder.find_problem(thread_id) if is_stopped else None
     values = {
         "view": build_run_view(run),
-        "question": question,
         "refreshed": _REFRESHED,
-        **_find_actions(context, thread_id, question),
+        "can_change": not context.options.read_only,
+        "resume_problem": problem or "",
+        "resume_command": "" if problem is None else context.builder.describe_next(thread_id, None),
     }
     return render(request, "run.html", values)
-
-
-def _find_actions(
-    context: ServerContext, thread_id: str, question: OpenQuestion | None
-) -> Mapping[str, object]:
-    asked = None if question is None else question.question
-    return {
-        "can_change": not context.options.read_only,
-        "resume_command": context.builder.describe_next(thread_id, asked),
-        "resume_problem": context.builder.find_problem(thread_id) or "",
-    }

@@ -29,8 +29,7 @@ class ServerContext:
         builder: Builds orchestrators.
         feed: The events of the runs.
         sessions: The runs that this process executes.
-        starting: Held while a run starts, so that a repeated request meets it.
-        started: The tasks of the runs that were started here, by name.
+        starting: Held while a run starts by its key, so that a repeated request meets it.
     """
 
     history: History
@@ -39,7 +38,6 @@ class ServerContext:
     feed: EventFeed
     sessions: RunSessions
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    started: dict[str, str] = field(default_factory=dict)
 
     def find_run(self, thread_id: str) -> RunSummary:
         """Returns the summary of a run; raises RequestProblem with 404 if there is none."""

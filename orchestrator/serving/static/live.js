@@ -8,8 +8,8 @@
   const sentences = {
     RunStarted: () => "the run starts",
     RunResumed: () => "the run goes on",
-    Planned: (fields) => `plan of ${fields.plan.length} steps`,
-    Replanned: (fields) => `new plan of ${fields.plan.length} steps`,
+    Planned: (fields) => `plan: ${fields.plan.length} ${fields.plan.length === 1 ? "step" : "steps"}`,
+    Replanned: (fields) => `new plan: ${fields.plan.length} steps`,
     StepStarted: (fields) => `${place(fields)} starts`,
     ToolStarted: (fields) => `${place(fields)} calls ${fields.call.name}`,
     ToolEnded: (fields) => `${place(fields)}: ${fields.call.name} ${fields.call.error ? "failed" : "answered"}`,

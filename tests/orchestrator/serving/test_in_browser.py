@@ -1,0 +1,265 @@
+"""The pages as people use them: at 375 pixels, with the keyboard, in light and dark, with hostile texts."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from contextlib import ExitStack
+
+import pytest
+import uvicorn
+from langchain_core.messages import AIMessage
+
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
+from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
+from tests.fakes.chromium import open_chromium
+from tests.orchestrator.serving.conftest import GOOD, invite, send
+
+HOSTILE = (
+    "<script>window.owned=1</script><img src=x onerror='window.owned=1'>\"'> {{7*7}} javascript:alert(1)"
+)
+BAD = json.dumps({"success": False, "feedback": HOSTILE})
+PHONE = {"width": 375, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def serve_pages(tmp_path):
+    """Serve an orchestrator in a thread: `address = serve_pages(replies, **options)`."""
+    stopped = []
+
+    def start(replies, before=(), **options):
+        store = stack.enter_context(open_store(tmp_path / "runs.sqlite"))
+        for task, thread, script, given in before:
+            build(store, script, **given).run(task, thread)
+        orchestrator = build(store, replies, **options)
+        app = build_app(store, OneOrchestrator(orchestrator), ServerOptions())
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        stopped.append((server, thread))
+        deadline = time.monotonic() + 20
+        while not server.started and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+    with ExitStack() as stack:
+        yield start
+        for server, thread in stopped:
+            server.should_exit = True
+            thread.join()
+
+
+def build(store, replies, **options):
+    script = replies if callable(replies) else list(replies)
+    defaults = {"planning": "always", "checkpointer": store}
+    return LangGraphOrchestrator.from_model(ScriptedChatModel(script), **{**defaults, **options})
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open an address in a new window; ``page.problems`` has what its console and scripts say."""
+    opened = []
+
+    def visit(address, viewport=PHONE, scheme="light"):
+        page = browser.new_page(viewport=viewport, color_scheme=scheme)
+        opened.append(page)
+        page.problems = []
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("console", lambda message: page.problems.append(message.text))
+        page.on("dialog", lambda dialog: page.problems.append(dialog.message))
+        page.goto(address)
+        return page
+
+    yield visit
+    for page in opened:
+        page.close()
+
+
+ASKING = {"tools": [send], "approve_tools": "all"}
+FINISHED = ("Greet the world", "good", ['{"plan": ["Greet"]}', "Hello", GOOD], {})
+FAILED = ("Shout loudly", "bad", ['{"plan": ["Shout"]}', *["Hi", BAD] * 3], {})
+WAITING = ("Invite Ada", "asking", invite("Ada"), ASKING)
+
+
+@pytest.fixture
+def three_runs(serve_pages):
+    """The address of a server of a success, a failure, and a run that waits."""
+    return serve_pages(["They are invited.", *[GOOD] * 3], [FINISHED, FAILED, WAITING], **ASKING)
+
+
+def test_a_question_is_answered_on_a_phone(three_runs, open_page):
+    page = open_page(three_runs)
+
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Approve").click()
+    page.wait_for_url("**/run?thread_id=asking")
+    page.get_by_text("success, unverified").wait_for()
+    page.locator("#attempt-1-1 summary").click()
+
+    assert page.get_by_text("Ada answered").is_visible()
+    assert page.problems == []
+
+
+def test_a_refused_answer_is_told_beside_the_text_that_was_typed(three_runs, open_page):
+    page = open_page(three_runs)
+
+    page.get_by_role("button", name="Deny").click()
+    page.get_by_role("alert").wait_for()
+
+    assert "has no 'text'" in page.get_by_role("alert").inner_text()
+    page.get_by_label("Reason").fill("Not on a Friday")
+    page.get_by_role("button", name="Deny").click()
+    page.wait_for_url("**/run?thread_id=asking")
+
+
+def test_of_two_windows_the_second_is_told_that_the_question_is_closed(three_runs, open_page):
+    first, second = open_page(three_runs), open_page(three_runs)
+    first.get_by_label("Your name").fill("Ada")
+    first.get_by_role("button", name="Approve").click()
+    first.get_by_text("success, unverified").wait_for()
+
+    second.get_by_role("button", name="Approve").click()
+    second.get_by_role("alert").wait_for()
+
+    assert second.get_by_role("alert").inner_text() == "the question is closed: Ada answered 'approve' before"
+
+
+def test_filters_change_the_list_and_the_address_without_loading_the_page(three_runs, open_page):
+    page = open_page(f"{three_runs}/runs")
+    page.evaluate("window.isSame = true")
+
+    page.get_by_label("Status", exact=False).first.select_option("failed")
+    page.wait_for_url(re.compile("status=failed"))
+    page.wait_for_function("document.querySelectorAll('.row').length === 1")
+
+    assert page.locator(".row").inner_text().count("Shout loudly") == 1
+    assert page.evaluate("window.isSame")
+    page.get_by_label("Text of the task").fill("nothing has this text")
+    page.get_by_label("Text of the task").press("Enter")
+    page.get_by_text("No run matches.").wait_for()
+    assert page.problems == []
+
+
+class Gate:
+    """Replies of which "Hello" waits until it is opened."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.opened = threading.Event()
+
+    def __call__(self, messages):
+        reply = self.replies.pop(0)
+        if reply == "Hello":
+            self.opened.wait(20)
+        return reply
+
+
+def test_a_run_is_started_and_followed_without_loading_the_page(serve_pages, open_page):
+    gate = Gate('{"plan": ["Greet", "Part"]}', "Hello", GOOD, "Goodbye", GOOD, "Hello. Goodbye.", GOOD)
+    page = open_page(f"{serve_pages(gate)}/start")
+
+    page.get_by_label("Task").fill("Be polite")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/run?thread_id=*")
+    page.get_by_text("step 1, attempt 1 starts").wait_for()
+    page.get_by_role("heading", name="1. Greet").wait_for()
+    page.evaluate("window.isSame = true")
+    gate.opened.set()
+    page.get_by_text("the run ended: success").wait_for()
+    page.get_by_role("heading", name="Result").wait_for()
+
+    assert page.evaluate("window.isSame")
+    assert page.locator("#events li").count() == len(set(page.locator("#events li").all_inner_texts()))
+    assert page.problems == []
+
+
+def test_a_details_element_that_was_opened_stays_open_while_the_run_goes_on(serve_pages, open_page):
+    gate = Gate('{"plan": ["Greet", "Part"]}', "Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD)
+    page = open_page(f"{serve_pages(gate)}/start")
+    page.get_by_label("Task").fill("Be polite")
+    page.get_by_role("button", name="Start").click()
+    page.locator("#attempt-1-1 summary").click()
+    page.get_by_label("Output").first.wait_for()
+
+    gate.opened.set()
+    page.get_by_role("heading", name="Result").wait_for()
+
+    assert page.locator("#attempt-1-1").get_attribute("open") is not None
+
+
+def hostile_runs():
+    """A run that failed, and one that waits, with a hostile text in every field."""
+    plan = json.dumps({"plan": [HOSTILE]})
+    call = AIMessage("", tool_calls=[{"name": "send", "args": {"to": HOSTILE}, "id": "1"}])
+    yield HOSTILE, HOSTILE, [plan, *[HOSTILE, BAD] * 3], {}
+    yield HOSTILE, f"{HOSTILE} 2", [plan, call], ASKING
+
+
+def test_hostile_text_is_shown_as_text_and_does_not_run(serve_pages, open_page):
+    address = serve_pages([HOSTILE, *[BAD, HOSTILE] * 3], hostile_runs(), **ASKING)
+    page = open_page(address)
+
+    assert page.get_by_role("heading", name=HOSTILE).is_visible()
+    page.get_by_label("Your name").fill(HOSTILE)
+    page.get_by_label("Reason").fill(HOSTILE)
+    page.get_by_role("button", name="Deny").click()
+    page.get_by_text("the run ended: failed").wait_for()
+    for path in ("/runs", "/runs?status=failed", "/compare", "/start", "/"):
+        page.goto(f"{address}{path}")
+    page.goto(f"{address}/runs")
+    page.locator(".row").last.click()
+    page.get_by_text("the run ended: failed").wait_for()
+    for summary in page.locator("#run summary").all():
+        summary.click()
+
+    assert page.evaluate("window.owned === undefined")
+    assert page.get_by_text(HOSTILE).count() > 3
+    assert page.problems == []
+
+
+def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
+    page = open_page(three_runs)
+    focused = []
+
+    while not focused or focused[-1] != "Approve":
+        page.keyboard.press("Tab")
+        focused.append(page.evaluate("document.activeElement.innerText || document.activeElement.name"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", focused
+        assert len(focused) < 30
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/run?thread_id=asking")
+
+    assert focused[0] == "Skip to the content"
+    assert focused[1:5] == ["Inbox", "Runs", "Start", "Compare"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1200])
+def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
+    three_runs, open_page, scheme, width
+):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    paths = [
+        *("/", "/runs", "/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
+        *(f"/run?thread_id={name}" for name in ("good", "bad", "asking")),
+    ]
+    for path in paths:
+        page = open_page(f"{three_runs}{path}", {"width": width, "height": 800}, scheme)
+        for summary in page.locator("#run summary").all():
+            summary.click()
+        found = axe.run(page)
+
+        assert [each["id"] for each in found.response["violations"]] == [], found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        page.close()
