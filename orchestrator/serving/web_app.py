@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
@@ -18,6 +21,8 @@ from orchestrator.serving.problems import KNOWN_ERRORS, answer_error
 from orchestrator.serving.request_guard import RequestGuard
 from orchestrator.serving.server_context import ServerContext
 from orchestrator.serving.server_options import ServerOptions
+
+_THREADS: Final = 64
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -51,6 +56,8 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
 def _close_at_end(sessions: RunSessions) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
+        # Agents block in these threads, and the stores of all runs use them, too.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
         yield
         await sessions.close()
 
