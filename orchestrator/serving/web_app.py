@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Final
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
+from agents.sync import DaemonExecutor
 from orchestrator.persistence import Store
 from orchestrator.serving import evaluation_routes, form_pages, run_api, run_pages
 from orchestrator.serving.live.event_feed import EventFeed
@@ -21,8 +20,6 @@ from orchestrator.serving.problems import KNOWN_ERRORS, answer_error
 from orchestrator.serving.request_guard import RequestGuard
 from orchestrator.serving.server_context import ServerContext
 from orchestrator.serving.server_options import ServerOptions
-
-_THREADS: Final = 64
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -56,8 +53,8 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
 def _close_at_end(sessions: RunSessions) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
-        # Agents block in these threads, and the stores of all runs use them, too.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
+        # A thread for each call: agents may block, and the end of the server does not wait for them.
+        asyncio.get_running_loop().set_default_executor(DaemonExecutor())
         yield
         await sessions.close()
 

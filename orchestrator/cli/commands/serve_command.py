@@ -57,10 +57,15 @@ def serve(
     """
     from orchestrator.cli.session.run_session import read_policy
     from orchestrator.cli.session.task_files import import_tools
-    from orchestrator.cli.session.web_server import run_server
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 
     with report_bad_input():
+        try:
+            from orchestrator.cli.session.web_server import run_server
+        except ImportError as error:
+            raise ConfigurationError(
+                f"serve needs the extra [serve] ({error}); install plan-execute-monitor[serve]"
+            ) from None
         chosen = options.RunOptions.model_validate(options.select_typed(typed))
         read_policy(chosen)
         import_tools(chosen.tools)

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 
 import typer
+import uvicorn
 from pydantic import ValidationError
 
 from orchestrator import persistence
@@ -32,15 +33,9 @@ def run_server(
         port: The port; 0 for any free one.
 
     Raises:
-        ConfigurationError: The extra is missing, an option is not accepted, or the port is in use.
+        ConfigurationError: An option is not accepted, or the port is in use.
         StoreError: The store cannot be opened.
     """
-    try:
-        import uvicorn  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ConfigurationError(
-            f"serve needs the extra [serve] ({error}); install plan-execute-monitor[serve]"
-        ) from None
     reachable = _read_options(reach)
     with persistence.open_store(where, make=not reachable.read_only) as store:
         app = build_app(store, ServedRuns(store, where, options, models), reachable)

@@ -62,7 +62,7 @@ def _list_of_steps(state: OrchestratorState) -> Iterator[tuple[str, dict[str, ob
     for record in (*state["results"], *state["synthesis"]):
         yield "StepStarted", {name: record[name] for name in ("step_index", "step", "attempt")}
         yield "StepExecuted", {"record": record}
-        if record["verdict"] is not None:
+        if record["verdict"] is not None and record["status"] != "pending_validation":
             yield "StepJudged", {"record": record, "verdict": record["verdict"]}
 
 

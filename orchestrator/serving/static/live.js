@@ -5,6 +5,10 @@
     const step = Number.isInteger(source.step_index) ? `step ${source.step_index + 1}` : "";
     return source.attempt ? `${step}, attempt ${source.attempt}` : step;
   };
+  const verdicts = {
+    validated: "accepted", failed: "refused", needs_review: "not judged",
+    warning: "kept with a warning", pending_validation: "pending",
+  };
   const sentences = {
     RunStarted: () => "the run starts",
     RunResumed: () => "the run goes on",
@@ -14,7 +18,7 @@
     ToolStarted: (fields) => `${place(fields)} calls ${fields.call.name}`,
     ToolEnded: (fields) => `${place(fields)}: ${fields.call.name} ${fields.call.error ? "failed" : "answered"}`,
     StepExecuted: (fields) => `${place(fields)} was executed`,
-    StepJudged: (fields) => `${place(fields)}: ${fields.record.status}`,
+    StepJudged: (fields) => `${place(fields)}: ${verdicts[fields.record.status]}`,
     StepRetried: (fields) => `${place(fields)} follows: ${fields.feedback}`,
     RunPaused: () => "the run waits for an answer",
     RunFinished: (fields) => `the run ended: ${fields.status}`,

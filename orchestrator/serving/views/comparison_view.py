@@ -127,7 +127,7 @@ def _describe_step(step: StepView) -> ComparedSide:
     last = step.attempts[-1].record if step.attempts else None
     basis = "" if last is None else last.get("basis", "")
     result = "" if last is None else last["result"]
-    attempts = f"{step.state} after {len(step.attempts)} attempts"
+    attempts = f"{step.state}, attempts: {len(step.attempts)}"
     return ComparedSide(
         is_accepted=step.state == "done", status=attempts, basis=basis, text=f"{step.text}\n\n{result}"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import subprocess
+import sys
 import time
 
 import httpx
@@ -116,6 +118,15 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentenc
 
     assert (result.exit_code, sentence in result.stderr, result.stderr.count("\n")) == (2, True, 1)
     assert not db.exists()
+
+
+def test_a_missing_extra_is_one_sentence_and_status_2(environment):
+    script = "import sys; sys.modules['fastapi'] = None; from orchestrator.cli.app import app; app(['serve'])"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "install plan-execute-monitor[serve]" in done.stderr
 
 
 def test_a_port_in_use_is_one_sentence_and_status_2(cli, db):
