@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from evaluation import evaluate, run_from_state
 from orchestrator.serving.page_templates import build_address, render
-from orchestrator.serving.problems import RequestProblem
+from orchestrator.serving.problems import RESPONSES, RequestProblem
 from orchestrator.serving.server_context import Context, ServerContext
 from orchestrator.serving.views.comparison_view import (
     CompareQuery,
@@ -24,7 +24,7 @@ from orchestrator.serving.views.comparison_view import (
 
 _LISTED = 100
 """Most runs that the page offers."""
-router = APIRouter(tags=["evaluations"])
+router = APIRouter(tags=["evaluations"], responses=RESPONSES)
 
 
 class RequestedEvaluation(BaseModel):

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from agents.reply_types import AnswerWord
 from orchestrator.serving import run_changes
 from orchestrator.serving.live.run_builders import NewRun
 from orchestrator.serving.page_templates import render, run_address
@@ -25,17 +24,11 @@ _Thread = Annotated[str, Form(min_length=1)]
 router = APIRouter(include_in_schema=False)
 
 
-class AnswerForm(BaseModel):
+class AnswerForm(GivenAnswer):
     """The form of an answer; ``csrf`` was checked before."""
-
-    model_config = ConfigDict(extra="forbid")
 
     csrf: str
     thread_id: str
-    question: str
-    answer: AnswerWord | None = None
-    text: Annotated[str, Field(max_length=20_000)] = ""
-    answered_by: Annotated[str, Field(max_length=200)] = ""
 
 
 class StartForm(BaseModel):
@@ -70,8 +63,7 @@ def _add_problem(context: ServerContext, item: OpenQuestion) -> OpenQuestion:
 @router.post("/answer")
 async def answer(request: Request, context: Context, form: Annotated[AnswerForm, Form()]) -> Response:
     """Answers a question."""
-    given = GivenAnswer(**form.model_dump(exclude={"csrf", "thread_id"}))
-    await run_changes.answer_question(context, form.thread_id, given)
+    await run_changes.answer_question(context, form.thread_id, form)
     response = _go_to(request, run_address(form.thread_id))
     if form.answered_by.isascii():  # a header has no other characters
         response.set_cookie(PERSON, form.answered_by, httponly=True, samesite="strict", max_age=31_536_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -27,6 +27,17 @@ _STATUSES: Final[Mapping[type[Exception], int]] = {
     ModelSpecError: 422,
 }
 """The status of each error; the first class that fits."""
+_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {"status": {"type": "integer"}, "detail": {"type": "string"}},
+}
+_PROBLEM: Final[dict[str, Any]] = {
+    "description": "A problem in one sentence, as RFC 9457 says",
+    "content": {PROBLEM: {"schema": _SCHEMA}},
+}
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {"4XX": _PROBLEM, 422: _PROBLEM}
+"""The errors of every operation, for OpenAPI."""
 KNOWN_ERRORS: Final = (*_STATUSES, RequestValidationError, HTTPException)
 
 
@@ -42,7 +53,10 @@ def is_for_program(request: Request) -> bool:
 def answer_error(request: Request, error: Exception) -> Response:
     """Answers a request whose handling raised."""
     status, sentence = _describe(error)
-    return answer_problem(request, status, sentence)
+    response = answer_problem(request, status, sentence)
+    # Such as the methods that are allowed.
+    response.headers.update(getattr(error, "headers", None) or {})
+    return response
 
 
 def answer_problem(request: Request, status: int, sentence: str) -> Response:

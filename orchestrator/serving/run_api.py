@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -14,12 +15,13 @@ from starlette.concurrency import run_in_threadpool
 from orchestrator.serving import run_changes
 from orchestrator.serving.live.run_builders import Name, NewRun
 from orchestrator.serving.page_templates import run_address
+from orchestrator.serving.problems import RESPONSES
 from orchestrator.serving.run_changes import GivenAnswer
 from orchestrator.serving.server_context import Context
 from orchestrator.serving.views.inbox import OpenQuestion, list_questions
-from orchestrator.serving.views.run_listing import RunLister, RunPage, RunQuery
+from orchestrator.serving.views.run_listing import RunPage, RunQuery, list_page
 
-router = APIRouter(prefix="/api", tags=["runs"])
+router = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
 class StartedRun(BaseModel):
@@ -49,7 +51,7 @@ class Cancellation(BaseModel):
 @router.get("/runs")
 def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
-    return RunLister(context.history).list_page(query)
+    return list_page(context.history, query)
 
 
 @router.post("/runs", status_code=201, responses={200: {"description": "The key started this run before."}})
@@ -83,8 +85,9 @@ async def follow_run(
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Follow the events of a run until it has ended; `Last-Event-ID` continues after an event."""
-    async for name, entry in context.feed.follow(thread_id, last_event_id):
-        yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
+    async with aclosing(context.feed.follow(thread_id, last_event_id)) as events:
+        async for name, entry in events:
+            yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
     yield ServerSentEvent(raw_data="{}", event="end")
 
 

@@ -116,7 +116,7 @@ async def continue_run(context: ServerContext, thread_id: str, answer: object = 
 def _read_given(given: GivenAnswer, question: Question) -> object:
     if question["kind"] == "agent":
         return given.text if given.value is None else given.value
-    fields = given.model_dump(exclude={"value"})
+    fields = given.model_dump(include={"question", "answer", "text", "answered_by"})
     answer = {name: value for name, value in fields.items() if value}
     problem = read_answer(answer, question, datetime.now(UTC))
     if isinstance(problem, str):

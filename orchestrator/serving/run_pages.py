@@ -11,7 +11,7 @@ from starlette.responses import Response
 from orchestrator.runs.reader import STATUSES
 from orchestrator.serving.page_templates import build_address, render
 from orchestrator.serving.server_context import Context
-from orchestrator.serving.views.run_listing import RunLister, RunQuery, SortKey
+from orchestrator.serving.views.run_listing import RunQuery, SortKey, list_page
 from orchestrator.serving.views.run_view import build_run_view
 from orchestrator.state.records import Basis
 
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/runs")
 def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Query()]) -> Response:
     """Lists the runs."""
-    listed = RunLister(context.history).list_page(query)
+    listed = list_page(context.history, query)
     chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     values = {
         "query": query,

@@ -9,14 +9,12 @@ from typing import Annotated, TypeAlias
 from fastapi import Depends
 from starlette.requests import Request
 
-from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.serving.live.event_feed import EventFeed
 from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.live.run_sessions import RunSessions
 from orchestrator.serving.problems import RequestProblem
 from orchestrator.serving.server_options import ServerOptions
-from orchestrator.settings import check_thread_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +39,6 @@ class ServerContext:
 
     def find_run(self, thread_id: str) -> RunSummary:
         """Returns the summary of a run; raises RequestProblem with 404 if there is none."""
-        try:
-            check_thread_id(thread_id)
-        except ConfigurationError as error:
-            raise RequestProblem(422, str(error)) from None
         if (run := self.history.find(thread_id)) is None:
             raise RequestProblem(404, f"there is no run {thread_id!r}; /runs lists the runs")
         return run

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -55,15 +56,18 @@ class EventFeed:
         if (log := self._logs.pop(thread_id, None)) is not None:
             log.end()
 
-    async def follow(self, thread_id: str, last_id: str | None) -> AsyncIterator[tuple[str, EventRecord]]:
+    async def follow(
+        self, thread_id: str, last_id: str | None
+    ) -> AsyncGenerator[tuple[str, EventRecord], None]:
         """Yields the events of a run with their ids, those after ``last_id``, until the run has ended."""
         log = self._logs.get(thread_id) or self._keep(thread_id, EventLog())
         if not log.is_running:
             await self.refresh(thread_id)
         if thread_id not in self._polls:
             self._polls[thread_id] = asyncio.create_task(self._poll(thread_id))
-        async for item in log.follow(log.find_place(last_id)):
-            yield item
+        async with aclosing(log.follow(log.find_place(last_id))) as items:
+            async for item in items:
+                yield item
 
     async def close(self) -> None:
         """Ends every stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, field
 
 from orchestrator.serving.live.event_records import EventRecord
@@ -60,7 +60,7 @@ class EventLog:
         """Returns the id of an event, by its number from 1."""
         return f"{self.epoch}.{number}"
 
-    async def follow(self, place: int) -> AsyncIterator[tuple[str, EventRecord]]:
+    async def follow(self, place: int) -> AsyncGenerator[tuple[str, EventRecord], None]:
         """Yields the events after a number of them with their ids, and the later ones as they come."""
         self.followers += 1
         try:

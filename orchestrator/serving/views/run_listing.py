@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -13,6 +12,7 @@ from orchestrator.persistence import History, RunSummary
 from orchestrator.runs.reader import StoredStatus
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Basis
+from orchestrator.state.usage import NO_USAGE
 
 SortKey = Literal["updated", "started", "task", "status"]
 Order = Literal["desc", "asc"]
@@ -54,7 +54,7 @@ class RunQuery(BaseModel):
 
 
 class RunRow(BaseModel):
-    """One line about a run; ``basis``, ``models`` and totals are None or empty if it cannot be read."""
+    """One line about a run; ``basis``, ``models`` and tokens are None or empty if they cannot be read."""
 
     thread_id: str
     status: StoredStatus
@@ -67,7 +67,7 @@ class RunRow(BaseModel):
     updated: datetime
     total_tokens: int | None
     cost_usd: float | None
-    latency_ms: float | None
+    latency_ms: float
 
 
 class RunPage(BaseModel):
@@ -77,55 +77,46 @@ class RunPage(BaseModel):
     next: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunLister:
-    """Lists the runs of a store.
+def list_page(history: History, query: RunQuery) -> RunPage:
+    """Returns one page of runs.
 
-    Attributes:
-        history: The runs.
+    Raises:
+        StoreError: The store cannot be read.
     """
+    runs = history.runs(status=query.status, task=query.text)
+    if (query.sort, query.order) != ("updated", "desc"):
+        runs = sorted(runs, key=lambda run: _sort_value(run, query.sort), reverse=query.order == "desc")
+    end = query.cursor + query.limit
+    if query.basis is None and query.model is None:
+        rows = [_build_row(history, run) for run in runs[query.cursor : end]]
+        return RunPage(runs=rows, next=end if len(runs) > end else None)
+    rows = [row for run in runs if _matches(row := _build_row(history, run), query)]
+    return RunPage(runs=rows[query.cursor : end], next=end if len(rows) > end else None)
 
-    history: History
 
-    def list_page(self, query: RunQuery) -> RunPage:
-        """Returns one page.
+def _build_row(history: History, run: RunSummary) -> RunRow:
+    state, usage = _read_state(history, run), run.usage or NO_USAGE
+    return RunRow(
+        thread_id=run.thread_id,
+        status=run.status,
+        task=run.task,
+        basis=None if state is None or run.status != "success" else state["basis"],
+        models=[] if state is None else list_models(state),
+        steps_done=run.steps_done,
+        steps_planned=run.steps_planned,
+        started=run.started,
+        updated=run.updated,
+        total_tokens=usage["total_tokens"],
+        cost_usd=usage["cost_usd"],
+        latency_ms=usage["latency_ms"],
+    )
 
-        Raises:
-            StoreError: The store cannot be read.
-        """
-        runs = self.history.runs(status=query.status, task=query.text)
-        if (query.sort, query.order) != ("updated", "desc"):
-            runs = sorted(runs, key=lambda run: _sort_value(run, query.sort), reverse=query.order == "desc")
-        end = query.cursor + query.limit
-        if query.basis is None and query.model is None:
-            rows = [self._build_row(run) for run in runs[query.cursor : end]]
-            return RunPage(runs=rows, next=end if len(runs) > end else None)
-        rows = [row for row in map(self._build_row, runs) if _matches(row, query)]
-        return RunPage(runs=rows[query.cursor : end], next=end if len(rows) > end else None)
 
-    def _build_row(self, run: RunSummary) -> RunRow:
-        state = self._read_state(run)
-        usage = run.usage
-        return RunRow(
-            thread_id=run.thread_id,
-            status=run.status,
-            task=run.task,
-            basis=None if state is None or run.status != "success" else state["basis"],
-            models=[] if state is None else list_models(state),
-            steps_done=run.steps_done,
-            steps_planned=run.steps_planned,
-            started=run.started,
-            updated=run.updated,
-            total_tokens=None if usage is None else usage["total_tokens"],
-            cost_usd=None if usage is None else usage["cost_usd"],
-            latency_ms=None if usage is None else usage["latency_ms"],
-        )
-
-    def _read_state(self, run: RunSummary) -> OrchestratorState | None:
-        try:
-            return None if run.status == "unreadable" else self.history.show(run.thread_id).state
-        except StoreError:  # deleted meanwhile, or broken
-            return None
+def _read_state(history: History, run: RunSummary) -> OrchestratorState | None:
+    try:
+        return None if run.status == "unreadable" else history.show(run.thread_id).state
+    except StoreError:  # deleted meanwhile, or broken
+        return None
 
 
 def list_models(state: OrchestratorState) -> list[str]:
