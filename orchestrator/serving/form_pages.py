@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
+from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Form
 from pydantic import BaseModel, ConfigDict
@@ -16,10 +17,11 @@ from orchestrator.serving.page_templates import render, run_address
 from orchestrator.serving.request_guard import SESSION, is_same, sign_session
 from orchestrator.serving.run_changes import GivenAnswer
 from orchestrator.serving.server_context import Context, ServerContext
-from orchestrator.serving.views.inbox import OpenQuestion, list_questions
+from orchestrator.serving.views.inbox import MOST_QUESTIONS, OpenQuestion, list_questions
 
-PERSON = "pem_person"
+PERSON: Final = "pem_person"
 """The cookie with the name that a person gave last."""
+_YEAR_S: Final = 31_536_000
 _Thread = Annotated[str, Form(min_length=1)]
 router = APIRouter(include_in_schema=False)
 
@@ -48,7 +50,7 @@ class StartForm(BaseModel):
 def show_inbox(request: Request, context: Context) -> Response:
     """Shows the open questions."""
     questions = [_add_problem(context, each) for each in list_questions(context.history)]
-    values = {"questions": questions, "person": request.cookies.get(PERSON, "")}
+    values = {"questions": questions, "person": _read_person(request), "most": MOST_QUESTIONS}
     return render(request, "inbox.html", values)
 
 
@@ -65,8 +67,7 @@ async def answer(request: Request, context: Context, form: Annotated[AnswerForm,
     """Answers a question."""
     await run_changes.answer_question(context, form.thread_id, form)
     response = _go_to(request, run_address(form.thread_id))
-    if form.answered_by.isascii():  # a header has no other characters
-        response.set_cookie(PERSON, form.answered_by, httponly=True, samesite="strict", max_age=31_536_000)
+    response.set_cookie(PERSON, quote(form.answered_by), httponly=True, samesite="strict", max_age=_YEAR_S)
     return response
 
 
@@ -100,7 +101,7 @@ async def resume(request: Request, context: Context, thread_id: _Thread) -> Resp
 @router.post("/run/cancel")
 async def cancel(request: Request, context: Context, thread_id: _Thread) -> Response:
     """Ends a run."""
-    await run_changes.cancel_run(context, thread_id, request.cookies.get(PERSON, ""))
+    await run_changes.cancel_run(context, thread_id, _read_person(request))
     return _go_to(request, run_address(thread_id))
 
 
@@ -148,6 +149,10 @@ def log_out(request: Request) -> Response:
     response = _go_to(request, "/login")
     response.delete_cookie(SESSION)
     return response
+
+
+def _read_person(request: Request) -> str:
+    return unquote(request.cookies.get(PERSON, ""))
 
 
 def _go_to(request: Request, address: str) -> Response:

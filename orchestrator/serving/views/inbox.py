@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, RunSummary
 from orchestrator.serving.views.run_view import AttemptView, find_attempt
 from orchestrator.state.records import Question
+
+MOST_QUESTIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +35,13 @@ class OpenQuestion:
 
 
 def list_questions(history: History) -> list[OpenQuestion]:
-    """Returns the open questions, the oldest first.
+    """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
 
     Raises:
         StoreError: The store cannot be read.
     """
     waiting = [run for run in history.runs(status="waiting") if run.question is not None]
-    return [read_question(history, run) for run in sorted(waiting, key=_find_time)]
+    return [read_question(history, run) for run in sorted(waiting, key=_find_time)[:MOST_QUESTIONS]]
 
 
 def read_question(history: History, run: RunSummary) -> OpenQuestion:

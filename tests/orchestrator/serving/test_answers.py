@@ -120,14 +120,15 @@ async def test_a_correction_executes_the_step_again(build, serve):
 async def test_the_form_of_the_inbox_answers_and_remembers_the_name(build, serve):
     client = await serve(await ask_about_tool(build, "Bob"))
     question = (await read_question(client))["id"]
-    fields = {"thread_id": "asking", "question": question, "answer": "approve", "answered_by": "Ada"}
+    fields = {"thread_id": "asking", "question": question, "answer": "approve", "answered_by": "Zoë; x"}
 
     answer = await client.send_form("/answer", **fields, text="")
     await wait_until(client, "success")
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/run?thread_id=asking")
-    assert client.cookies.get("pem_person") == "Ada"
     assert "No run waits" in (await client.get("/")).text
+    await ask_about_tool(build, "Bob", thread="next")
+    assert 'value="Zoë; x"' in (await client.get("/")).text
 
 
 async def test_of_two_answers_at_once_one_wins_and_the_other_is_told(build, serve):
