@@ -88,7 +88,8 @@ async def follow_run(
     async with aclosing(context.feed.follow(thread_id, last_event_id)) as events:
         async for name, entry in events:
             yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
-    yield ServerSentEvent(raw_data="{}", event="end")
+    if not context.feed.is_closed:
+        yield ServerSentEvent(raw_data="{}", event="end")
 
 
 @router.post("/runs/{thread_id:path}/answers", status_code=202)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Mapping
+from typing import Final
 
 import typer
 import uvicorn
@@ -15,9 +16,24 @@ from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.session.served_runs import ServedRuns
 from orchestrator.errors import ConfigurationError
 from orchestrator.serving import ServerOptions, build_app
+from orchestrator.serving.live.event_feed import EventFeed
 
-_SHUTDOWN_S = 2
-"""How long the end waits for open streams, which would never end by themselves."""
+_SHUTDOWN_S: Final = 2
+"""How long the end waits for requests that are answered at that moment."""
+
+
+class PageServer(uvicorn.Server):
+    """A server that ends its streams first, because uvicorn waits for the connections."""
+
+    def __init__(self, config: uvicorn.Config, feed: EventFeed) -> None:
+        """Takes the feed of the application."""
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the streams, and then the server."""
+        await self._feed.close()
+        await super().shutdown(sockets)
 
 
 def run_server(
@@ -45,7 +61,7 @@ def run_server(
             config = uvicorn.Config(
                 app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
             )
-            uvicorn.Server(config).run(sockets=[listener])
+            PageServer(config, app.state.context.feed).run(sockets=[listener])
 
 
 def _read_options(reach: Mapping[str, object]) -> ServerOptions:

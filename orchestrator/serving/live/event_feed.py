@@ -26,9 +26,11 @@ class EventFeed:
 
     Attributes:
         history: The stored runs.
+        is_closed: Whether the server ends, so that clients have to connect again.
     """
 
     history: History
+    is_closed: bool = False
     _logs: dict[str, EventLog] = field(default_factory=dict)
     _polls: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
@@ -70,7 +72,8 @@ class EventFeed:
                 yield item
 
     async def close(self) -> None:
-        """Ends every stream."""
+        """Ends every stream, so that its client connects again."""
+        self.is_closed = True
         for log in self._logs.values():
             log.end()
         polls = [*self._polls.values()]

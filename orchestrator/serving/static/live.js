@@ -27,9 +27,12 @@
   document.addEventListener("htmx:sse:after:message", (event) => {
     const { event: name, data, id } = event.detail.message;
     const list = event.target;
-    if (!sentences[name] || list.querySelector(`[data-event="${CSS.escape(id)}"]`)) return;
+    if (!sentences[name]) return;
+    // Another server than before sends all events again.
+    const [log] = id.split(".");
+    if (list.dataset.log !== log) list.replaceChildren();
+    list.dataset.log = log;
     const line = document.createElement("li");
-    line.dataset.event = id;
     line.textContent = sentences[name](JSON.parse(data));
     list.append(line);
     list.scrollTop = list.scrollHeight;

@@ -78,6 +78,22 @@ def test_a_question_survives_a_restart_of_the_server(start, interruptible_childr
     assert run["state"]["results"][0]["tool_calls"][0]["result"] == "sent to Ada"
 
 
+def test_ctrl_c_ends_the_streams_so_that_their_clients_connect_again(start, interruptible_children):
+    running, client = start("--tools", "post_tools:send", "--planning", "never", "--approve-tools", "all")
+    client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x"})
+    wait_until(client, "x", "waiting")
+
+    with client.stream("GET", "/api/runs/x/events") as stream:
+        lines = stream.iter_lines()
+        first = next(lines)
+        running.send_signal(signal.SIGINT)
+        rest = [*lines]
+    printed = running.communicate(timeout=30)[1].decode()
+
+    assert (first, "event: end" in rest) == ("event: RunStarted", False)
+    assert printed.split() == ["orchestrator:", "interrupted"]
+
+
 def test_tools_that_the_server_was_not_given_are_not_imported(start):
     running, client = start("--tools", "post_tools:send", "--planning", "never", "--approve-tools", "all")
     client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x"})

@@ -6,7 +6,6 @@ import json
 import re
 import threading
 import time
-from contextlib import ExitStack
 
 import pytest
 import uvicorn
@@ -14,6 +13,7 @@ from langchain_core.messages import AIMessage
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
+from orchestrator.cli.session.web_server import PageServer
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
 from tests.fakes.chromium import open_chromium
@@ -32,31 +32,50 @@ def browser():
         yield opened
 
 
-@pytest.fixture
-def serve_pages(tmp_path):
-    """Serve an orchestrator in a thread: `address = serve_pages(replies, **options)`."""
-    stopped = []
+class ThreadServer:
+    """A server in a thread of this process."""
 
-    def start(replies, before=(), **options):
-        store = stack.enter_context(open_store(tmp_path / "runs.sqlite"))
-        for task, thread, script, given in before:
-            build(store, script, **given).run(task, thread)
-        orchestrator = build(store, replies, **options)
+    def __init__(self, store, orchestrator, port=0):
         app = build_app(store, OneOrchestrator(orchestrator), ServerOptions())
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        stopped.append((server, thread))
+        config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
+        self.server = PageServer(config, app.state.context.feed)
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
         deadline = time.monotonic() + 20
-        while not server.started and time.monotonic() < deadline:
+        while not self.server.started and time.monotonic() < deadline:
             time.sleep(0.01)
-        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        self.port = self.server.servers[0].sockets[0].getsockname()[1]
 
-    with ExitStack() as stack:
-        yield start
-        for server, thread in stopped:
-            server.should_exit = True
-            thread.join()
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join()
+
+
+@pytest.fixture
+def opened_store(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        yield store
+
+
+@pytest.fixture
+def serve_pages(opened_store):
+    """Serve an orchestrator after some runs: `address = serve_pages(replies, runs, **options)`."""
+    servers = []
+
+    def start(replies, before=(), port=0, **options):
+        for task, thread, script, given in before:
+            build(opened_store, script, **given).run(task, thread)
+        servers.append(ThreadServer(opened_store, build(opened_store, replies, **options), port))
+        return f"http://127.0.0.1:{servers[-1].port}"
+
+    def restart():
+        servers[-1].stop()
+        return start([], port=servers[-1].port)
+
+    start.restart = restart
+    yield start
+    for server in servers:
+        server.stop()
 
 
 def build(store, replies, **options):
@@ -141,7 +160,7 @@ def test_filters_change_the_list_and_the_address_without_loading_the_page(three_
 
     page.get_by_label("Status", exact=False).first.select_option("failed")
     page.wait_for_url(re.compile("status=failed"))
-    page.wait_for_function("document.querySelectorAll('.row').length === 1")
+    page.locator(".row").nth(1).wait_for(state="detached")
 
     assert page.locator(".row").inner_text().count("Shout loudly") == 1
     assert page.evaluate("window.isSame")
@@ -196,6 +215,19 @@ def test_a_details_element_that_was_opened_stays_open_while_the_run_goes_on(serv
     page.get_by_role("heading", name="Result").wait_for()
 
     assert page.locator("#attempt-1-1").get_attribute("open") is not None
+
+
+def test_after_a_restart_of_the_server_the_events_are_listed_once(serve_pages, open_page):
+    page = open_page(f"{serve_pages([], [WAITING], **ASKING)}/run?thread_id=asking")
+    page.get_by_text("the run waits for an answer").wait_for()
+    before = page.locator("#events li").all_inner_texts()
+    log = page.locator("#events").get_attribute("data-log")
+
+    serve_pages.restart()
+    page.locator(f"#events:not([data-log='{log}'])").wait_for()
+    page.get_by_text("the run waits for an answer").wait_for()
+
+    assert page.locator("#events li").all_inner_texts() == before
 
 
 def hostile_runs():

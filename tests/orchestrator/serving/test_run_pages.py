@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.serving import OneOrchestrator
+from tests.orchestrator.runs.test_runs import cut_off
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
 BAD = '{"success": false, "feedback": "too short"}'
@@ -83,6 +85,24 @@ async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
         assert "<script>window" not in page.text
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
+
+
+async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build, serve, store):
+    class Elsewhere(OneOrchestrator):
+        def find_problem(self, thread_id):
+            return "its tools are missing"
+
+        def describe_next(self, thread_id, question):
+            return f"type: orchestrator resume {thread_id}"
+
+    await cut_off(store, "x", "stopped")
+    here, elsewhere = await serve(build()), await serve(Elsewhere(build()))
+
+    pages = [(await client.get("/run?thread_id=stopped")).text for client in (here, elsewhere)]
+
+    assert ["/run/resume" in page for page in pages] == [True, False]
+    assert "its tools are missing" in pages[1]
+    assert "type: orchestrator resume stopped" in pages[1]
 
 
 async def test_a_run_of_another_version_is_a_conflict_in_one_sentence(build, serve, store):
