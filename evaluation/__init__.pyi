@@ -34,6 +34,7 @@ from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price
 from .recordings.atif_writer import run_to_atif as run_to_atif
 from .recordings.run_files import read_cases as read_cases
+from .reporting.case_page import write_html as write_html
 from .results.alerts import Alert as Alert
 from .results.report import EvaluationReport as EvaluationReport
 from .results.report import EvaluationReportDict as EvaluationReportDict

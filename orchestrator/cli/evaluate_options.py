@@ -102,6 +102,9 @@ class EvaluateOptions:
     add_to: Annotated[
         Path | None, _Output(help="Append a case made of the run of --thread to this file of cases.")
     ] = None
+    html: Annotated[
+        str | None, _Output(help="Write a report to look at, with all runs in one HTML file.")
+    ] = None
     csv: Annotated[str | None, _Output(help="Write a row for each run to this file.")] = None
     junit: Annotated[str | None, _Output(help="Write a JUnit report to this file.")] = None
     markdown: Annotated[str | None, _Output(help="Write a summary for a pull request to this file.")] = None

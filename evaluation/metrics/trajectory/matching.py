@@ -99,7 +99,7 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
         )
     if len(steps) * len(actions) > _MAX_COMPARISONS:
         return replace(result, error="too many actions have to be compared with too many steps")
-    pairs = _Pairs.of(steps, actions, rules)
+    pairs = StepPairs.of(steps, actions, rules)
     missing, extra = pairs.list_missing(), pairs.list_extra()
     agrees = pairs.agree(result.mode)
     writing = rules.writing_tools or ()
@@ -119,7 +119,7 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class StepPairs:
     """The action of each compared step, and the differences of the pairs."""
 
     steps: Sequence[ExpectedStep]
@@ -133,6 +133,7 @@ class _Pairs:
 
     @classmethod
     def of(cls, steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules) -> Self:
+        """Assign to each step one of the actions that fit it; as many as possible, required steps first."""
         candidates, order = find_candidates(steps, actions, rules), ActionOrder.of(actions)
         required = [index for index, step in enumerate(steps) if not step.optional]
         optional = [index for index, step in enumerate(steps) if step.optional]
@@ -141,13 +142,16 @@ class _Pairs:
         return cls(steps, actions, candidates, order, required, assigned)
 
     def list_missing(self) -> list[ExpectedStep]:
+        """List the required steps without an action."""
         return [self.steps[index] for index in self.required if index not in self.assigned]
 
     def list_extra(self) -> list[Action]:
+        """List the actions without a step."""
         taken = set(self.assigned.values())
         return [action for index, action in enumerate(self.actions) if index not in taken]
 
     def agree(self, mode: str) -> bool:
+        """Return whether steps and actions agree in a mode."""
         # An expectation that requires nothing would hold for every run, so it forbids all other actions.
         if self.list_extra() and (mode in MODES_WITHOUT_EXTRAS or not self.required):
             return False
@@ -159,6 +163,7 @@ class _Pairs:
         return not self.list_out_of_order(mode)
 
     def list_out_of_order(self, mode: str) -> list[ExpectedStep]:
+        """List the steps whose actions are not in the order that the mode asks for."""
         if mode not in ORDERED_MODES:
             return []
         # In mode in_order an optional step may stand anywhere, so only exact reports its place.

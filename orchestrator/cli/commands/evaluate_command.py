@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
 from pathlib import Path
@@ -24,6 +25,7 @@ from evaluation.evalset.baseline_file import (
 )
 from evaluation.evalset.case_result import CaseResult
 from evaluation.judges.model_judge import RubricJudge
+from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
@@ -101,7 +103,7 @@ def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else RubricJudge(load_model(options.judge))
     cases = read_case_contracts(options.contract)
     contract = read_evaluation_contract(options.contract) if cases is None else None
-    is_kept, gate = options.out is not None, options.fail_on or "failed"
+    is_kept, gate = bool(options.out or options.html), options.fail_on or "failed"
     return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
 
 
@@ -112,7 +114,8 @@ def _take_results(
     with open_source(options, evaluation) as source, _name_file(options.out):
         taken = take_results(source, options.out, evaluation)
         for result in show_progress(taken, source.total, console):
-            results.append(result.without_run())
+            # Only the report has the runs; any number of them is summarised in little memory without it.
+            results.append(result if options.html else result.without_run())
             _print_result(result, options)
     # Cases end in any order.
     order = source.order
@@ -149,7 +152,9 @@ def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
 
 
 def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
+    names = [file.name for file in options.files or []] + (options.thread or [])
     writers: dict[Callable[[str, Sequence[CaseResult]], None], str | None] = {
+        partial(write_html, title=", ".join(names) or "Stored runs"): options.html,
         write_csv: options.csv,
         write_junit: options.junit,
         write_markdown: options.markdown,

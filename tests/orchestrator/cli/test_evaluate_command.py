@@ -1,6 +1,8 @@
 """`orchestrator evaluate` judges recorded runs of any framework, and gates a release on them."""
 
+import base64
 import csv
+import gzip
 import json
 import os
 import re
@@ -92,6 +94,19 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
     assert (
         files["results.md"].read_text().startswith("**1 of 2 runs accepted** (1 passed, 1 failed)\n\n| run |")
     )
+
+
+def test_a_report_to_look_at_has_every_run_without_its_credentials(cli, runs, tmp_path):
+    secret = "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
+    cli("evaluate", runs(SOURCED, f"{SOURCED} api_key={secret}"), "--html", str(tmp_path / "report.html"))
+
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    [packed] = re.findall(r'id="data">([^<]+)<', page)
+    text = gzip.decompress(base64.b64decode(packed)).decode()
+    data = json.loads(text)
+    assert data["title"] == "runs.jsonl"
+    assert [case["attempts"][0]["agent_run"]["messages"][0]["role"] for case in data["cases"]] == ["user"] * 2
+    assert secret not in text
 
 
 def test_json_is_a_line_for_each_run(cli, runs):

@@ -1,0 +1,93 @@
+"""Renders the results of an evaluation as one HTML file, which needs no network and runs no text of a run."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.reporting.action_pairs import pair_actions
+from evaluation.reporting.arm_figures import summarize_arms
+from evaluation.values import JsonObject
+
+_FOLDER: Final = Path(__file__).parent
+_TITLE: Final = "Evaluation"
+_SCRIPTS: Final = ("d3.min.js", "plot.umd.min.js", "charts.js", "elements.js", "details.js", "cases.js")
+"""d3 and Observable Plot, as their packages publish them with the licences beside them; and our scripts."""
+
+
+def write_html(path: str | Path, results: Iterable[CaseResult], title: str = _TITLE) -> None:
+    """Write the results of an evaluation as one HTML file, which a browser opens from disk.
+
+    Args:
+        path: The file. An existing one is replaced.
+        results: The results, with their runs; those of the same name are attempts at one case.
+        title: The heading.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    Path(path).write_text(render_results(results, title), encoding="utf-8")
+
+
+def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
+    """Render the results as HTML.
+
+    All texts of the results are compressed data in the page, which its scripts show as text; nothing of them
+    becomes HTML, and the policy of the page lets no other script run.
+    """
+    kept = list(results)
+    data = {"title": title, "arms": summarize_arms(kept), "cases": _group_cases(kept)}
+    # The header of gzip would have the time, and two pages of the same results would differ.
+    packed = gzip.compress(json.dumps(data, allow_nan=False).encode(), mtime=0)
+    return _render_template(base64.b64encode(packed).decode())
+
+
+def _group_cases(results: Iterable[CaseResult]) -> list[JsonObject]:
+    cases: defaultdict[str, list[CaseResult]] = defaultdict(list)
+    for result in results:
+        cases[result.name].append(result)
+    return [
+        {"name": name, "attempts": [_describe_attempt(each) for each in attempts]}
+        for name, attempts in cases.items()
+    ]
+
+
+def _describe_attempt(result: CaseResult) -> JsonObject:
+    return {**result.model_dump(mode="json", exclude={"name"}), "actions": pair_actions(result)}
+
+
+def _render_template(data: str) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    scripts = [_read_static(name) for name in _SCRIPTS]
+    return environment.get_template("case_page.html").render(
+        data=data,
+        style=_read_static("report.css"),
+        scripts=scripts,
+        script_sources=Markup(" ".join(map(_hash_script, scripts))),  # noqa: S704 - our hashes
+    )
+
+
+@cache
+def _read_static(name: str) -> Markup:
+    return Markup((_FOLDER / "static" / name).read_text(encoding="utf-8"))  # noqa: S704 - a file of this package
+
+
+def _hash_script(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,226 @@
+"use strict";
+// Draws the details of one case. Every function returns elements; they are built when a case is opened.
+const section = (title, ...children) => block("part", element("h4", {}, title), ...children);
+
+function drawCase(item) {
+  const { attempts } = item;
+  const shown = block("attempt");
+  const show = (index) => {
+    shown.replaceChildren(...drawAttempt(attempts[index]));
+    for (const [place, button] of buttons.entries()) button.setAttribute("aria-pressed", place === index);
+  };
+  const buttons = attempts.map((attempt, index) => element("button", { type: "button", class: `is-${attempt.status}`, onclick: () => show(index) },
+    span("mark", element("span", { "aria-hidden": "true" }, MARKS[attempt.status]), hidden(WORDS[attempt.status])), ` trial ${attempt.trial}`));
+  const picker = groupByArm(attempts).map(([arm, members]) => element("div", { class: "picker", role: "group", "aria-label": `Attempts ${arm}` },
+    arm && span("arm", arm), members.map((attempt) => buttons[attempts.indexOf(attempt)])));
+  show(Math.max(0, attempts.findIndex((attempt) => !attempt.accepted)));
+  return block("case-body",
+    attempts[0].task && section("Task", element("p", { class: "text" }, attempts[0].task)),
+    section("Requirements", drawRequirements(attempts)),
+    attempts.length > 1 && section("Attempts", picker),
+    shown);
+}
+
+function drawAttempt(attempt) {
+  const report = asObject(attempt.report), run = asObject(attempt.agent_run);
+  const output = run.final_output;
+  return [
+    drawVerdict(attempt),
+    section("What the verdict rests on", drawEvidence(attempt)),
+    drawActions(attempt),
+    typeof output === "string" && section("Answer", element("p", { class: "text answer" }, output)),
+    block("part more",
+      asArray(run.messages).length > 0 && disclose(`Conversation (${countNoun(run.messages.length, "message")})`, () => drawConversation(run.messages)),
+      disclose("Recorded run", () => textBlock(formatJson(run), "Recorded run")),
+      disclose("Contract", () => textBlock(formatJson(attempt.expected), "Contract")),
+      disclose("Evaluation report", () => textBlock(formatJson(report), "Evaluation report"))),
+  ].filter(Boolean);
+}
+
+function drawVerdict(attempt) {
+  const facts = [attempt.accepted ? "accepted" : "not accepted"];
+  if (attempt.accepted || attempt.basis !== "unverified") facts.push(`rests on: ${attempt.basis}`);
+  if (attempt.score != null) facts.push(`recorded score ${attempt.score}`);
+  if (attempt.correct != null) facts.push(attempt.correct ? "the answer is right" : attempt.accepted ? "accepted, but the answer is wrong" : "the answer is wrong");
+  const run = asObject(attempt.agent_run);
+  for (const [name, format] of Object.entries(measure)) {
+    const value = run[name] ?? asObject(run.metadata)[name];
+    if (typeof value === "number") facts.push(name === "total_tokens" ? `${format(value)} tokens` : format(value));
+  }
+  return block("verdict",
+    element("p", {}, statusBadge(attempt.status), ` ${facts.join(" · ")}`),
+    attempt.reasons.length > 0 && element("ul", {}, attempt.reasons.map((reason) => element("li", {}, reason))));
+}
+
+// The requirements of a report: its checks, the bounds of metrics, audit findings and the judge's criteria.
+function listRequirements(attempt) {
+  const report = asObject(attempt.report), checks = asArray(report.checks);
+  const sentences = new Set(checks.map((check) => check.sentence));
+  const metrics = Object.values(asObject(report.metrics)).flatMap((group) => asArray(asObject(group).checks));
+  const judged = asObject(asObject(report.judge).result);
+  return [
+    ...checks.map((check) => ({ wanted: check.wanted, quote: check.quote, source: check.source, covers: check.covers,
+      severity: check.severity, passed: check.passed, seen: check.seen, evidence: check.evidence })),
+    ...metrics.filter((outcome) => !sentences.has(outcome.reason) && outcome.severity !== "info").map((outcome) => ({
+      wanted: describeBound(outcome, asObject(asObject(report.metrics).trajectory).match_mode), source: "contract", covers: outcome.kind, severity: outcome.severity,
+      passed: outcome.passed, seen: describeObserved(outcome) })),
+    ...asArray(report.audit_findings).map((finding) => ({ wanted: `Audit: ${finding.category ?? finding.id}`, source: "contract",
+      covers: "audit", severity: finding.severity, passed: finding.severity === "info" ? null : false, seen: `${finding.reason} (${finding.where})` })),
+    ...(judged.status === "scored" ? [{ wanted: `Judge: rubric ${judged.rubric}, at least ${judged.pass_score}`, source: "contract", covers: "content",
+      severity: "critical", passed: judged.passed, seen: `${judged.score}. ${judged.rationale}` }] : []),
+  ];
+}
+function describeObserved({ passed, kind, observed, reason }) {
+  if (passed !== true || observed == null) return reason;
+  return kind === "trajectory" ? "the actions agree" : formatJson(observed);
+}
+function describeBound(outcome, mode) {
+  const name = String(outcome.metric).replaceAll("_", " ");
+  const limit = outcome.limit;
+  if (limit == null || typeof limit === "string") return limit || name;
+  if (outcome.metric === "trajectory") return `act as expected${mode ? `, in mode ${mode}` : ""}`;
+  const bounds = asObject(limit), parts = [];
+  if (bounds.min != null) parts.push(`at least ${bounds.min}`);
+  if (bounds.max != null) parts.push(`at most ${bounds.max}`);
+  return `${name}: ${parts.join(", ") || formatJson(limit)}`;
+}
+
+function drawRequirements(attempts) {
+  const groups = new Map();
+  for (const attempt of attempts) {
+    for (const requirement of listRequirements(attempt)) {
+      const key = `${requirement.wanted}\u0000${requirement.quote ?? ""}`;
+      if (!groups.has(key)) groups.set(key, { requirement, outcomes: new Map() });
+      const { outcomes } = groups.get(key), outcome = `${requirement.passed}\u0000${requirement.seen}`;
+      if (!outcomes.has(outcome)) outcomes.set(outcome, { ...requirement, attempts: [] });
+      outcomes.get(outcome).attempts.push(attempt);
+    }
+  }
+  if (!groups.size) return element("p", { class: "quiet" }, "The contract states no requirement that was evaluated.");
+  return element("ul", { class: "requirements" }, [...groups.values()].map(({ requirement, outcomes }) => element("li", {},
+    block("wanted",
+      element("p", {}, requirement.wanted),
+      element("p", { class: "quiet" }, requirement.quote ? ["from the words ", element("q", {}, requirement.quote)] : `from the ${requirement.source}`,
+        requirement.covers ? ` · ${requirement.covers}` : "", requirement.severity && requirement.severity !== "critical" ? ` · ${requirement.severity}` : "")),
+    element("ul", { class: "outcomes" }, [...outcomes.values()].map((outcome) => element("li", {},
+      outcomeMark(outcome.passed),
+      block("", element("p", {}, outcome.seen),
+        outcome.evidence && disclose("Output of the command", () => textBlock(outcome.evidence, "Output of the command")),
+        attempts.length > 1 && element("p", { class: "quiet" }, nameAttempts(outcome.attempts, attempts)))))))));
+}
+
+// By what the three sides of a success are known.
+function drawEvidence(attempt) {
+  const requirements = listRequirements(attempt), judge = asObject(asObject(attempt.report).judge);
+  const count = (names, passed) => requirements.filter((each) => names.includes(each.covers) && each.passed === passed).length;
+  const row = (title, names, otherwise) => {
+    const [met, missed, open] = [count(names, true), count(names, false), count(names, null)];
+    const words = [met && `${countNoun(met, "check")} met`, missed && `${countNoun(missed, "check")} not met`, open && `${countNoun(open, "check")} undecided`];
+    const passed = missed ? false : met && !open ? true : null;
+    const text = words.filter(Boolean).join(", ") || otherwise;
+    return block("", element("dt", {}, title), element("dd", {}, met + missed + open > 0 && outcomeMark(passed), ` ${text}`));
+  };
+  const judged = asObject(judge.result).status === "scored" ? `judge scored ${judge.result.score}` : judge.called ? "the judge gave no usable answer" : "no judge was asked";
+  return element("dl", { class: "evidence" },
+    row("Form", ["form"], "not checked"),
+    row("Answer", ["content", "response"], attempt.basis === "approved" ? "approved by a person" : "nothing checked it"),
+    row("Actions", ["actions", "tool", "trajectory"], "not checked"),
+    block("", element("dt", {}, "Judge"), element("dd", {}, judged)));
+}
+
+function drawActions(attempt) {
+  const { steps, actions, pairs, compared_steps, compared_actions } = asObject(attempt.actions);
+  if (!asArray(steps).length && !asArray(actions).length) return null;
+  const pairOf = new Map(pairs.map(([step, action, differences]) => [action, { step, differences }]));
+  const paired = new Set(pairs.map(([step]) => step));
+  const rows = actions.map((action, index) => ({ action, ...(pairOf.get(index) ?? {}), isCompared: compared_actions.includes(index) }));
+  for (const [index] of steps.entries()) {
+    if (paired.has(index)) continue;
+    // A missing action stands behind the one that is expected before it.
+    const before = rows.findLastIndex((row) => row.step != null && row.step < index);
+    rows.splice(before + 1, 0, { step: index, isCompared: compared_steps.includes(index) });
+  }
+  const report = asObject(asObject(asObject(attempt.report).metrics).trajectory);
+  const matched = pairs.filter(([, , differences]) => !differences.length).length;
+  const isOther = typeof report.matched_count === "number" && report.matched_count !== matched;
+  return section("Actions",
+    isOther && element("p", { class: "quiet" }, `The verdict matched ${report.matched_count}, the rows below ${matched}: redacted values can look equal, and the verdict counts.`),
+    steps.length ? drawPairs(rows, steps, { ...report, extras_fail: attempt.actions.extras_fail }) : element("ol", { class: "calls" }, rows.map((row) => element("li", {}, drawCall(row.action)))));
+}
+function drawPairs(rows, steps, report) {
+  const drawn = rows.map((row) => ({ row, look: describePair(row, steps, report) }));
+  const lines = [];
+  for (let index = 0; index < drawn.length; ) {
+    // Calls that are not compared stand together behind a line, so that the compared ones are seen.
+    const next = drawn.findIndex(({ row }, place) => place >= index && (row.isCompared || !row.action));
+    const end = next < 0 ? drawn.length : next;
+    if (end - index > 1) lines.push(drawUncompared(drawn.slice(index, end).map(({ row }) => row.action)));
+    else if (end > index) lines.push(drawPair(drawn[index], steps));
+    else lines.push(drawPair(drawn[end], steps));
+    index = Math.max(end, index + 1);
+  }
+  return block("pairs",
+    block("pair head", element("p", {}, "Expected"), element("p", {}, "Actual")), element("ol", {}, lines));
+}
+const drawUncompared = (actions) => element("li", { class: "uncompared" },
+  disclose(`${actions.length} calls that the contract does not compare`, () => element("ol", { class: "calls" }, actions.map((action) => element("li", {}, drawCall(action))))),
+  element("p", { class: "quiet" }, actions.map((action) => action.name).join(", ")));
+function drawPair({ row, look: [name, mark, word] }, steps) {
+  const step = row.step == null ? null : steps[row.step];
+  return element("li", { class: `pair ${name}` },
+    block("side", step ? [element("span", { class: "side-label" }, "Expected "), drawStep(step, row.differences)] : span("quiet", row.isCompared ? "not expected" : "")),
+    span("pair-mark", element("span", { "aria-hidden": "true" }, mark), ` ${word}`),
+    block("side", row.action ? [element("span", { class: "side-label" }, "Actual "), drawCall(row.action, row.differences)] : span("quiet", "no such call")));
+}
+// How a row is drawn: its class, its mark and its word. Only what fails the run is drawn as a fault.
+function describePair({ step, action, differences, isCompared }, steps, report) {
+  const isIn = (names, name) => asArray(names).includes(name);
+  if (!isCompared) return ["ignored", "·", "not compared"];
+  if (!action) {
+    const mayLack = steps[step].optional || report.match_mode === "subset";
+    return [mayLack ? "ignored" : "missing", "−", "missing"];
+  }
+  if (step == null) {
+    const fails = report.extras_fail || isIn(report.unexpected_writes, action.name) || isIn(report.recorded_writes, action.name);
+    return [fails ? "extra" : "ignored", "+", "extra"];
+  }
+  if (differences.length) return ["differs", "≠", "differs"];
+  return isIn(report.order_violations, action.name) ? ["differs", "↕", "out of order"] : ["same", "=", "matches"];
+}
+function drawStep(step, differences = []) {
+  return step.alternatives.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each, differences),
+    step.optional && index === 0 && element("p", { class: "quiet" }, "optional")]);
+}
+function drawCall(action, differences = []) {
+  // The arguments that differ, each with the places in it.
+  const places = new Map();
+  for (const path of differences) {
+    const [, name, ...rest] = path.split("/");
+    places.set(name, [...(places.get(name) ?? []), ...(rest.length ? [rest.join("/")] : [])]);
+  }
+  const args = asObject(action.args);
+  const kind = action.kind && action.kind !== "tool" ? `${action.kind} ` : "";
+  return block("call",
+    element("p", {}, kind && span("quiet", kind), element("code", { class: "call-name" }, String(action.name ?? "")),
+      action.agent && span("quiet", ` by ${action.agent}`), action.target && span("quiet", ` to ${action.target}`)),
+    Object.keys(args).length > 0 && element("dl", { class: "arguments" }, Object.entries(args).map(([name, value]) =>
+      element("div", { class: places.has(name) ? "is-different" : "" }, element("dt", {}, name, places.has(name) && hidden(" (differs)")),
+        element("dd", {}, typeof value === "string" ? value : JSON.stringify(value),
+          places.get(name)?.length > 0 && span("places", `differs at ${places.get(name).join(", ")}`))))),
+    action.args_text != null && element("p", { class: "text" }, String(action.args_text)),
+    action.error != null && element("p", { class: "call-error" }, outcomeMark(false), ` ${formatJson(action.error)}`),
+    action.result != null && disclose("Result", () => textBlock(formatJson(action.result), `Result of ${action.name}`)));
+}
+
+function drawConversation(messages) {
+  return element("ol", { class: "messages" }, messages.map((message) => {
+    const { role, type, content, ...rest } = asObject(message);
+    const parts = typeof content === "string" ? [content] : asArray(content).map((part) => (typeof part === "string" ? part : typeof part?.text === "string" && Object.keys(part).length <= 2 ? part.text : formatJson(part)));
+    const others = Object.fromEntries(Object.entries(rest).filter(([, value]) => value != null));
+    return element("li", {},
+      element("p", { class: "role" }, String(role ?? type ?? "message")),
+      parts.map((part) => element("p", { class: "text" }, part)),
+      content != null && !parts.length && element("p", { class: "text" }, formatJson(content)),
+      Object.keys(others).length > 0 && element("p", { class: "text fields" }, formatJson(others)));
+  }));
+}

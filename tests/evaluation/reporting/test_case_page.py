@@ -1,0 +1,121 @@
+"""Results of an evaluation as one HTML file, without a browser: what it holds, and how large it is."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.reporting.case_page import render_results, write_html
+from examples import tau_bench
+from tests.evaluation.reporting.results import compared_results, evaluate_result, notice
+
+HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)> \u2028 \" ' `"
+DATA = os.environ.get("EVALUATION_DATA")
+AIRLINE = Path(DATA or ".") / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"
+
+
+def unpack(page):
+    [packed] = re.findall(r'<script type="application/gzip" id="data">([A-Za-z0-9+/=]+)</script>', page)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_the_page_holds_every_result_with_its_run_contract_and_report():
+    result = evaluate_result(notice())
+    [case] = unpack(render_results([result]))["cases"]
+    [attempt] = case["attempts"]
+
+    assert case["name"] == result.name
+    assert attempt["agent_run"] == result.agent_run
+    assert attempt["expected"] == result.expected
+    assert attempt["report"] == result.report
+
+
+def test_nothing_of_the_results_stands_in_the_page_as_text():
+    page = render_results([evaluate_result(notice(HOSTILE), name=HOSTILE, arm=HOSTILE)], HOSTILE)
+
+    assert "alert(1)" not in page
+    assert unpack(page)["title"] == HOSTILE
+
+
+def test_a_credential_of_a_run_does_not_stand_in_the_page():
+    secret = "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
+    page = render_results([evaluate_result(notice(f"Open on Saturday, api_key={secret}"))])
+
+    assert secret not in json.dumps(unpack(page))
+
+
+@pytest.mark.parametrize(("value", "shown"), [(float("nan"), None), ("\ud83d", "\ud83d")])
+def test_a_value_that_json_does_not_have_does_not_break_the_page(value, shown):
+    run = {"final_output": "a", "latency_ms": value}
+    result = CaseResult(name="a", status="passed", basis="checked", accepted=True, agent_run=run)
+    [case] = unpack(render_results([result]))["cases"]
+
+    assert case["attempts"][0]["agent_run"]["latency_ms"] == shown
+
+
+def test_the_policy_of_the_page_allows_its_own_scripts_alone():
+    page = render_results([evaluate_result(notice())])
+    [policy] = re.findall(r'content="(default-src[^"]*)"', page)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    sources = " ".join(f"'sha256-{digest}'" for digest in digests)
+
+    assert policy.startswith("default-src 'none'; ")
+    assert policy.endswith(f"script-src {sources}")
+    assert len(scripts) == 6
+
+
+def test_two_pages_of_the_same_results_are_equal():
+    assert render_results(compared_results()) == render_results(compared_results())
+
+
+def test_write_html_writes_a_file(tmp_path):
+    write_html(tmp_path / "report.html", [evaluate_result(notice())], "Notices")
+
+    assert unpack((tmp_path / "report.html").read_text(encoding="utf-8"))["title"] == "Notices"
+
+
+def test_the_page_of_a_thousand_benchmark_cases_is_under_3_mb():
+    numbers = random.Random(1)
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+    results = [
+        evaluate_result(
+            {
+                "agent_run": {
+                    "final_output": " ".join(numbers.choices(words, k=40)),
+                    "tool_calls": [
+                        {"name": f"tool_{each}", "args": {"id": numbers.random()}} for each in range(6)
+                    ],
+                },
+                "required_content": [{"text": "alpha beta"}],
+                "expected_trajectory": [f"tool_{each}" for each in range(6)],
+            },
+            name=f"case {case}",
+        )
+        for case in range(1000)
+    ]
+
+    assert len(render_results(results)) < 3_000_000
+
+
+@pytest.mark.skipif(not AIRLINE.is_file(), reason="EVALUATION_DATA does not name the recorded runs")
+def test_the_page_of_the_hundred_airline_runs_is_under_1_5_mb():
+    runs = json.loads(AIRLINE.read_text(encoding="utf-8"))
+    results = [
+        evaluate_result(tau_bench.make_case(run), name=str(run["task_id"]), trial=run["trial"])
+        for run in runs
+    ]
+    page = render_results(results)
+
+    assert len(page) < 1_500_000
+    rates = [each["value"] for each in unpack(page)["arms"][0]["pass_k"]]
+    assert rates == pytest.approx([0.31, 0.19333, 0.17, 0.16], abs=1e-4)

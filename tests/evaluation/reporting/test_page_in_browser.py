@@ -1,0 +1,268 @@
+"""The report as people use it: in a browser, from disk, with the keyboard, in light and in dark."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.reporting.case_page import render_results
+from tests.evaluation.reporting.results import compared_results, evaluate_result, notice
+from tests.fakes.chromium import open_chromium
+
+HOSTILE = (
+    "</script><script>window.owned=1</script><!-- <img src=x onerror='window.owned=1'>\u2028"
+    '<svg onload="window.owned=1"> javascript:window.owned=1 " \' ` ${window.owned=1} {{ 7*7 }}'
+)
+CASES = "#list > li"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Opens HTML from a file: ``page.problems`` has what its console says, ``page.requests`` its requests."""
+    opened = []
+
+    def write_and_open(html, width=1200, scheme="light"):
+        (tmp_path / "report.html").write_text(html, encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        opened.append(page)
+        page.problems, page.requests = [], []
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on("console", lambda message: page.problems.append(message.text))
+        page.on("dialog", lambda dialog: page.problems.append(dialog.message))
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.goto((tmp_path / "report.html").as_uri())
+        return page
+
+    yield write_and_open
+    for page in opened:
+        page.close()
+
+
+@pytest.fixture
+def compared(open_page):
+    """The page of a comparison of two models with two trials of three cases."""
+    page = open_page(render_results(compared_results()))
+    page.wait_for_selector(CASES)
+    return page
+
+
+def open_case(page, number=0):
+    page.locator(f"{CASES} > h3 > button").nth(number).click()
+    return page.locator(CASES).nth(number)
+
+
+def poison(value):
+    """Replaces every text of a JSON value, and adds a field whose name is hostile."""
+    if isinstance(value, dict):
+        return {**{name: poison(each) for name, each in value.items()}, HOSTILE: HOSTILE}
+    if isinstance(value, list):
+        return [poison(each) for each in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+def hostile_results():
+    """Results with a hostile text in every field, in every text of their data, and with empty data."""
+    result = evaluate_result(notice(HOSTILE, branch=HOSTILE, as_messages=True))
+    poisoned = {name: poison(getattr(result, name)) for name in ("agent_run", "expected", "report")}
+    names = {"name": HOSTILE, "task": HOSTILE, "reasons": (HOSTILE,)}
+    yield result.model_copy(update={**names, "arm": HOSTILE})
+    yield result.model_copy(update={**names, "arm": f"{HOSTILE} 2", **poisoned})
+    yield CaseResult(name="bare", status="invalid", basis="unverified", accepted=False)
+
+
+def test_hostile_text_in_every_field_is_shown_as_text_and_does_not_run(open_page):
+    page = open_page(render_results(list(hostile_results()), HOSTILE))
+    page.wait_for_selector(CASES)
+    item = open_case(page)
+    for attempt in range(2):
+        item.locator(".picker button").nth(attempt).click()
+        for closed in item.locator("details > summary").all():
+            closed.click()
+
+    assert page.evaluate("window.owned") is None
+    assert page.locator("img, iframe, object, svg[onload]").count() == 0
+    assert page.locator("#title").text_content() == HOSTILE
+    assert HOSTILE in item.text_content()
+    assert page.problems == []
+
+
+def test_a_script_that_gets_into_the_page_does_not_run(compared):
+    compared.evaluate("""() => {
+        const script = document.createElement("script");
+        try { script.textContent = "window.owned = 1"; } catch { }
+        document.body.append(script);
+    }""")
+
+    assert compared.evaluate("window.owned") is None
+
+
+def test_the_page_makes_no_request_but_for_itself(compared):
+    open_case(compared)
+
+    assert [url.rsplit("/", 1)[-1] for url in compared.requests] == ["report.html"]
+    assert compared.problems == []
+
+
+def count_cases(page, text):
+    page.get_by_text(text, exact=True).wait_for()
+    return page.locator(CASES).count()
+
+
+def test_a_status_leaves_the_cases_that_have_it(compared):
+    compared.get_by_role("button", name="failed").first.click()
+
+    assert count_cases(compared, "2 of 3 cases") == 2
+
+
+def test_a_text_leaves_the_cases_that_contain_it(compared):
+    compared.get_by_label("Text").fill("NOTICE 2")
+
+    assert count_cases(compared, "1 of 3 cases") == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "option", "left"),
+    [
+        ("Rests on", "unverified", 2),
+        ("Model or policy", "qwen3", 3),
+        ("Verdict changes", "between models or policies", 2),
+        ("Verdict changes", "between trials", 1),
+    ],
+)
+def test_a_choice_leaves_its_cases(compared, label, option, left):
+    compared.get_by_label(label).select_option(label=option)
+
+    assert compared.locator(CASES).count() == left
+
+
+def test_filters_apply_to_the_same_run(compared):
+    compared.get_by_role("button", name="failed").first.click()
+    compared.get_by_label("Model or policy").select_option(label="local")
+
+    assert count_cases(compared, "0 of 3 cases") == 0
+
+
+def test_a_reason_to_look_at_first_leaves_its_cases(compared):
+    compared.locator(".first button").first.click()
+
+    assert compared.locator(CASES).count() == 2
+
+
+def test_a_case_shows_the_requirement_its_words_and_what_each_attempt_has(compared):
+    text = open_case(compared).locator(".requirements").inner_text()
+
+    assert "use at most 8 words" in text
+    assert "at most 8 words" in text.split("from the words")[1]
+    assert "the text has 5 words" in text
+    assert "every attempt" in text
+
+
+def test_a_case_shows_the_expected_action_beside_the_actual_one(compared):
+    pair = open_case(compared).locator(".pair.differs")
+
+    assert pair.locator(".is-different dd").all_inner_texts() == ["north", "main"]
+    assert "≠" in pair.inner_text()
+
+
+def test_another_attempt_is_a_click_away(compared):
+    item = open_case(compared, 1)
+    item.get_by_role("group", name="Attempts qwen3").get_by_role("button", name="trial 1").click()
+
+    assert item.locator(".verdict .badge").inner_text() == "✓ passed"
+
+
+def test_the_models_are_drawn_with_their_intervals_and_listed(compared):
+    for figure in ("arms", "latency", "repeats"):
+        compared.wait_for_selector(f"figure.{figure} svg[role=img] circle")
+    table = compared.locator("#comparison table").inner_text()
+
+    assert "pass^2" in table
+    assert "100.0 % (29 % to 100 %)" in table
+
+
+def test_a_page_without_results_says_so(open_page):
+    page = open_page(render_results([]))
+
+    page.get_by_text("0 cases", exact=True).wait_for()
+    assert page.problems == []
+
+
+def find_violations(page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    found = axe.run(page).response["violations"]
+    return [(each["id"], each["nodes"][0]["target"], each["nodes"][0]["failureSummary"]) for each in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1200])
+def test_axe_finds_no_violation(open_page, scheme, width):
+    page = open_page(render_results([*compared_results(), *hostile_results()]), width, scheme)
+    page.wait_for_selector(CASES)
+    for number in range(4):
+        item = open_case(page, number)
+        for closed in item.locator("details > summary").all():
+            closed.click()
+
+    assert find_violations(page) == []
+
+
+def test_nothing_is_wider_than_a_narrow_screen(open_page):
+    page = open_page(render_results([*compared_results(), *hostile_results()]), 375)
+    page.wait_for_selector(CASES)
+    for number in range(4):
+        open_case(page, number)
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_the_first_key_skips_to_the_cases(compared):
+    compared.keyboard.press("Tab")
+    compared.keyboard.press("Enter")
+
+    assert compared.evaluate("document.activeElement.id") == "cases"
+
+
+def test_the_keyboard_reaches_every_control_in_order_and_shows_where_it_is(compared):
+    compared.locator(f"{CASES} > h3 > button").first.focus()
+    compared.keyboard.press("Enter")  # opens the case
+    count = compared.evaluate("""() => {
+        const all = "a, button, input, select, summary, pre, [tabindex='0']";
+        window.controls = [...document.querySelectorAll(all)].filter((each) => each.checkVisibility());
+        window.controls[0].focus();
+        return window.controls.length;
+    }""")
+    reached = []
+    for _ in range(count):
+        reached.append(
+            compared.evaluate("""() => [
+                window.controls.indexOf(document.activeElement),
+                getComputedStyle(document.activeElement).outlineStyle,
+            ]""")
+        )
+        compared.keyboard.press("Tab")
+
+    assert count >= 20
+    assert [place for place, _ in reached] == [*range(count)]
+    assert {outline for _, outline in reached} == {"solid"}
+
+
+def test_a_thousand_cases_are_drawn_in_parts_and_filtered_at_once(open_page):
+    results = [
+        CaseResult(name=f"case {each}", status="passed", basis="checked", accepted=True)
+        for each in range(1000)
+    ]
+    page = open_page(render_results(results))
+    page.wait_for_selector(CASES)
+    assert page.locator(CASES).count() == 200
+
+    page.get_by_role("button", name="Show 200 more").click()
+    assert page.locator(CASES).count() == 400
+
+    page.get_by_label("Text").fill("case 999")
+    assert count_cases(page, "1 of 1,000 cases") == 1
