@@ -43,7 +43,8 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
     app.state.context = ServerContext(store.history, chosen, builder, feed, sessions)
     for router in (form_pages.router, run_pages.router, run_api.router, evaluation_routes.router):
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=FOLDER / "static"))
+    styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
+    app.mount("/static", StaticFiles(directory=FOLDER / "static", packages=styles))
     for error in KNOWN_ERRORS:
         app.add_exception_handler(error, answer_error)
     app.add_middleware(RequestGuard, options=chosen)
