@@ -63,16 +63,17 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
     Of the results with an adjusted p-value up to alpha, a share of at most alpha is expected to be false.
 
-    Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57, by
-    ``scipy.stats.false_discovery_control``.
+    Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57.
 
     Args:
         p_values: Each from 0 to 1.
-
-    Raises:
-        MissingExtraError: SciPy is not installed.
     """
-    return list(map(float, _import_scipy().false_discovery_control(p_values))) if p_values else []
+    adjusted, least = [1.0] * len(p_values), 1.0
+    ranked = sorted(enumerate(p_values, 1), key=lambda pair: pair[1], reverse=True)
+    for rank, (place, value) in zip(range(len(ranked), 0, -1), ranked, strict=True):
+        least = min(least, value * len(ranked) / rank)
+        adjusted[place - 1] = least
+    return adjusted
 
 
 def _import_scipy() -> ModuleType:

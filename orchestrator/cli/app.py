@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "prune": "Delete runs that have ended.",
     "serve": "Show the runs in a browser, and answer their questions there.",
     "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
+    "compare": "Compare models or retry policies on the same cases.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.task_case import CaseSet, TaskCase
@@ -17,6 +17,7 @@ from orchestrator.experiments.named_functions import import_name, run_hook
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 from orchestrator.experiments.targets import Target, build_model_target, build_target, execute_case
 
+J = TypeVar("J")
 Job: TypeAlias = tuple[TaskCase, int]
 """A case and the number of its run, from 0."""
 
@@ -108,7 +109,7 @@ def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
     ]
 
 
-def run_jobs(run: Callable[[Job], CaseResult], jobs: Iterable[Job], concurrency: int) -> Iterator[CaseResult]:
+def run_jobs(run: Callable[[J], CaseResult], jobs: Iterable[J], concurrency: int) -> Iterator[CaseResult]:
     """Yields the results as the runs end, at most ``concurrency`` of them at once."""
     with ThreadPoolExecutor(concurrency, thread_name_prefix="case") as pool:
         waiting: set[Future[CaseResult]] = set()

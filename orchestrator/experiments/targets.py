@@ -36,7 +36,7 @@ def build_target(value: Any, calls_per_second: float | None = None) -> Target:  
     """
     if not (callable(value) or callable(getattr(value, "run", None))):
         raise TypeError(f"it is a {type(value).__name__}; give a function of the task, or an orchestrator")
-    limiter = _limit(calls_per_second)
+    limiter = limit_rate(calls_per_second)
 
     def execute(case: TaskCase) -> object:
         if limiter is not None:
@@ -58,7 +58,7 @@ def build_model_target(spec: str, calls_per_second: float | None = None) -> Targ
         ModelSetupError: The model cannot be loaded.
     """
     model = load_model(spec)
-    if (limiter := _limit(calls_per_second)) is not None:
+    if (limiter := limit_rate(calls_per_second)) is not None:
         model = model.model_copy(update={"rate_limiter": limiter})
 
     def execute(case: TaskCase) -> object:
@@ -78,7 +78,8 @@ def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
     return {"input": case.task, "latency_ms": latency_ms, **run}
 
 
-def _limit(calls_per_second: float | None) -> InMemoryRateLimiter | None:
+def limit_rate(calls_per_second: float | None) -> InMemoryRateLimiter | None:
+    """Returns a limiter of a rate; None for any rate."""
     if calls_per_second is None:
         return None
     return InMemoryRateLimiter(requests_per_second=calls_per_second, check_every_n_seconds=0.02)

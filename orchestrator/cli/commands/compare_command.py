@@ -1,0 +1,104 @@
+"""``orchestrator compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.reporting.arm_differences import compare_arms
+from evaluation.reporting.arm_figures import summarize_arms
+from evaluation.reporting.case_page import write_html
+from orchestrator.cli import shared_options as shared
+from orchestrator.cli.process_exit import BAD_INPUT
+from orchestrator.cli.session.compared_runs import ComparedRuns, read_stored_arms, split_models
+from orchestrator.cli.view.comparison_table import draw_arms, list_changed_cases, list_differences
+from orchestrator.cli.view.consoles import (
+    build_console,
+    one_line,
+    print_json,
+    print_logs_on,
+    report_bad_input,
+)
+from orchestrator.cli.view.evaluation_progress import show_progress
+from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.model_arms import describe_unanswered
+
+
+def compare(  # noqa: PLR0917
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Two or more files that --out wrote.", metavar="FILE...", show_default=False),
+    ] = None,
+    tasks: Annotated[
+        Path | None, typer.Option(help="A file of cases, which every model executes.", metavar="FILE")
+    ] = None,
+    models: Annotated[str, typer.Option(help="The models, with commas.", metavar="SPEC,SPEC")] = "local",
+    policies: Annotated[
+        str, typer.Option(help="Files of retry policies, with commas.", metavar="FILE,FILE")
+    ] = "",
+    repeat: Annotated[int | None, typer.Option(help="Runs of each case.", metavar="N", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the first run of each case.", min=0)] = 1,
+    concurrency: Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1)] = 1,
+    calls_per_second: Annotated[
+        float | None, typer.Option(help="Greatest rate of calls of each model.", metavar="N", min=0.001)
+    ] = None,
+    db: shared.Database = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Store each result as it ends; the same command continues.", metavar="FILE"),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page with all runs and the charts of the models.", metavar="FILE"),
+    ] = None,
+    json: shared.Json = False,
+) -> None:
+    """Compare models or retry policies on the same cases, or evaluations that --out of a command wrote.
+
+    The runs are stored, and `orchestrator show` shows each. NAME=VALUE after a comma is an option of the
+    model before it.
+
+    Exit status: 0, 1 if a store failed, 2 for bad input or if a model did not answer.
+    """
+    console = build_console(stderr=True)
+    with print_logs_on(console), report_bad_input():
+        if (tasks is None) == (not files):
+            raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
+        if tasks is None:
+            results, unanswered = read_stored_arms(files or []), []
+        else:
+            files_of_policies = [Path(name.strip()) for name in policies.split(",") if name.strip()]
+            runs = ComparedRuns(tasks, split_models(models), files_of_policies, seed, repeat)
+            with runs.open(db, out, concurrency, calls_per_second) as (taken, keys):
+                ended = {result.key: result for result in show_progress(taken, len(keys), console)}
+            results = [ended[key] for key in keys if key in ended]
+            unanswered = describe_unanswered(results)
+        if html is not None:
+            _write_page(html, results)
+    _print(results, as_json=json)
+    for sentence in unanswered:
+        console.print(one_line(sentence), markup=False)
+    if unanswered:
+        raise typer.Exit(BAD_INPUT)
+
+
+def _write_page(path: Path, results: Sequence[CaseResult]) -> None:
+    try:
+        write_html(path, results, "Comparison")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written ({error.strerror}); give another file") from None
+
+
+def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
+    figures, differences = summarize_arms(results), compare_arms(results)
+    if as_json:
+        print_json({"arms": figures, "differences": differences})
+        return
+    console = build_console()
+    console.print(draw_arms(results, figures))
+    for line in [*list_differences(differences), *list_changed_cases(results, differences)]:
+        console.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,55 @@
+"""Whether two sides of a comparison are told apart, and how many cases would show their difference."""
+
+import pytest
+
+from evaluation.evalset.case_result import CaseResult
+from evaluation.reporting.arm_differences import compare_arms
+
+
+def results(arm: str, *passed: bool) -> list[CaseResult]:
+    return [
+        CaseResult(
+            name=f"case {place}",
+            arm=arm,
+            status="passed" if each else "failed",
+            basis="checked" if each else "unverified",
+            accepted=each,
+        )
+        for place, each in enumerate(passed)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p_value", "is_shown"),
+    [(1, 0, 1.0, False), (5, 0, 0.0625, False), (6, 0, 0.03125, True), (9, 1, 0.021484375, True)],
+)
+def test_the_exact_sign_test_tells_sides_apart(better, worse, p_value, is_shown):
+    control = results("a", *[False] * better, *[True] * worse, True, False)
+    treatment = results("b", *[True] * better, *[False] * worse, True, False)
+    [difference] = compare_arms([*control, *treatment])
+    assert difference.p_value == pytest.approx(p_value)
+    assert difference.is_shown is is_shown
+
+
+def test_the_needed_number_of_cases_is_that_of_connor():
+    # Discordant in 3 of 10 cases, a difference of 0.1: the formula gives 234.
+    control = results("a", *[True] * 5, *[False] * 2, True, False, False)
+    treatment = results("b", *[True] * 5, *[True] * 2, False, False, False)
+    [difference] = compare_arms([*control, *treatment])
+    assert difference.needed == 234
+
+
+def test_p_values_are_corrected_for_the_number_of_pairs():
+    sides = [*results("a", *[False] * 6), *results("b", *[True] * 6), *results("c", *[False] * 6)]
+    compared = {(each.control, each.treatment): each.p_value for each in compare_arms(sides)}
+    assert compared["a", "b"] == pytest.approx(0.03125 * 3 / 2)
+    assert compared["a", "c"] == 1.0
+
+
+def test_sides_without_a_common_case_are_not_compared():
+    assert (
+        compare_arms(
+            [*results("a", True), *[each.model_copy(update={"name": "x"}) for each in results("b", True)]]
+        )
+        == []
+    )

@@ -1,0 +1,152 @@
+"""``orchestrator compare``: the same cases by several models or policies, or stored evaluations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fakes.loopback import Reply, ollama_reply
+
+COUNTS = {
+    "prompt_eval_count": 900,
+    "eval_count": 100,
+    "eval_duration": 2_000_000_000,
+    "load_duration": 1_500_000_000,
+}
+CAPITALS = {"France": "Paris", "Norway": "Oslo", "Peru": "Lima"}
+CASES = [
+    {
+        "name": country.lower(),
+        "task": f"What is the capital of {country}?",
+        "answer": capital,
+        "contract": {"required_content": [{"text": capital}]},
+    }
+    for country, capital in CAPITALS.items()
+]
+
+
+def answer(body: dict[str, object]) -> Reply:
+    """A model that knows every capital, one that knows none, and one that is out of order."""
+    asked = json.dumps(body["messages"])
+    known = next(capital for country, capital in CAPITALS.items() if country in asked)
+    if body["model"] == "broken":
+        return Reply(status=500, body=b'{"error": "out of memory"}')
+    if "format" in body:  # a judge's verdict
+        return ollama_reply(json.dumps({"feedback": "it is good", "success": True}), **COUNTS)
+    return ollama_reply(known if body["model"] == "good" else "I do not know.", **COUNTS)
+
+
+@pytest.fixture
+def ollama(loopback, monkeypatch):
+    server = loopback(answer=answer)
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
+    return server
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    file = tmp_path / "tasks.yaml"
+    file.write_text(json.dumps({"version": 1, "cases": CASES}))
+    return file
+
+
+def compare(cli, tasks, *arguments, models="ollama:good,ollama:bad"):
+    return cli("compare", "--tasks", str(tasks), "--models", models, *arguments)
+
+
+def test_two_models_have_a_column_each(cli, ollama, tasks):
+    ended = compare(cli, tasks)
+    rows = {line[:17].strip(): line[17:].split("  ") for line in ended.stdout.splitlines()}
+    assert ended.exit_code == 0
+    assert "3 of 3 (0.29 to 1.00)" in rows["success"]
+    assert "0 of 3 (0.00 to 0.71)" in " ".join(rows["success"])
+    assert rows["tokens a second"][0].strip() == "50.0"
+    assert rows["seconds to load"][0].strip() == "3.0"  # of two calls: an answer, and a judgement
+    assert rows["wrong claims"][0].strip() == "0 of 3"
+
+
+def test_a_difference_that_few_cases_cannot_show_says_how_many_would(cli, ollama, tasks):
+    printed = compare(cli, tasks).stdout
+    assert "ollama:bad against ollama:good: success -1.00" in printed
+    assert "not told apart: about 4 cases would show such a difference" in printed
+
+
+def test_each_case_that_changed_sides_is_one_command_away(cli, ollama, tasks, tmp_path):
+    store = str(tmp_path / "runs.sqlite")
+    printed = compare(cli, tasks, "--db", store).stdout
+    [line] = [line for line in printed.splitlines() if line.startswith("  france: ")]
+    command = line[line.index("(") + 1 : line.index(";")].split()
+    shown = cli(*command[1:])
+    assert "100% of ollama:good, 0% of ollama:bad" in line
+    assert "Paris" in shown.stdout
+
+
+def test_every_model_gets_the_same_seeds(cli, ollama, tasks):
+    compare(cli, tasks, "--repeat", "2", "--seed", "7")
+    seeds = {(body["model"], body["options"]["seed"]) for body in ollama.bodies}
+    # A retry has a seed that the policy derives.
+    assert {("good", 7), ("good", 8), ("bad", 7), ("bad", 8)} <= seeds
+
+
+def test_a_model_that_does_not_answer_is_named_and_the_others_go_on(cli, ollama, tasks):
+    ended = compare(cli, tasks, models="ollama:good,ollama:broken")
+    assert ended.exit_code == 2
+    assert "3 of 3 (0.29 to 1.00)" in ended.stdout
+    assert "ollama:broken: 3 of 3 runs had no answer" in ended.stderr
+
+
+def test_two_policies_of_one_model_are_compared(cli, ollama, tasks, tmp_path):
+    for name, retries in (("once", 0), ("thrice", 2)):
+        (tmp_path / f"{name}.yaml").write_text(f"max_retries: {retries}\n")
+    files = f"{tmp_path / 'once.yaml'},{tmp_path / 'thrice.yaml'}"
+    printed = compare(cli, tasks, "--policies", files, models="ollama:bad").stdout
+    rows = {line[:13]: line[13:].split() for line in printed.splitlines()}
+    assert rows["retries a run"] == ["0.0", "2.0"]
+
+
+def test_an_interrupted_comparison_goes_on_where_it_was(cli, ollama, tasks, tmp_path):
+    out = tmp_path / "out.jsonl"
+    first = compare(cli, tasks, "--out", str(out)).stdout
+    lines = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(b"".join(lines[:-2]))
+    asked = len(ollama.bodies)
+    again = compare(cli, tasks, "--out", str(out)).stdout
+    assert 0 < len(ollama.bodies) - asked < asked
+    assert again.splitlines()[1] == first.splitlines()[1]
+
+
+def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
+    files = []
+    for model in ("good", "bad"):
+        files.append(str(tmp_path / f"{model}.jsonl"))
+        cli("evaluate", str(tasks), "--model", f"ollama:{model}", "--out", files[-1])
+    document = json.loads(cli("compare", *files, "--json").stdout)
+    [difference] = document["differences"]
+    assert [arm["arm"] for arm in document["arms"]] == ["good", "bad"]
+    assert difference["value"] == -1.0
+    assert set(difference["changed"]) == {"france", "norway", "peru"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "give either --tasks FILE with --models, or files that --out wrote"),
+        (["--tasks", "TASKS", "--models", "ollama:good"], "give at least two different models or policies"),
+        (["--tasks", "TASKS", "--models", "ollama:good,ollama:good"], "give at least two different"),
+        (["--tasks", "TASKS", "--models", "ollama:good,nowhere:x"], "nowhere"),
+        (["--tasks", "missing.yaml", "--models", "ollama:good,ollama:bad"], "missing.yaml"),
+        (["TASKS", "TASKS"], "this is no stored evaluation"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_asked(cli, ollama, tasks, arguments, sentence):
+    ended = cli("compare", *(str(tasks) if word == "TASKS" else word for word in arguments))
+    assert ended.exit_code == 2
+    assert sentence in ended.stderr
+    assert ollama.bodies == []
+
+
+def test_a_page_shows_all_runs(cli, ollama, tasks, tmp_path):
+    page = tmp_path / "page.html"
+    compare(cli, tasks, "--html", str(page))
+    assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
