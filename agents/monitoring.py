@@ -66,7 +66,7 @@ class MonitoringAgent(BaseAgent):
         """Judges whether ``result`` meets ``objective``, a step of ``task``.
 
         Args:
-            objective: What the output has to meet.
+            objective: The goal of the output.
             result: The output.
             task: The whole task.
             evidence: What is known: the outcomes of checks, and what tools answered.

@@ -86,7 +86,7 @@ class BaseCheck(CheckModel):
 
     @property
     def covers(self) -> Covers:
-        """The part of an answer that the check is about: its form, its content, or what was done."""
+        """The part of an answer that the check is about: its form, its content, or the actions."""
         return "form" if self.form_alone else _COVERS[self.kind]
 
     def evaluate(self, context: CheckContext) -> CheckOutcome:

@@ -53,7 +53,7 @@ class CommandCheck(CustomCheck):
             reads the output from its standard input.
         code_only: Whether the program gets the content of the output's only block of code, if it has one, in
             place of the whole output.
-        environment: Further variables. Their values are redacted in what the program prints.
+        environment: Further variables. Their values are redacted in the program's output.
         name: Default: the name of the program.
         timeout: Most seconds of one run. Default: 60.
 

@@ -33,7 +33,7 @@ class CustomCheck(ABC):
         name: Its name in contracts and reports.
         description: The requirement as an instruction, which an executor reads if the check fails.
         kind: The kind of failure: "format", "content", "length", "language" or "tool".
-        severity: What a failure means: "critical" fails the run, "warning" and "info" only tell.
+        severity: The effect of a failure: "critical" fails the run, "warning" and "info" only tell.
         timeout: Most seconds of one evaluation.
 
     Raises:

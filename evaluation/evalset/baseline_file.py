@@ -1,4 +1,4 @@
-"""Baselines: the results of cases in a file to review, and what has changed since."""
+"""Baselines: the results of cases in a file to review, and the changes since then."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Baseline(InputModel):
 
 
 def build_baseline(results: Iterable[CaseResult]) -> Baseline:
-    """Summarise the results of each case; the name of an arm stands before that of the case."""
+    """Summarise the results of each case; the name of an arm stands before the name of the case."""
     groups: dict[str, list[CaseResult]] = defaultdict(list)
     for result in results:
         groups[f"{result.arm}: {result.name}" if result.arm else result.name].append(result)
@@ -71,7 +71,7 @@ def read_baseline(path: Path) -> Baseline:
     """Read a baseline.
 
     Raises:
-        ContractError: The file is no baseline; the sentence says what is wrong.
+        ContractError: The file is no baseline; the sentence names the problem.
         OSError: The file cannot be read.
     """
     try:

@@ -43,7 +43,7 @@ Hook = Function | Annotated[list[str], Field(min_length=1)]
 
 
 class CaseDefaults(InputModel):
-    """What the cases of a file share; a case that states a field replaces it, and adds to the contract."""
+    """The shared fields of the cases of a file; a case replaces a field, and adds to the contract."""
 
     contract: Contract = "from_task"
     """The contract, or "from_task": the contract is derived from the task when it is used. In a file also the

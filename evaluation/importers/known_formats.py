@@ -85,7 +85,7 @@ def read_message(message: object) -> Message:
 
 
 def list_unread(message: Message) -> Iterator[str]:
-    """Yield what the importers accept in a message and do not read: a type of part, or a field."""
+    """Yield the parts of a message that the importers accept and do not read: a type of part, or a field."""
     if _is_plain_text(message.plain):
         return
     for part in content_parts(message.plain):

@@ -204,7 +204,7 @@ class EvaluationContract(InputModel):
 
 
 def merge_contracts(shared: EvaluationContract, own: EvaluationContract) -> EvaluationContract:
-    """Return a contract with the fields that either states; those of ``own`` are the closer ones."""
+    """Return a contract with the fields that either states; the fields of ``own`` are the closer ones."""
     return shared.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
 
 

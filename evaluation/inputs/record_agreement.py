@@ -87,7 +87,7 @@ def _find_disagreements(
 def _match_calls(
     conversation: Conversation, calls: Sequence[ToolCall]
 ) -> tuple[Matches, RecordedCall | None]:
-    """Find the calls of the messages in ``tool_calls``; those of one message may be there in any order.
+    """Find the calls of the messages in ``tool_calls``; calls of one message may be there in any order.
 
     Returns:
         The matches, and the first call that is not there.

@@ -192,7 +192,7 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
 
 
 def convert_usage(usage: Mapping[str, object]) -> JsonObject:
-    """Convert the usage of a run or of an execution; what was not measured, or is impossible, is absent."""
+    """Convert the usage of a run or of an execution; an unmeasured or impossible value is absent."""
     values = {name: value for name in _QUANTITIES if _is_quantity(value := usage.get(name))}
     return {name: value for name, value in values.items() if value or name != "model_calls"}
 

@@ -14,7 +14,7 @@ from evaluation.inputs.contract import ContentRule, EvaluationContract, LengthBo
 
 
 def expand_contract(contract: EvaluationContract) -> list[Requirement]:
-    """List every check that a contract asks for, those of ``checks`` first.
+    """List every check that a contract asks for, the list ``checks`` first.
 
     | field | check |
     |---|---|

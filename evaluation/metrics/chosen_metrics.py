@@ -1,4 +1,4 @@
-"""Leaves out what a contract asks of metric groups that the caller does not want, and says so."""
+"""Leaves out the demands of a contract on metric groups that the caller does not want, and says so."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def compare_with_baseline(
 
     Args:
         current: This run's finite numbers by metric.
-        baseline: As above. It may hold anything; what is no number counts as missing.
+        baseline: As above. It may hold anything; a value that is no number counts as missing.
         rules: Tolerances, and the accepted rate of false alarms.
         directions: The better direction of each metric.
 

@@ -1,4 +1,4 @@
-"""The known formats of recorded runs, and those of installed packages."""
+"""The known formats of recorded runs, and the formats of installed packages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OWN: Final[Sequence[RunFormat]] = (
 
 @cache
 def list_formats() -> Sequence[RunFormat]:
-    """Returns the formats; the first that recognises a value reads it. Those of packages come first.
+    """Returns the formats; the first that recognises a value reads it. The formats of packages come first.
 
     Raises:
         ContractError: An entry point of the group is no format.

@@ -1,4 +1,4 @@
-"""Makes a recorded run of messages, and lists what the messages hold and the run does not."""
+"""Makes a recorded run of messages, and lists the parts of the messages that the run does not hold."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_message_run(
         messages: As of ``run_from_messages``.
         case_id: Names the run, unless it is empty or no text.
         fields: Further fields of the run.
-        warnings: What the file has beside the messages and is not read.
+        warnings: Parts of the file beside the messages that are not read.
         failed: As of ``run_from_messages``.
 
     Raises:

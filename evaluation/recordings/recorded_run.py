@@ -15,7 +15,7 @@ class RecordedRun:
 
     Attributes:
         case: The case without a contract, or with the contract of the file: the fields of an EvaluationCase.
-        warnings: What the file has and the case has not, one sentence each.
+        warnings: Parts of the file that the case does not have, one sentence each.
         trial: Number of the run among those of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
         score: A score that the file recorded, such as a reward.

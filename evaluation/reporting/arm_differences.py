@@ -22,7 +22,7 @@ _POWER: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class ArmDifference:
-    """The success of one arm minus that of another on their common cases.
+    """The success of one arm minus the success of another on their common cases.
 
     Attributes:
         control: The arm that is subtracted.

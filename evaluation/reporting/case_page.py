@@ -31,7 +31,7 @@ def write_html(path: str | Path, results: Iterable[CaseResult], title: str = _TI
 
     Args:
         path: The file. An existing one is replaced.
-        results: The results, with their runs; those of the same name are attempts at one case.
+        results: The results, with their runs; results of the same name are attempts at one case.
         title: The heading.
 
     Raises:

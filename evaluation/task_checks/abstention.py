@@ -66,7 +66,7 @@ class Finding:
 
     @property
     def forbids(self) -> bool:
-        """Whether the check says what the output does not have."""
+        """Whether the check names something that the output lacks."""
         fields = self.check or {}
         return fields.get("max") == 0 or fields.get("use") == "absent"
 

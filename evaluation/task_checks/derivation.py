@@ -66,7 +66,7 @@ def derive_checks(task: str) -> DerivedChecks:
 
 
 def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
-    """Yields the demands of a sentence; what a text below the request demands is never checked."""
+    """Yields the demands of a sentence; demands of a text below the request are never checked."""
     text, start = sentence.text, sentence.start
     is_asked = reading.text.rstrip().endswith("?") and not text.endswith("?")
     findings = [*_shift(find_amounts(text), start), *_shift(find_bans(text), start)]

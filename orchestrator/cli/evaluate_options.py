@@ -31,7 +31,7 @@ def _parse_since(text: str) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class EvaluateOptions:
-    """What is evaluated, against what, and where the results go."""
+    """The runs or cases, their contract, and the files of the results."""
 
     files: Annotated[
         list[Path] | None,

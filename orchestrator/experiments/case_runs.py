@@ -41,7 +41,7 @@ class CaseRunner:
     arm: str = ""
 
     def run(self, job: Job) -> CaseResult:
-        """Returns the result of a run. If what comes before or after it fails, it is invalid."""
+        """Returns the result of a run. If a hook before or after it fails, it is invalid."""
         case, trial = job
         problem, recorded = None, case.agent_run
         if recorded is None:

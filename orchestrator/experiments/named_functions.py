@@ -1,4 +1,4 @@
-"""Imports what the user names as ``module:name``, and runs hooks: this runs the user's code."""
+"""Imports objects that the user names as ``module:name``, and runs hooks: this runs the user's code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def import_name(name: str, *folders: Path) -> Any:  # noqa: ANN401 - whatever th
 def run_hook(
     hook: Hook | None, case: TaskCase, folder: Path, functions: Mapping[str, Callable[[TaskCase], object]]
 ) -> str | None:
-    """Runs what comes before or after an execution.
+    """Runs the hook before or after an execution.
 
     Args:
         hook: A function by its name, which gets the case; or the words of a command, which finds the name of

@@ -27,7 +27,7 @@ class ParallelEvaluation:
     """Evaluates files in several processes: each gets a range of lines, and sends its results back.
 
     Attributes:
-        evaluation: What is evaluated, without a judge; it counts what could not be read.
+        evaluation: The evaluation, without a judge; it counts what could not be read.
         processes: Number of processes.
         pool: The processes; replaced if one of them ends.
     """

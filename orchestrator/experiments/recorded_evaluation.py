@@ -38,7 +38,7 @@ class RecordedEvaluation:
         contract: The fields of the contract, which hold for every run beside its own; None for what needs no
             contract.
         fail_on: The least severe status that is not accepted.
-        require: What an accepted status has to rest on; None for anything.
+        require: The least that an accepted status has to rest on; None for anything.
         judge: Scores what no program can; None for none.
         keeps_runs: Whether a result has the run and its contract, which costs a search for sensitive data.
         unread: What could not be read, and what was ignored, one sentence each.
@@ -90,7 +90,7 @@ class RecordedEvaluation:
             yield waiting[-1].case
 
     def find_contract(self, run: RecordedRun) -> JsonObject | None:
-        """Returns what is asked of a run besides its own contract; None if no case of ``cases`` is its."""
+        """Returns the contract of a run besides its own; None if no case of ``cases`` is its."""
         recorded = as_object(run.case.get("agent_run"))
         if self.cases is not None:
             task = " ".join(str(recorded.get("input", "")).split())

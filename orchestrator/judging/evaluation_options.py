@@ -27,7 +27,7 @@ BaselineFunction: TypeAlias = Callable[[str, str], Baseline | None]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What the evaluation of each step uses, besides its contract and the judge.
+    """The settings of the evaluation of each step, besides its contract and the judge.
 
     Attributes:
         baseline: What every step is compared with: an earlier report, metrics by name, several runs as

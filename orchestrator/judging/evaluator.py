@@ -55,7 +55,7 @@ class Evaluator:
         options: Further inputs of the evaluation.
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
-        grounding: What follows if a fact of an output has no source.
+        grounding: The effect of a fact of an output that has no source.
         verifier: Verifies final outputs that no check proves; None for the figures of the judge.
         graph: The evaluation graph, as drawings and listings show it.
     """

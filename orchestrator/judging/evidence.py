@@ -48,7 +48,7 @@ class Evidence:
         unsourced: Whether a fact of the output has no source, so that nothing is known of its content.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
-        verification: What the verifier of the run says of the output; None if there is none.
+        verification: The word of the run's verifier on the output; None if there is none.
         person: Who approved the output; None if nobody did.
     """
 

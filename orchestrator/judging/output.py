@@ -35,7 +35,7 @@ JOINED_FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class TypeCheck(CustomCheck):
-    """Passes an output that is the JSON text of a pydantic model; the validation error says what is wrong."""
+    """Passes an output that is the JSON text of a pydantic model; the validation error names the problem."""
 
     source: ClassVar[CustomSource] = "function"
 
@@ -51,7 +51,7 @@ class TypeCheck(CustomCheck):
 
 @dataclass(frozen=True, slots=True)
 class OutputRules:
-    """What the final output has to meet, besides the task; None for no such rule.
+    """The demands on the final output, besides the task; None for no such rule.
 
     Attributes:
         contract: The contract as plain JSON.

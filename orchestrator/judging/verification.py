@@ -28,7 +28,7 @@ TEMPERATURE: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a verifier says of an output.
+    """The word of a verifier on an output.
 
     Attributes:
         verifier: The name of the verifier.

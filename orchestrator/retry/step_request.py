@@ -63,7 +63,7 @@ class StepRequest:
     """One execution of a step.
 
     Attributes:
-        instruction: The step, with what was added to it.
+        instruction: The step, with additions.
         context: Results of earlier steps.
         refused: The output to correct, which the executor gets apart; None if it gets none.
         temperature: Temperature of the model; None for its own.

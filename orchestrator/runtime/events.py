@@ -173,7 +173,7 @@ class RunFinished(Event):
     Attributes:
         status: "success" or "failed".
         state: The final state.
-        basis: What the success rests on, as in the state.
+        basis: The basis of the success, as in the state.
         basis_reason: The same in words; empty without a basis.
         evidence: By what the form, the content and the actions of the output are known.
     """

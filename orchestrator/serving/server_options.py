@@ -17,7 +17,7 @@ class ServerOptions(BaseModel):
 
     Attributes:
         host: The address it listens on.
-        token: What a client has to give; None for no login, which only a loopback address may have.
+        token: The token that a client has to give; None for no login, which only a loopback address may have.
         read_only: Whether every change is refused.
         allowed_hosts: Further names of the server that a request may ask for.
         evaluations: The folder whose stored evaluations can be compared; None for none.

@@ -86,7 +86,7 @@ class CallOrigin(TypedDict):
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
-    ``args`` is what the model wrote. ``received`` is the same as the tool's schema reads it, if that differs.
+    ``args`` are the model's words. ``received`` is the same as the tool's schema reads it, if that differs.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
     text as the result. ``effect`` is "none" if the tool raised NoEffectError. ``writes`` is there if the
@@ -116,7 +116,7 @@ class ProbeRecord(TypedDict):
 
 
 class VerificationRecord(TypedDict):
-    """What a verifier says of a final output: the share of approvals, and the share that a claim needs.
+    """The word of a verifier on a final output: the share of approvals, and the share that a claim needs.
 
     ``needed`` is None if the verifier was not measured, or is never right often enough.
     """

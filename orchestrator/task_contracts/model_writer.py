@@ -123,7 +123,7 @@ class _Reply:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What the model has to mend."""
+        """The faults that the model has to mend."""
         return self.reviewed.problems if self.is_readable else (_NO_LIST,)
 
 

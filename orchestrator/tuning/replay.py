@@ -55,7 +55,7 @@ class NamedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a policy makes of recorded runs.
+    """The results of a policy on recorded runs.
 
     Attributes:
         policy: Its name.

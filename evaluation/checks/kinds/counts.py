@@ -188,7 +188,7 @@ class Occurrences(CountCheck):
 
     @property
     def covers(self) -> Covers:
-        """What an answer does not say proves nothing of what it says."""
+        """Missing words prove nothing of the words that are there."""
         return "content" if self.min or self.exactly else "form"
 
     def _name_things(self) -> tuple[str, str]:

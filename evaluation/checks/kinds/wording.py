@@ -137,7 +137,7 @@ class Pattern(BaseCheck):
 
     @property
     def covers(self) -> Covers:
-        """What an answer does not say proves nothing of what it says."""
+        """Missing words prove nothing of the words that are there."""
         return "content" if self.matches else "form"
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
@@ -167,7 +167,7 @@ class StatesNumber(BaseCheck):
 
     @property
     def covers(self) -> Covers:
-        """What an answer does not say proves nothing of what it says."""
+        """Missing words prove nothing of the words that are there."""
         return "content" if self.present else "form"
 
     def _observe(self, context: CheckContext) -> CheckOutcome:

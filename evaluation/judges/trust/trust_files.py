@@ -27,7 +27,7 @@ class LabelledOutput(BaseModel):
         id: The name of the pair.
         half: ``tuning`` if judges may be improved with it, ``held_out`` if they are only measured with it.
         kind: The label.
-        fault: What is wrong, as one word; "none" for a right output.
+        fault: The fault, as one word; "none" for a right output.
         language: ISO 639-1 code of the task.
         task: What was asked for.
         output: The output to judge.

@@ -132,7 +132,7 @@ def _compare_values(
 
 
 def _count_items(names: Sequence[str], arguments: JsonObject) -> Counter[Hashable] | None:
-    """Count the items of parallel lists, those of one position together; None if they are no such lists."""
+    """Count the items of parallel lists, items of one position together; None if they are no such lists."""
     lists = [value for name in names if isinstance(value := arguments[name], list)]
     if not lists or len(lists) < len(names) or len(set(map(len, lists))) > 1:
         return None

@@ -166,7 +166,7 @@ def _without_own(part: JsonObject) -> JsonObject:
 
 
 def _add_own(value: JsonObject, steps: Iterable[JsonObject], run: object) -> JsonObject:
-    """Adds what the writer has kept in ``extra``."""
+    """Adds the fields that the writer has kept in ``extra``."""
     kept = [_read_own(call) for step in steps for call in _list_calls(step)]
     calls = [as_object(call) for call in as_list(as_object(run).get("tool_calls"))]
     merged = [{**call, **own} for call, own in zip(calls, kept, strict=True)]

@@ -28,7 +28,7 @@ class TraceFormat:
         return isinstance(value, dict) and {"run_type", "inputs"} <= value.keys()
 
     def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run, and those of nested agents; raises as ``run_from_messages`` does."""
+        """Yields the run, and the runs of nested agents; raises as ``run_from_messages`` does."""
         end = as_object(value.get("outputs")).get("messages")
         messages = as_list(end) if are_messages(end) else [*_list_asked(value), *_list_said(value)]
         warnings = [

@@ -1,6 +1,6 @@
 """Recognises a credential: by the name under which it stands, and from a placeholder, a word, or code.
 
-The names are those of fields, variables, headers, and in sentences.
+Names come from fields, variables, headers and sentences.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _check_options(options: EvaluateOptions) -> None:
 
 
 def _write_cases(options: EvaluateOptions) -> str:
-    """Writes the example, or adds runs to a file of cases; returns what was done."""
+    """Writes the example, or adds runs to a file of cases; returns a sentence about it."""
     if options.add_to is not None:
         return f"{add_runs(options, options.add_to)} added to {options.add_to}"
     file = (options.files or [Path("cases.yaml")])[0]
@@ -128,7 +128,7 @@ def _read_baseline(options: EvaluateOptions) -> Baseline | None:
 
 
 def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
-    """Prints what has changed since the baseline, and returns whether a case is worse."""
+    """Prints the changes since the baseline, and returns whether a case is worse."""
     if before is None:
         return False
     with report_bad_input(), _name_file(None):

@@ -52,7 +52,7 @@ def serve(
 ) -> None:
     """Show the runs in a browser, answer their questions there, and start runs.
 
-    The options of a run are those of the runs that are started from the page. Ctrl-C interrupts the runs;
+    The options of a run hold for the runs that are started from the page. Ctrl-C interrupts the runs;
     they can be resumed.
     """
     from orchestrator.cli.session.run_session import read_policy

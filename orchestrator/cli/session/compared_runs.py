@@ -26,7 +26,7 @@ _OPTION: Final = re.compile(r"\w+=")
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """What a comparison executes.
+    """The cases and sides of a comparison.
 
     Attributes:
         file: The file of cases.

@@ -58,7 +58,7 @@ def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterato
 
 
 def _list_unread(unread: Sequence[str]) -> Iterator[str]:
-    """Yields what was not read; of sentences that differ in their place alone, the first."""
+    """Yields the parts that were not read; of sentences that differ in their place alone, the first."""
     places: dict[str, list[str]] = defaultdict(list)
     for text in unread:
         place, _, problem = text.partition(": ")

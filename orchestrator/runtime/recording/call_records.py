@@ -37,7 +37,7 @@ class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
     ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off. ``num_ctx`` is the
-    size of the context, and ``prompt_bytes`` that of the prompt, if the model states the former.
+    size of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
     """
 
     model: str
@@ -115,7 +115,7 @@ def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
 
 
 def _read_rates(call: ModelCall, report: Mapping[str, object]) -> ModelRates | None:
-    """Reads what a server of Ollama reports, in nanoseconds; None for any other."""
+    """Reads the figures of an Ollama server, in nanoseconds; None for any other."""
     duration, load = report.get("eval_duration"), report.get("load_duration")
     if (tokens := call["tokens"]) is None or type(duration) is not int or duration <= 0:
         return None

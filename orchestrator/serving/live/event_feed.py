@@ -82,7 +82,7 @@ class EventFeed:
         await asyncio.gather(*polls, return_exceptions=True)
 
     async def refresh(self, thread_id: str) -> None:
-        """Adds what the store tells of a run that clients follow and that is not executed here."""
+        """Adds the stored events of a run that clients follow and that is not executed here."""
         log = self._logs.get(thread_id)
         if log is None or log.is_running or log.is_over:
             return
@@ -115,7 +115,7 @@ class EventFeed:
 
 
 def _add_stored(log: EventLog, run: StoredRun) -> None:
-    """Adds what a stored run tells, unless this process has begun to execute it meanwhile."""
+    """Adds the events of a stored run, unless this process has begun to execute it meanwhile."""
     if log.is_running:
         return
     log.add_missing(rebuild_events(run.summary.thread_id, run.state))

@@ -23,7 +23,7 @@ class CompareQuery(BaseModel):
     """What to compare: the names of two runs, or of two files of the folder of evaluations.
 
     Attributes:
-        kind: What the names are of.
+        kind: The kind of the things that the names name.
         left: The first.
         right: The second.
         show: Only what changed sides, or all.
@@ -47,7 +47,7 @@ class ComparedSide(BaseModel):
 
 
 class ComparedRow(BaseModel):
-    """A step or a case on both sides; None where a side does not have it."""
+    """A step or a case on both sides; None if a side does not have it."""
 
     name: str
     left: ComparedSide | None

@@ -1,4 +1,4 @@
-"""What a page shows of a run: its plan as a checklist, and each attempt with its requirements and calls."""
+"""The parts of a run on a page: its plan as a checklist, and each attempt with its requirements and calls."""
 
 from __future__ import annotations
 
