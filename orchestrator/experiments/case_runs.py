@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.task_case import CaseSet, TaskCase
@@ -20,6 +20,7 @@ from orchestrator.experiments.targets import Target, build_model_target, build_t
 J = TypeVar("J")
 Job: TypeAlias = tuple[TaskCase, int]
 """A case and the number of its run, from 0."""
+YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,15 @@ def build_runner(  # noqa: PLR0917
         calls_per_second: The greatest rate of calls of the model, or of the target; None for any.
 
     Raises:
-        ConfigurationError: A name cannot be imported, or names no target.
+        ConfigurationError: A name cannot be imported, or names no target; or a file that is not YAML names
+            code.
         ModelSpecError: The specification names no model.
         ModelSetupError: The model cannot be loaded.
     """
+    if file.suffix.lower() not in YAML_SUFFIXES and cases.names_code:
+        raise ConfigurationError(
+            f"{file.name} names code to run, which only a file of cases in YAML may; write it in YAML"
+        )
     folders = (file.parent, Path.cwd())
     names = {name for case in cases.cases for name in (case.before, case.after) if isinstance(name, str)}
     try:

@@ -105,7 +105,7 @@ class RecordedEvaluation:
         accepted = is_low and is_enough(result.basis, self.require)
         reasons = tuple(reason for reason in result.reasons if not reason.startswith(_TOO_LITTLE))
         if is_low and not accepted:
-            reasons = (f"{_TOO_LITTLE} --require {self.require}: {result.basis}", *reasons)
+            reasons = (f"{_TOO_LITTLE} is required ({self.require}): {result.basis}", *reasons)
         return result.model_copy(update={"accepted": accepted, "reasons": reasons[:MOST_REASONS]})
 
     def build_result(

@@ -71,7 +71,7 @@ def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
     """Executes a case and returns its ``agent_run``; an exception is the error of the run."""
     start = time.monotonic()
     try:
-        run = _read_run(target(case))
+        run = read_output(target(case))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
         run = {"error": f"{type(error).__name__}: {describe_error(error)}"}
     latency_ms = 1000 * (time.monotonic() - start)
@@ -101,18 +101,21 @@ def _takes_nothing(value: Callable[..., object]) -> bool:
         return False
 
 
-def _read_run(value: object) -> dict[str, object]:
+def read_output(value: object) -> dict[str, object]:
+    """Returns the ``agent_run`` of what a target returned.
+
+    Raises:
+        TypeError: It is no text, ``agent_run`` or state, or has values that are not JSON.
+    """
     if isinstance(value, str):
         return {"final_output": value}
     if not isinstance(value, Mapping):
-        raise TypeError(
-            f"the target returned a {type(value).__name__}; return a text, an agent_run, or a state"
-        )
+        raise TypeError(f"a run is given as a {type(value).__name__}; give a text, an agent_run, or a state")
     if {"plan", "results", "status"} <= value.keys():
         return dict(run_from_state(value))
     messages = {"messages": dump_messages(value["messages"])} if "messages" in value else {}
     if (copied := copy_json({**value, **messages})) is None:
         raise TypeError(
-            "the target returned values that are not JSON; return texts, numbers, lists and objects"
+            "a run is given with values that are not JSON; give texts, numbers, lists and objects"
         )
     return as_object(copied[0])

@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from evaluation import ContractError, read_case_set
 from evaluation.evalset.case_result import CaseResult
@@ -25,11 +24,9 @@ from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.session.evaluated_runs import open_runs
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.case_runs import build_runner, list_jobs, run_jobs
+from orchestrator.experiments.case_runs import YAML_SUFFIXES, build_runner, list_jobs, run_jobs
 from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
-
-_YAML: Final = frozenset({".yaml", ".yml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def take_results(source: Source, out: Path | None, evaluation: RecordedEvaluatio
 
 def _has_cases(file: Path) -> bool:
     if file.suffix.lower() != ".json" or file.stat().st_size > MAX_BYTES:
-        return file.suffix.lower() in _YAML
+        return file.suffix.lower() in YAML_SUFFIXES
     try:
         data = as_object(read_values(file))
     except ValueError:
@@ -137,10 +134,6 @@ def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> CaseResu
 def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     cases = read_case_set(file)
     jobs = list_jobs(cases, options.repeat)
-    if file.suffix.lower() not in _YAML and cases.names_code:
-        raise ConfigurationError(
-            f"{file.name} names code to run, which only a file of cases in YAML may; write it in YAML"
-        )
     target, rate = options.target or cases.target, options.calls_per_second
     runner = build_runner(cases, file, evaluation, target, options.model, rate)
 

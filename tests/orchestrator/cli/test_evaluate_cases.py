@@ -106,7 +106,7 @@ def test_a_case_whose_contract_follows_from_its_task_proves_the_form_alone(cli, 
     ("target", "reason"),
     [
         ("broken", "RuntimeError: the till is empty"),
-        ("nothing", "the target returned a NoneType; return a text, an agent_run, or a state"),
+        ("nothing", "a run is given as a NoneType; give a text, an agent_run, or a state"),
     ],
 )
 def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(cli, cases, target, reason):
@@ -214,7 +214,7 @@ def test_stored_results_are_reported_again_as_they_are(cli, cases):
 
     assert cli("evaluate", "r.jsonl").exit_code == 0
     again = cli("evaluate", "r.jsonl", "--require", "checked")
-    assert "it rests on less than --require checked: unverified" in again.stdout
+    assert "it rests on less than is required (checked): unverified" in again.stdout
 
 
 def test_recorded_runs_are_stored_and_continued_too(cli, tmp_path, monkeypatch):

@@ -1,0 +1,44 @@
+"""The options of the pytest plugin. Without ``--evalset``, it imports nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("evalset", "cases of plan-execute-monitor")
+    group.addoption(
+        "--evalset",
+        action="append",
+        metavar="FILE",
+        help="Collect a test for each run of each case of this file (repeatable).",
+    )
+    group.addoption(
+        "--evalset-target",
+        metavar="MODULE:NAME",
+        help="What executes the cases: a function of the task, or an orchestrator. This runs its code.",
+    )
+    group.addoption(
+        "--evalset-model",
+        metavar="SPEC",
+        default="local",
+        help="Without a target: the model of the orchestrator. Default: local.",
+    )
+    group.addoption(
+        "--evalset-require",
+        choices=("checked", "judged", "approved"),
+        help="What a test that passes has to rest on.",
+    )
+    group.addoption(
+        "--evalset-fail-on",
+        choices=("warning", "needs_review", "failed"),
+        default="failed",
+        help="The least severe status that fails a test. Default: failed.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the collection of cases if a file is given."""
+    if config.getoption("evalset"):
+        config.pluginmanager.import_plugin("orchestrator.experiments.case_items")

@@ -1,0 +1,123 @@
+"""``assert_evaluation`` in a test: an accepted run gives its report, another one fails readably."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from agents.testing import ScriptedChatModel
+from evaluation import AgentRun, ContractError, EvaluationCase, EvaluationContract, check
+from orchestrator import LangGraphOrchestrator, assert_evaluation
+
+PRICE = {"required_content": [{"number": 12.5}]}
+RUN = {"input": "What does the atlas cost?", "final_output": "It costs 12.5 euros."}
+
+
+def run_orchestrator():
+    orchestrator = LangGraphOrchestrator.from_model(
+        ScriptedChatModel(["It costs 12.5 euros."]),
+        contract=None,
+        judge=lambda _: {"score": 5, "rationale": "good"},
+        planning="never",
+    )
+    return orchestrator.run("What does the atlas cost?")
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: RUN,
+        lambda: AgentRun(**RUN),
+        lambda: {"agent_run": RUN},
+        lambda: EvaluationCase(agent_run=RUN),
+        lambda: "It costs 12.5 euros.",
+        lambda: {"messages": [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")]},
+        run_orchestrator,
+    ],
+    ids=["run", "model", "case", "case model", "text", "messages", "state"],
+)
+@pytest.mark.parametrize("contract", [PRICE, EvaluationContract.model_validate(PRICE)], ids=["dict", "model"])
+def test_every_form_of_a_run_is_accepted_with_its_report(build, contract):
+    report = assert_evaluation(build(), contract=contract, require="checked", fail_on="warning")
+
+    assert report.status == "passed"
+    assert report.metrics.response["required_content"] == 1.0
+
+
+def test_a_run_that_is_not_accepted_fails_with_its_reasons_calls_and_answer():
+    run = {"final_output": "It costs 99 euros.", "tool_calls": [{"name": "guess", "args": {}}]}
+
+    with pytest.raises(AssertionError) as caught:
+        assert_evaluation(run, contract={**PRICE, "expected_trajectory": [{"name": "price_of"}]})
+
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "failed: State the number 12.5; the text does not state it."
+    assert "  - price_of()" in lines
+    assert lines[-1] == "  answer: It costs 99 euros."
+
+
+def test_a_success_has_to_rest_on_what_is_required():
+    assert_evaluation("Fine.", contract={"output_length": {"max_words": 3}})
+
+    with pytest.raises(AssertionError, match=r"^passed: it rests on less than is required \(checked\)"):
+        assert_evaluation("Fine.", contract={"output_length": {"max_words": 3}}, require="checked")
+
+
+@pytest.mark.parametrize(("fail_on", "is_accepted"), [("failed", True), ("warning", False)])
+def test_the_least_severe_status_that_fails_can_be_chosen(fail_on, is_accepted):
+    slow = {"final_output": "a", "latency_ms": 900}
+    contract = {"thresholds": {"latency_ms": {"max": 500, "severity": "warning"}}}
+
+    if is_accepted:
+        assert assert_evaluation(slow, contract=contract, fail_on=fail_on).status == "warning"
+    else:
+        with pytest.raises(AssertionError, match="warning: latency_ms"):
+            assert_evaluation(slow, contract=contract, fail_on=fail_on)
+
+
+def test_the_contract_of_a_case_is_closer_than_the_shared_one():
+    case = {"agent_run": {"final_output": "It costs 40 euros."}, "required_content": [{"number": 40}]}
+
+    assert assert_evaluation(case, contract=PRICE).status == "passed"
+
+
+def test_without_a_contract_a_fact_without_a_source_fails():
+    run = {"final_output": "It costs 99 euros.", "tool_calls": [{"name": "price_of", "result": "12.5"}]}
+
+    with pytest.raises(AssertionError, match='"99" stands in no result'):
+        assert_evaluation({"input": "Cost?", **run})
+
+
+def test_own_checks_decide():
+    @check
+    def is_polite(context):
+        return "please" in context.output
+
+    assert_evaluation("Wait, please.", checks=[is_polite])
+    with pytest.raises(AssertionError, match="is_polite"):
+        assert_evaluation("Wait.", checks=[is_polite])
+
+
+def test_a_credential_of_the_run_is_not_in_the_text():
+    key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
+
+    with pytest.raises(AssertionError) as caught:
+        assert_evaluation({"final_output": f"The key is {key}.", "tool_calls": []}, contract=PRICE)
+
+    assert key not in str(caught.value)
+
+
+def test_an_invalid_run_fails_with_the_reason():
+    with pytest.raises(AssertionError, match=r"invalid: agent_run\.final_output"):
+        assert_evaluation({"final_output": 5}, contract=PRICE)
+
+
+@pytest.mark.parametrize(
+    ("run", "contract", "problem"),
+    [
+        ("a", {"mustcall": ["a"]}, "mustcall: no field has this name; write 'must_call'"),
+        (None, None, "a run is given as a NoneType; give a text, an agent_run, or a state"),
+        ({"final_output": object()}, None, "a run is given with values that are not JSON"),
+    ],
+)
+def test_bad_input_is_one_sentence(run, contract, problem):
+    with pytest.raises((ContractError, TypeError), match=problem):
+        assert_evaluation(run, contract=contract)
