@@ -53,6 +53,8 @@ def has_failed(result: object, listed: Sequence[FailedAnswer], *, is_write: bool
         listed: The answers of failed calls that the contract lists.
         is_write: Whether the call was to change something; any other may answer with any text.
     """
+    if result is None:
+        return False
     if isinstance(result, Mapping) and result.get("isError") is True:
         return True
     if is_write and describes_error(result):

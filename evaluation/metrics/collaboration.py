@@ -121,7 +121,9 @@ def find_stuck_actions(
 
 
 def _is_same_action(action: Action, after: Action) -> bool:
-    if any(action[key] != after[key] for key in ("name", "agent", "args_text")):
+    if action["name"] != after["name"] or action["agent"] != after["agent"]:
+        return False
+    if action["args_text"] != after["args_text"]:
         return False
     args, others = action["args"], after["args"]
     return args == others and hashable_key(args) == hashable_key(others)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import marshal
 import math
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple, cast
 
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
@@ -40,17 +41,25 @@ def find_candidates(
     steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules
 ) -> list[list[int]]:
     """Return the positions of the observed actions that fit each expected step."""
+    named: dict[str | None, list[int]] = defaultdict(list)
+    for index, action in enumerate(actions):
+        named[action["name"]].append(index)
     return [
-        [index for index, action in enumerate(actions) if fits_step(step, action, rules)] for step in steps
+        [index for index in _list_named(step, named) if fits_step(step, actions[index], rules)]
+        for step in steps
     ]
+
+
+def _list_named(step: ExpectedStep, named: Mapping[str | None, list[int]]) -> Iterable[int]:
+    """List the actions, in order, that have a name of the step."""
+    lists = [named[name] for name in {pattern.name for pattern in step.patterns} if name in named]
+    return lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
 
 
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
     """Return whether an observed action fits one of the patterns of a step."""
-    return any(
-        pattern.name == action["name"] and _has_no_difference(pattern, action, rules)
-        for pattern in step.patterns
-    )
+    named = [pattern for pattern in step.patterns if pattern.name == action["name"]]
+    return any([_has_no_difference(pattern, action, rules) for pattern in named])
 
 
 def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
@@ -71,13 +80,17 @@ def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryR
     acting = _WORKING if pattern.name in (rules.writing_tools or ()) else _ACTING
     if action["kind"] != pattern.kind if pattern.kind else action["kind"] not in acting:
         yield Difference("kind", "different", pattern.kind, action["kind"])
-    rule = rules.find_rule(pattern)
-    if pattern.args is None or rule.match == "ignore":
+    expected, observed, error = pattern.args, action["args"] or {}, action["args_error"]
+    # Most calls are as expected.
+    if expected is None or (error is None and _is_identical(expected, observed)):
         return
-    if action["args_error"] is not None:
-        yield Difference("", "unreadable", pattern.args, action["args_error"])
-    elif not _is_identical(pattern.args, action["args"] or {}):  # most calls are as expected
-        yield from compare_arguments(pattern.args, action["args"] or {}, rule)
+    rule = rules.find_rule(pattern)
+    if rule.match == "ignore":
+        return
+    if error is not None:
+        yield Difference("", "unreadable", expected, error)
+    else:
+        yield from compare_arguments(expected, observed, rule)
 
 
 def compare_arguments(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[Difference]:

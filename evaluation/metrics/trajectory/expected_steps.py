@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from pydantic import TypeAdapter
 
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
 from evaluation.results.state import Action
@@ -27,18 +29,22 @@ class ExpectedStep(NamedTuple):
 
 def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
     """Read ``expected_trajectory``; each alternative in ``any_of`` takes over what it does not set itself."""
-    actions = map(ExpectedAction.model_validate, items)
-    return [ExpectedStep(tuple(_read_patterns(action)), action.optional) for action in actions]
+    actions = _ACTIONS.validate_python([*items])
+    return [ExpectedStep(_read_patterns(action), action.optional) for action in actions]
 
 
-def _read_patterns(action: ExpectedAction) -> Iterator[ExpectedAction]:
+_ACTIONS: Final = TypeAdapter(list[ExpectedAction])
+
+
+def _read_patterns(action: ExpectedAction) -> tuple[ExpectedAction, ...]:
     if not action.any_of:
-        yield action
-        return
+        return (action,)
     shared = {name: getattr(action, name) for name in ("args", "arguments", "agent", "target", "kind")}
+    patterns: list[ExpectedAction] = []
     for alternative in action.any_of:
         own = {name: value for name in shared if (value := getattr(alternative, name)) is not None}
-        yield from _read_patterns(alternative.model_copy(update={**shared, **own}))
+        patterns += _read_patterns(alternative.model_copy(update={**shared, **own}))
+    return tuple(patterns)
 
 
 @dataclass(frozen=True, slots=True)

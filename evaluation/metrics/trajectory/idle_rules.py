@@ -45,8 +45,9 @@ def find_idle_rule(
 def _find_empty_selection(
     expected: Iterable[ExpectedStep], compared: Iterable[ExpectedStep]
 ) -> Iterator[str]:
-    required = [step.name for step in expected if not step.optional]
-    if required and all(step.optional for step in compared):
+    if not all([step.optional for step in compared]):
+        return
+    if required := [step.name for step in expected if not step.optional]:
         yield (
             f"compared_tools and ignored_tools leave out every required action ({join_names(required)}); "
             "compare one of them, or expect no action"

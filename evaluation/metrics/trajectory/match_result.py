@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from evaluation.checks.check_context import NOT_RUN_WORDS
 from evaluation.inputs.trajectory_rules import TrajectoryRules
@@ -22,8 +21,7 @@ ArgumentMismatch = tuple[str, Difference]
 """The name of an observed action, and one difference from a missing step of this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrajectoryMatch:
+class TrajectoryMatch(NamedTuple):
     """The verdict of one mode, and the partial credit and diagnosis, which do not depend on the mode.
 
     A share with denominator 0 is None: it has no meaning without actions. If ``error`` is set, every share

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -66,12 +66,12 @@ def match_trajectory(
     )
     problem = _find_problem(result)
     if problem is not None:
-        return replace(result, error=problem)
+        return result._replace(error=problem)
     match = _decide_match(result, selection, rules)
     # Thresholds may take the place of the verdict in mode precision_recall, so its shares are withdrawn too.
     if match.agrees or mode == "precision_recall":
         idle = find_idle_rule(actual, expected, selection.steps, rules)
-        return replace(result, error=idle) if idle else match
+        return result._replace(error=idle) if idle else match
     return match
 
 
@@ -91,21 +91,19 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
     steps, actions = selection.steps, selection.actions
     # Most recorded runs agree: comparing pair by pair spares them the assignment.
     if len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps))):
-        return replace(
-            result,
+        return result._replace(
             agrees=True,
             matched_count=result.actual_count,
             matched_optional_count=result.optional_count,
         )
     if len(steps) * len(actions) > _MAX_COMPARISONS:
-        return replace(result, error="too many actions have to be compared with too many steps")
+        return result._replace(error="too many actions have to be compared with too many steps")
     pairs = StepPairs.of(steps, actions, rules)
     missing, extra = pairs.list_missing(), pairs.list_extra()
     agrees = pairs.agree(result.mode)
     writing = rules.writing_tools or ()
     matched_optional = len(pairs.assigned) - (len(pairs.required) - len(missing))
-    return replace(
-        result,
+    return result._replace(
         agrees=agrees,
         missing_actions=[step.name for step in missing],
         extra_actions=[action["name"] for action in extra],
