@@ -48,7 +48,6 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})s?\b", re.IGNORECASE)
-_OF_WEEKDAYS: Final = ("day", "tag", "woch", "abend")
 _CENTURY: Final = 2000
 _YEAR_DIGITS: Final = 4
 
@@ -147,5 +146,5 @@ def find_times(text: str) -> Found:
 def find_weekdays(text: str) -> Found:
     """Yield the span and the number of each weekday; Monday is 0."""
     lower = text.lower()
-    for match in _WEEKDAY.finditer(text) if any(part in lower for part in _OF_WEEKDAYS) else ():
+    for match in _WEEKDAY.finditer(text) if any(name in lower for name in _WEEKDAYS) else ():
         yield match.span(), [_WEEKDAYS[match[0].lower().removesuffix("s")]]

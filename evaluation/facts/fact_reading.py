@@ -6,7 +6,7 @@ Names of people and places are not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, get_args
@@ -19,7 +19,7 @@ from evaluation.facts.dates import (
     find_times,
     find_weekdays,
 )
-from evaluation.facts.units import CURRENCIES, MEASURES, match_any
+from evaluation.facts.units import CURRENCIES, MEASURES
 from evaluation.texts.normal import normalize_text, split_words, unify_signs
 from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
 from evaluation.texts.numbers import read_amounts, write_fractions
@@ -35,12 +35,14 @@ _IN_DIGITS: Final[frozenset[Kind]] = frozenset({"date", "time"})
 _TOKEN: Final = re.compile(r"\w[\w.\-]*")
 _NAME: Final = re.compile(r"[^\W\d_]_?\d|\w_+\w|\A\d+[^\W\d_]|[^\W_]{2}\.[a-z]{2,5}\Z")
 """Matches in a token that is an identifier: letters with digits, names in code, names of files and hosts."""
+_EXTENSION: Final = re.compile(r"\.[a-z]")
 _QUANTITY: Final = re.compile(
     r"[\d.]+(?:am|pm|st|nd|rd|th|[kmgt]?b|[kmcdn]?m|[km]?g|[kmgt]|lbs?|oz|ft|in|m?l|[kmg]?hz|k?w|kwh|v|x|c|f|px"
     r"|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|std|tage?|pcs?|usd|eur|gbp|chf)"
 )
 """Matches a number with its unit, or an ordinal."""
-_CODE: Final = re.compile(r"\b[A-Z]{2,}\b")
+_CODE: Final = re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]+\b")
+"""Begins with its letter: the search skips all others without a try."""
 _NUMBER_SIGN: Final = re.compile(r"\b(?:no|nr)\. ?(?=\d)", re.IGNORECASE)
 _BOTH: Final = re.compile(r"\bthe two\b(?=\s*(?:[.,;:)]|\Z))", re.IGNORECASE)
 """Stands for two things that were named, and counts none."""
@@ -61,10 +63,9 @@ _AUXILIARY: Final = frozenset({
     "able", "need", "needs", "want", "wants", "only", "just", "wird", "wurde", "werden", "haben", "sein",
     "eine", "einen", "einem", "einer", "mehr", "sehr", "auch",
 })  # fmt: skip
-_CURRENCY: Final = match_any(CURRENCIES)
-_CURRENCY_AFTER: Final = re.compile(rf"[ -]?({_CURRENCY})(?![^\W\d_])", re.IGNORECASE)
-_CURRENCY_BEFORE: Final = re.compile(rf"(?<![^\W\d_])({_CURRENCY}) ?[-\u2212]?\Z", re.IGNORECASE)
-_MEASURE_AFTER: Final = re.compile(rf"[ -]?({match_any(MEASURES)})(?![^\W\d_])", re.IGNORECASE)
+_UNIT_AFTER: Final = re.compile(r"[ -]?(km/h|°[cf]|[^\W\d_]+|[%$€£¥₹])(?![^\W\d_])", re.IGNORECASE)
+_UNIT_BEFORE: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+|[%$€£¥₹]) ?[-\u2212]?\Z")
+"""Match what may be the name of a unit; the names are ``CURRENCIES`` and ``MEASURES``."""
 _NEARBY: Final = 30
 _LONG_TEXT: Final = 10_000
 _REACH: Final = 8
@@ -109,16 +110,17 @@ class Facts:
 def read_facts(text: str) -> Facts:
     """Read all facts of a text; each character belongs to one fact at most."""
     plain = _BOTH.sub("both", write_fractions(text))
-    rest = _NUMBER_SIGN.sub(" ", unify_signs(normalize_text(plain, ignore_case=False)))
+    rest = unify_signs(normalize_text(plain, ignore_case=False))
     facts: list[Fact] = []
     has_digits = _DIGIT.search(rest) is not None
+    rest = _NUMBER_SIGN.sub(" ", rest) if has_digits else rest
     for kind, is_vital, find in _FINDERS:
         found = list(find(rest)) if has_digits or kind not in _IN_DIGITS else []
         facts += [
             Fact(kind, rest[start:end], Value(frozenset(readings)), is_vital)
             for (start, end), readings in found
         ]
-        rest = _cut_out(rest, [span for span, _ in found], _TAKEN)
+        rest = _cut_out(rest, [span for span, _ in found], _TAKEN) if found else rest
     amounts, rest = _take_amounts(rest)
     facts += amounts
     negations = list(_NEGATION.finditer(rest.translate(_DOTS).lower()))
@@ -145,19 +147,25 @@ def _cut_out(text: str, spans: Iterable[tuple[int, int]], substitute: str) -> st
 
 
 def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *, is_word: bool) -> Fact:
-    before = _CURRENCY_BEFORE.search(text[max(0, start - _REACH) : start])
     # A per cent sign may be part of the number already.
-    currency = _CURRENCY_AFTER.match(text, end - (text[end - 1] in "%％٪")) or before
-    measure = None if currency else _MEASURE_AFTER.match(text, end)
-    unit = CURRENCIES[currency[1].lower()] if currency else measure and MEASURES[measure[1].lower()]
+    currency = _look_up(_UNIT_AFTER.match(text, end - (text[end - 1] in "%％٪")), CURRENCIES) or _look_up(
+        _UNIT_BEFORE.search(text[max(0, start - _REACH) : start]), CURRENCIES
+    )
+    after = None if currency else _UNIT_AFTER.match(text, end)
+    measure = _look_up(after, MEASURES)
+    unit = currency or measure
     shares = [value / 100 for value in number] if unit == "%" else []
     # A word such as one or second may be no number.
     is_certain = not is_word or (max(number) >= LEAST and text[start : end + 2] != SECOND)
-    shown = text[start : measure.end() if measure else end].strip()
+    shown = text[start : after.end() if after and measure else end].strip()
     near = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     words = [*near[0].split()[-1:], *near[1].split()[:1]] if len(text) <= _LONG_TEXT else []
     around = tuple(word.lower() for each in words if (word := each.strip(":,.;")).isalpha())
     return Fact("number", shown, Value(frozenset([*number, *shares]), unit), is_certain, around)
+
+
+def _look_up(match: re.Match[str] | None, units: Mapping[str, str]) -> str | None:
+    return units.get(match[1].lower()) if match else None
 
 
 def _find_negated(negations: Iterable[re.Match[str]]) -> Iterator[str]:
@@ -177,6 +185,9 @@ def _find_addresses(text: str) -> Found:
 
 
 def _find_names(text: str) -> Found:
+    # Without any of these signs, no token is a name.
+    if not ("_" in text or _DIGIT.search(text) or _EXTENSION.search(text)):
+        return
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".-_")
         # The first test is far cheaper than the search.

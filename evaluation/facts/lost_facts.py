@@ -65,7 +65,10 @@ def _compare_facts(observed: Facts, expected: Facts) -> Iterator[Fact]:
 
 
 def _group_by_kind(facts: Facts) -> dict[Kind, list[Fact]]:
-    return {kind: [fact for fact in facts.facts if fact.kind == kind] for kind in KINDS}
+    groups: dict[Kind, list[Fact]] = defaultdict(list)
+    for fact in facts.facts:
+        groups[fact.kind].append(fact)
+    return groups
 
 
 def _find_misplaced(observed: Sequence[Fact], expected: Sequence[Fact]) -> Iterator[Fact]:

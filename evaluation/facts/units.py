@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -86,11 +85,6 @@ _FIELD_UNITS: Final = {
     **dict.fromkeys(_MONEY_FIELDS, _MONEY),
     "pct": "%",
 }
-
-
-def match_any(names: Iterable[str]) -> str:
-    """Return the pattern of any of the names, the longest first."""
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
 def agree_units(first: str | None, second: str | None) -> bool:

@@ -52,16 +52,14 @@ def _check_score(metric: str, bound: JsonObject, score: Score, missing: Sequence
     if isinstance(score, dict):
         return unanswered_bound(metric, bound, score["reason"])
     outcome = compare_with_bound("response", metric, float(score), bound, "critical")
-    return {
-        **outcome,
-        "reason": _explain_failure(outcome, *describe_comparison(float(score), bound), missing),
-    }
+    if outcome["passed"]:
+        return outcome
+    reason = _explain_failure(outcome, *describe_comparison(float(score), bound), missing)
+    return {**outcome, "reason": reason}
 
 
 def _explain_failure(outcome: MetricOutcome, observed: str, required: str, missing: Sequence[str]) -> str:
     metric = outcome["metric"]
-    if outcome["passed"]:
-        return outcome["reason"]
     if metric in LENGTHS:
         visible = "visible " if metric == _CHARACTERS and required.startswith("at least") else ""
         return f"The output has {observed} {visible}{metric}; it must have {required}"

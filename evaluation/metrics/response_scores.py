@@ -34,7 +34,7 @@ def normalized_exact_match(output: str, reference: str) -> bool:
 
 
 def _strip_marks(words: Iterable[str]) -> list[str]:
-    return [bare for word in words if (bare := _MARKS.sub("", word))]
+    return [bare for word in words if (bare := word if word.isalnum() else _MARKS.sub("", word))]
 
 
 def levenshtein_similarity(output: str, reference: str) -> float | None:
@@ -140,7 +140,8 @@ class Overlap(NamedTuple):
 
 def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the shared words, each as often as both texts have it (clipped); words are not stemmed."""
-    shared = (Counter(output) & Counter(reference)).total()
+    expected = Counter(reference)
+    shared = sum([min(count, expected[word]) for word, count in Counter(output).items()])
     precision = shared / len(output) if output else None
     return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
 

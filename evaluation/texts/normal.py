@@ -53,7 +53,7 @@ def normalize_for_search(text: str, *, ignore_case: bool, unify: bool) -> str:
 
 def normalize_text(text: str, *, ignore_case: bool = True) -> str:
     """Return a text in NFKC, without invisible characters, white space collapsed, optionally case-folded."""
-    return " ".join((fold_case(text) if ignore_case else _normalize_unicode(text)).split())
+    return " ".join((fold_case(text) if ignore_case else normalize_lines(text)).split())
 
 
 def count_visible(text: str) -> int:
@@ -142,7 +142,7 @@ words may have combining marks, which take a slower search."""
 def split_words(text: str) -> list[str]:
     """Split a text into its words, in order, case-folded and in normal form (NFKC)."""
     folded = fold_case(text)
-    if not _BEYOND_ALPHABETS.search(folded):
+    if folded.isascii() or not _BEYOND_ALPHABETS.search(folded):
         return _ALPHABETIC_WORD.findall(folded)
     words: list[str] = _WORD.findall(folded)
     return words

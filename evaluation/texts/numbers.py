@@ -101,7 +101,9 @@ def write_fractions(text: str) -> str:
 
 def write_minus(text: str) -> str:
     """Write the word before a negative number as a sign: minus 5 is -5, but 7 minus 5 stays."""
-    return _MINUS.sub("-", text)
+    lower = text.lower()
+    # This test is far cheaper than the search; it leaves out the letters that have several small forms.
+    return _MINUS.sub("-", text) if "nu" in lower or "negat" in lower else text
 
 
 def _write_exponent(match: re.Match[str]) -> str:

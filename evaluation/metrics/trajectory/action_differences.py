@@ -59,7 +59,7 @@ def _list_named(step: ExpectedStep, named: Mapping[str | None, list[int]]) -> It
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
     """Return whether an observed action fits one of the patterns of a step."""
     named = [pattern for pattern in step.patterns if pattern.name == action["name"]]
-    return any([_has_no_difference(pattern, action, rules) for pattern in named])
+    return any(_has_no_difference(pattern, action, rules) for pattern in named)
 
 
 def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:

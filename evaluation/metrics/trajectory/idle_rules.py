@@ -45,7 +45,7 @@ def find_idle_rule(
 def _find_empty_selection(
     expected: Iterable[ExpectedStep], compared: Iterable[ExpectedStep]
 ) -> Iterator[str]:
-    if not all([step.optional for step in compared]):
+    if not all(step.optional for step in compared):
         return
     if required := [step.name for step in expected if not step.optional]:
         yield (
