@@ -9,8 +9,10 @@ from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus
+from evaluation.results.notebook_card import CardTable, render_card
 
 SCHEMA_VERSION: Final = 1
+_WORDS: Final = {True: "passed", False: "failed", None: "undecided"}
 MetricGroup: TypeAlias = dict[str, Any]
 """The values of the metrics that were scored, by name, and the fields that ``build_group`` adds."""
 
@@ -73,6 +75,16 @@ class EvaluationReport(ReportModel):
         if name not in type(self).model_fields:
             raise KeyError(name)
         return self.model_dump(mode="json", include={name})[name]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the status, the checks and the alerts."""
+        checks = [
+            (each["check"], _WORDS[each["passed"]], each["wanted"], each["seen"]) for each in self.checks
+        ]
+        alerts = [(each["severity"], each["metric"], each["reason"]) for each in self.alerts]
+        facts = {"summary": self.summary, "errors": "; ".join(self.errors), "next": self.recommended_action}
+        tables = (("check", "result", "wanted", "seen"), checks), (("severity", "metric", "reason"), alerts)
+        return render_card(self.status, facts, *(CardTable(*table) for table in tables))
 
 
 class EvaluationReportDict(TypedDict):

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "delete": "Delete a run.",
     "prune": "Delete runs that have ended.",
     "serve": "Show the runs in a browser, and answer their questions there.",
+    "mcp": "Offer runs and evaluations to a client of the Model Context Protocol.",
     "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
     "compare": "Compare models or retry policies on the same cases.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",

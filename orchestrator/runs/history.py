@@ -16,6 +16,7 @@ from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 from orchestrator.runs.reader import (
     ENDED,
     STATUSES,
+    RunList,
     RunSummary,
     StoredRun,
     StoredStatus,
@@ -89,7 +90,7 @@ class History:
             and text in run.task.casefold()
             and (since is None or run.updated >= since)
         )
-        return list(islice(matches, limit))
+        return RunList(islice(matches, limit))
 
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.

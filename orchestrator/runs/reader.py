@@ -21,6 +21,7 @@ from orchestrator.runs.resume import (
     read_values,
     state_from_values,
 )
+from orchestrator.runs.run_card import render_run, render_runs
 from orchestrator.runs.run_saver import checkpoint_config
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
@@ -73,6 +74,10 @@ class RunSummary:
     question: Question | None
     usage: Usage | None
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the run in one line."""
+        return render_runs([self])
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
@@ -86,6 +91,17 @@ class StoredRun:
 
     summary: RunSummary
     state: OrchestratorState
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the result and every attempt."""
+        return render_run(self.state, self.summary.status, self.summary.thread_id)
+
+
+class RunList(list[RunSummary]):
+    """Summaries of runs, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        return render_runs(self)
 
 
 def build_summary(

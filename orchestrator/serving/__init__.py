@@ -1,6 +1,7 @@
-"""Serves the runs of a store: pages for people, and HTTP for programs.
+"""Serves the runs of a store: pages for people, HTTP and the Model Context Protocol for programs.
 
-The public names are ``build_app``, ``ServerOptions``, ``RunBuilder`` and ``OneOrchestrator``.
+The public names are ``build_app``, ``build_mcp_server``, ``ServerOptions``, ``RunBuilder`` and
+``OneOrchestrator``.
 """
 
 import lazy_loader

@@ -57,7 +57,7 @@ class RunSessions:
         if (running := self._running.get(thread_id)) is not None:
             await running.acancel(thread_id, reason)
             return
-        async with _open_in_thread(lambda: self.builder.open_stored(thread_id)) as orchestrator:
+        async with open_in_thread(lambda: self.builder.open_stored(thread_id)) as orchestrator:
             await orchestrator.acancel(thread_id, reason)
         await self.feed.refresh(thread_id)
 
@@ -85,7 +85,7 @@ class RunSessions:
         self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream, began: asyncio.Event
     ) -> None:
         async with (
-            _open_in_thread(open_orchestrator) as orchestrator,
+            open_in_thread(open_orchestrator) as orchestrator,
             aclosing(open_stream(orchestrator)) as events,
         ):
             first = await anext(events)
@@ -107,7 +107,7 @@ class RunSessions:
 
 
 @asynccontextmanager
-async def _open_in_thread(open_orchestrator: Callable[[], Opened]) -> AsyncIterator[LangGraphOrchestrator]:
+async def open_in_thread(open_orchestrator: Callable[[], Opened]) -> AsyncIterator[LangGraphOrchestrator]:
     """Builds an orchestrator without blocking the server: it may load a model."""
     opened = await asyncio.to_thread(open_orchestrator)
     orchestrator = await asyncio.to_thread(opened.__enter__)
