@@ -14,6 +14,7 @@ from mcp import McpError, types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl
+from pydantic_core import to_jsonable_python
 
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.persistence import History, RunSummary, Store
@@ -92,7 +93,7 @@ def _offer_resources(server: Server[Any, Any], history: History) -> None:
             found = await asyncio.to_thread(_read_resource, history, str(uri))
         except OrchestratorError as error:
             raise McpError(types.ErrorData(code=_NOT_FOUND, message=format_one_line(error))) from None
-        return [ReadResourceContents(json.dumps(plain_json(found)), _JSON)]
+        return [ReadResourceContents(json.dumps(plain_json(to_jsonable_python(found))), _JSON)]
 
 
 def _describe_run(run: RunSummary) -> types.Resource:

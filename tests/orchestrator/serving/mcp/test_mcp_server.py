@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -275,6 +275,7 @@ async def test_the_stored_runs_are_resources(store, build):
         run = json.loads((await client.read_resource(listed.uri)).contents[0].text)
 
     assert [template.uriTemplate for template in templates] == ["run:{thread_id}"]
+    assert datetime.fromisoformat(run["started"]).tzinfo == UTC
     assert [line["thread_id"] for line in lines] == [listed.name] == [name]
     assert (run["status"], run["state"]["output"]) == ("success", "Hello")
 
