@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import psycopg
@@ -15,13 +15,14 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError
+from orchestrator.persistence.index_tables import POSTGRES_INDEX
 from orchestrator.persistence.postgres_locks import SessionLocks, poll
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.run_saver import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
+from orchestrator.runs.run_saver import RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
 _CONNECT_S: Final = 10
@@ -33,6 +34,8 @@ _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """The number of the advisory lock that a process holds while it creates the tables."""
 
+_HAS_INDEX: Final = "SELECT to_regclass('orchestrator_runs') IS NOT NULL AS done"
+
 
 class StorePool(ConnectionPool[Connection[DictRow]]):
     """A connection pool that raises StoreLostError in place of the errors of the database."""
@@ -40,7 +43,7 @@ class StorePool(ConnectionPool[Connection[DictRow]]):
     def __init__(self, url: str, connect_s: int, locks: SessionLocks, store_name: str) -> None:
         """Takes the URL, the timeout in seconds, the locks, and the name of the store for messages."""
         self._locks = locks
-        self._store_name = store_name
+        self.store_name = store_name
         super().__init__(
             url,
             connection_class=Connection[DictRow],
@@ -61,7 +64,7 @@ class StorePool(ConnectionPool[Connection[DictRow]]):
     def connection(self, timeout: float | None = None) -> Iterator[Connection[DictRow]]:
         """Lends a connection for the block."""
         with (
-            convert_store_errors(self._store_name, psycopg.Error, PoolTimeout, PoolClosed),
+            convert_store_errors(self.store_name, psycopg.Error, PoolTimeout, PoolClosed),
             super().connection(timeout) as connection,
         ):
             yield connection
@@ -82,6 +85,8 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
     PostgresSaver writes texts into the JSON of every checkpoint. There they could not be encrypted or hold
     NUL, and would be stored again with each checkpoint. Here they are stored like all other values.
     """
+
+    CONTAINS = "strpos"
 
     def __init__(self, pool: StorePool, locks: SessionLocks, serde: SerializerProtocol) -> None:
         """Takes an open pool and the locks of the same database."""
@@ -107,11 +112,24 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         separated = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
         return super().put(config, separated, metadata, {**new_versions, **versions})
 
-    def list_latest(self) -> list[tuple[str, str]]:
-        """Lists every thread with the id of its latest checkpoint, the newest first."""
+    def create_index(self) -> None:
+        """Creates the index of the runs if the store has none."""
         with self._pool.connection() as connection:
-            rows = connection.execute(LATEST_CHECKPOINTS_SQL).fetchall()
-        return [(row["thread_id"], row["checkpoint_id"]) for row in rows]
+            if not _is_true(connection, _HAS_INDEX):
+                with _setup_lock(connection, self._pool.store_name), connection.transaction():
+                    if not _is_true(connection, _HAS_INDEX):
+                        connection.execute(POSTGRES_INDEX, prepare=False)
+
+    def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Returns the rows of a query."""
+        with self._pool.connection() as connection, connection.cursor(row_factory=tuple_row) as cursor:
+            return cursor.execute(statement.replace("?", "%s").encode(), values).fetchall()
+
+    def change(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Executes a statement with the values of each row, in one transaction."""
+        if rows:
+            with self._pool.connection() as connection, connection.transaction():
+                connection.cursor().executemany(statement.replace("?", "%s").encode(), rows)
 
 
 @contextmanager
@@ -167,6 +185,7 @@ def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) 
         if make:
             with _setup_lock(connection, name):
                 saver.setup()
+            saver.create_index()
         elif not _is_true(connection, "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"):
             raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError
+from orchestrator.persistence.index_tables import SQLITE_INDEX
 from orchestrator.persistence.sqlite_locks import FileLocks
-from orchestrator.runs.run_saver import LATEST_CHECKPOINTS_SQL, RunSaver, convert_store_errors
+from orchestrator.runs.run_saver import RunSaver, convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
 _TABLES: Final = frozenset({"checkpoints", "writes"})
@@ -25,6 +26,8 @@ _BUSY_S: Final = 60.0
 
 class SqliteRunSaver(RunSaver, SqliteSaver):
     """LangGraph's saver with strict reading, short versions, and a rollback of writes that fail."""
+
+    CONTAINS = "instr"
 
     def __init__(self, connection: sqlite3.Connection, file: Path, serde: SerializerProtocol) -> None:
         """Takes a connection that works from any thread."""
@@ -55,10 +58,22 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
                     self.conn.rollback()
                 raise
 
-    def list_latest(self) -> list[tuple[str, str]]:
-        """Lists every thread with the id of its latest checkpoint, the newest first."""
+    def create_index(self) -> None:
+        """Creates the index of the runs if the store has none."""
         with self.cursor(transaction=False) as cursor:
-            return [*cursor.execute(LATEST_CHECKPOINTS_SQL)]
+            if not [*cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'orchestrator_runs'")]:
+                cursor.executescript(f"BEGIN IMMEDIATE; {SQLITE_INDEX} COMMIT;")
+
+    def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Returns the rows of a query."""
+        with self.cursor(transaction=False) as cursor:
+            return [*cursor.execute(statement, values)]
+
+    def change(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Executes a statement with the values of each row, in one transaction."""
+        if rows:
+            with self.cursor() as cursor:
+                cursor.executemany(statement, rows)
 
 
 @contextmanager
@@ -90,7 +105,8 @@ def open_sqlite(
             saver = SqliteRunSaver(connection, file, serde)
             connection.execute("PRAGMA synchronous=FULL")
             if make:
-                _create_tables(saver)
+                _repeat_if_busy(saver.setup)
+                saver.create_index()
             saver.is_setup = True  # without it, reading a store would create tables and change its mode
         try:
             yield saver
@@ -100,11 +116,11 @@ def open_sqlite(
                 connection.close()
 
 
-def _create_tables(saver: SqliteRunSaver) -> None:
+def _repeat_if_busy(action: Callable[[], None]) -> None:
     deadline = time.monotonic() + _BUSY_S
     while True:
         try:
-            return saver.setup()
+            return action()
         except sqlite3.OperationalError as error:
             # Changing to WAL mode does not wait for other processes that do the same: it fails at once.
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from langgraph.checkpoint.base import CheckpointTuple
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.reader import (
-    ENDED,
-    STATUSES,
-    RunList,
-    RunSummary,
-    StoredRun,
-    StoredStatus,
-    is_run,
-    read_run,
-    read_summary,
-    unreadable_summary,
-)
+from orchestrator.runs.reader import ENDED, RunList, RunSummary, StoredRun, StoredStatus, is_run, read_run
+from orchestrator.runs.run_index import RunIndex
 from orchestrator.runs.run_saver import (
     COMMAND,
     RunSaver,
@@ -32,22 +20,18 @@ from orchestrator.runs.run_saver import (
     describe_unknown_thread,
     lock_for_delete,
 )
+from orchestrator.runs.run_selection import Order, RunSelection, SortKey
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Basis
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
-_Count: TypeAlias = Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")]
 
+class _Retention(SettingsModel):
+    """The arguments of ``prune``."""
 
-class _Selection(SettingsModel):
-    """The arguments that select runs of a list."""
-
-    status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
-    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
-    task: Annotated[str | None, Field(description="a part of the task's text, or None")] = None
-    limit: _Count = None
-    keep_last: _Count = None
+    keep_last: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
     older_than: Annotated[
         timedelta | None, Field(ge=timedelta(0), description="a timedelta of at least 0, or None")
     ] = None
@@ -60,6 +44,7 @@ class History:
         """Takes the saver of the store, and the name of the store for messages."""
         self._saver = saver
         self._name = name
+        self._index = RunIndex(saver)
 
     def runs(
         self,
@@ -67,30 +52,50 @@ class History:
         status: StoredStatus | None = None,
         since: datetime | None = None,
         task: str | None = None,
+        model: str | None = None,
+        basis: Basis | None = None,
         limit: int | None = None,
-    ) -> list[RunSummary]:
+        cursor: str | None = None,
+        sort: SortKey = "updated",
+        order: Order = "desc",
+    ) -> RunList:
         """Lists runs, the latest stored first.
+
+        The list reads an index of the store, and only those runs anew that were written to since they were
+        indexed. In an encrypted store, ``task`` and ``model`` decrypt the summaries of all runs.
 
         Args:
             status: Only runs with this status.
             since: Only runs stored at this time or later; with a time zone.
             task: Only runs whose task contains this text. Case is ignored.
+            model: Only runs that called a model whose name contains this text. Case is ignored.
+            basis: Only successes that rest on this: "checked", "judged", "approved" or "unverified".
             limit: Maximum number of runs.
+            cursor: ``next`` of the page before. Runs that come, go or are stored again meanwhile move no
+                other run to another page.
+            sort: "updated", by the latest checkpoint, or "started".
+            order: "desc" for the latest first, or "asc".
+
+        Returns:
+            A list with the attribute ``next``: the cursor of the page after it, None on the last.
 
         Raises:
             ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
-        _Selection(status=status, since=since, task=task, limit=limit)
-        text = "" if task is None else task.casefold()
-        matches = (
-            run
-            for _, run in self._list_runs()
-            if status in (None, run.status)
-            and text in run.task.casefold()
-            and (since is None or run.updated >= since)
+        return self._index.list_page(
+            RunSelection(
+                status=status,
+                since=since,
+                task=task,
+                model=model,
+                basis=basis,
+                limit=limit,
+                cursor=cursor,
+                sort=sort,
+                order=order,
+            )
         )
-        return RunList(islice(matches, limit))
 
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
@@ -100,7 +105,8 @@ class History:
             StoreError: The store cannot be read.
         """
         check_thread_id(thread_id)
-        return self._read_summary(thread_id)
+        run = self._index.read_run(thread_id, "")
+        return None if run is None else self._index.mark_interrupted(run.summary)
 
     def show(self, thread_id: str) -> StoredRun:
         """Returns a run with its whole state.
@@ -113,7 +119,7 @@ class History:
             if problem := schema_problem(thread_id, checkpoint.metadata):
                 raise StoreError(problem)
             summary, state = read_run(self._saver, thread_id, checkpoint)
-            summary = self._mark_interrupted(summary)
+            summary = self._index.mark_interrupted(summary)
         question = summary.question or state["question"]
         return StoredRun(summary, {**state, "task": summary.task, "question": question})
 
@@ -162,13 +168,13 @@ class History:
         """
         if keep_last is None and older_than is None:
             raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
-        _Selection(keep_last=keep_last, older_than=older_than)
+        _Retention(keep_last=keep_last, older_than=older_than)
         now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
-        ended = [(checkpoint_id, run) for checkpoint_id, run in self._list_runs() if run.status in ENDED]
+        ended = [run for run in self._index.list_runs(RunSelection()) if run.summary.status in ENDED]
         old = [
-            (run.thread_id, checkpoint_id)
-            for checkpoint_id, run in ended[keep_last or 0 :]
-            if now - run.updated > age
+            (run.summary.thread_id, run.checkpoint_id)
+            for run in ended[keep_last or 0 :]
+            if now - run.summary.updated > age
         ]
         return [
             thread_id for thread_id, latest in old if dry_run or self._delete_unchanged(thread_id, latest)
@@ -182,30 +188,6 @@ class History:
                 return False
             self._saver.delete_thread(thread_id)
             return True
-
-    def _list_runs(self) -> Iterator[tuple[str, RunSummary]]:
-        """Yields the runs with the ids of their latest checkpoints."""
-        for thread_id, checkpoint_id in self._saver.list_latest():
-            summary = self._read_summary(thread_id, checkpoint_id)
-            if summary is not None:
-                yield checkpoint_id, summary
-
-    def _read_summary(self, thread_id: str, checkpoint_id: str | None = None) -> RunSummary | None:
-        """Reads a summary, or None if the thread is not a run or was deleted meanwhile."""
-        try:
-            with convert_read_errors(thread_id):
-                checkpoint = self._saver.get_tuple(checkpoint_config(thread_id, checkpoint_id=checkpoint_id))
-                summary = None if checkpoint is None else read_summary(self._saver, thread_id, checkpoint)
-                return None if summary is None else self._mark_interrupted(summary)
-        except BrokenRunError:
-            return unreadable_summary(thread_id, None)
-
-    def _mark_interrupted(self, run: RunSummary) -> RunSummary:
-        """Returns the summary as "interrupted" if the run is unfinished and no process runs it."""
-        is_open = run.status in ("planning", "executing")
-        if not is_open or self._saver.locks.is_locked(run.thread_id):
-            return run
-        return replace(run, status="interrupted")
 
     def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
         check_thread_id(thread_id)

@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, Check
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
+from pydantic import AwareDatetime
 
 from orchestrator.runs.resume import (
     PLANNER,
@@ -34,7 +35,7 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
 )
-from orchestrator.state.records import Question
+from orchestrator.state.records import Basis, Question
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import SCHEMA, STARTED, parse_time, schema_problem, validate_state
 from orchestrator.state.usage import Usage
@@ -62,6 +63,8 @@ class RunSummary:
         updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
         question: The question for a person.
         usage: The usage of the run; None before there is a plan.
+        models: The names of the models that the executor called, each once.
+        basis: By what the success is known; None if the run did not succeed.
     """
 
     thread_id: str
@@ -69,10 +72,12 @@ class RunSummary:
     task: str
     steps_done: int
     steps_planned: int
-    started: datetime | None
-    updated: datetime
+    started: AwareDatetime | None
+    updated: AwareDatetime
     question: Question | None
     usage: Usage | None
+    models: tuple[str, ...] = ()
+    basis: Basis | None = None
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the run in one line."""
@@ -98,7 +103,13 @@ class StoredRun:
 
 
 class RunList(list[RunSummary]):
-    """Summaries of runs, which a notebook shows as a table."""
+    """A page of summaries, which a notebook shows as a table.
+
+    Attributes:
+        next: The ``cursor`` of the page after this one; None on the last.
+    """
+
+    next: str | None = None
 
     def _repr_html_(self) -> str:
         return render_runs(self)
@@ -119,7 +130,15 @@ def build_summary(
         updated=_update_time(checkpoint),
         question=question if status not in ENDED else None,
         usage=None if status == "planning" else state["usage"],
+        models=list_models(state),
+        basis=state["basis"] if status == "success" else None,
     )
+
+
+def list_models(state: OrchestratorState) -> tuple[str, ...]:
+    """Returns the names of the models that the executor called, each once."""
+    records = [*state["results"], *state["synthesis"]]
+    return tuple(dict.fromkeys(record["model"] for record in records if record["model"]))
 
 
 def unreadable_summary(thread_id: str, checkpoint: CheckpointTuple | None) -> RunSummary:

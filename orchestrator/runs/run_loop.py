@@ -21,6 +21,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import find_open_question
+from orchestrator.runs.run_index import index_run
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runtime.events import (
     Event,
@@ -127,6 +128,7 @@ class Runner:
                     async for event in events:
                         await notify_hooks(with_log(self.hooks), event)
                         yield event
+            await asyncio.to_thread(index_run, self.saver, run.thread_id)
         finally:
             self._running.pop(run.thread_id, None)
 

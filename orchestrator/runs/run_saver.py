@@ -7,10 +7,10 @@ import hashlib
 import random
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
@@ -21,10 +21,6 @@ from orchestrator.state.records import Question
 
 COMMAND: Final = "orchestrator_command"
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-LATEST_CHECKPOINTS_SQL: Final = """
-    SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
-    GROUP BY thread_id ORDER BY 2 DESC
-"""
 
 
 def next_version(current: str | int | None) -> str:
@@ -43,19 +39,29 @@ def next_version(current: str | int | None) -> str:
 class RunSaver(BaseCheckpointSaver[str], ABC):
     """Base class of the stores' savers, before a saver of LangGraph, whose ``put`` it calls.
 
-    The savers list their threads, lock them, and label checkpoints.
+    The savers index their threads, lock them, and label checkpoints.
 
     Attributes:
+        CONTAINS: The SQL function that finds a text in another.
         locks: The locks on the threads.
         command: The command that a command line stores with each checkpoint.
     """
 
+    CONTAINS: ClassVar[str]
     locks: ThreadLocks
     command: Mapping[str, object] | None = None
 
     @abstractmethod
-    def list_latest(self) -> list[tuple[str, str]]:
-        """Lists every thread with the id of its latest checkpoint, the newest first."""
+    def create_index(self) -> None:
+        """Creates the index of the runs if the store has none."""
+
+    @abstractmethod
+    def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Returns the rows of a query, in which ``?`` stands for each value."""
+
+    @abstractmethod
+    def change(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Executes a statement with the values of each row, in one transaction."""
 
     def put(
         self,

@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from orchestrator.runs.reader import STATUSES
+from orchestrator.runs.run_selection import SortKey
 from orchestrator.serving.page_templates import build_address, render
 from orchestrator.serving.server_context import Context
-from orchestrator.serving.views.run_listing import RunQuery, SortKey, list_page
+from orchestrator.serving.views.run_listing import RunQuery, list_page
 from orchestrator.serving.views.run_view import build_run_view
 from orchestrator.state.records import Basis
 
@@ -32,7 +33,7 @@ def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Que
         "query": query,
         "listed": listed,
         "here": build_address("/runs", chosen),
-        "first_address": build_address("/runs", {**chosen, "cursor": 0}),
+        "first_address": build_address("/runs", {**chosen, "cursor": ""}),
         "next_address": build_address("/runs", {**chosen, "cursor": listed.next}),
         "json_address": build_address("/api/runs", chosen),
         "statuses": STATUSES,

@@ -18,8 +18,14 @@ from orchestrator.cli.view.person import describe_next
 from orchestrator.cli.view.stored_runs import draw_run, draw_runs
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.reader import StoredStatus
+from orchestrator.state.records import Basis
 
 Status = Annotated[StoredStatus | None, typer.Option(help="List only runs with this status.")]
+Part = Annotated[str | None, typer.Option(help="List only runs whose task contains TEXT.", metavar="TEXT")]
+Model = Annotated[
+    str | None, typer.Option(help="List only runs that called a model with TEXT in its name.", metavar="TEXT")
+]
+Rests = Annotated[Basis | None, typer.Option(help="List only successes that rest on this.")]
 Limit = Annotated[int, typer.Option(help="Maximum number of runs to list.", metavar="N", min=1)]
 WholeName = Annotated[
     str, typer.Argument(help="Whole name of the run.", metavar="THREAD", show_default=False)
@@ -42,13 +48,16 @@ Atif = Annotated[
 def runs(
     *,
     status: Status = None,
+    basis: Rests = None,
+    task: Part = None,
+    model: Model = None,
     limit: Limit = 50,
     db: shared.Database = None,
     json: shared.Json = False,
 ) -> None:
     """List the stored runs, newest first."""
     with report_bad_input(), open_store(db) as store:
-        found = store.history.runs(status=status, limit=limit)
+        found = store.history.runs(status=status, basis=basis, task=task, model=model, limit=limit)
     if json:
         print_json(found)
         return

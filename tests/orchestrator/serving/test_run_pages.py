@@ -30,9 +30,8 @@ async def run_three(build):
         ("?basis=unverified", ["good"]),
         ("?text=LOUD", ["bad"]),
         ("?text=nothing", []),
-        ("?sort=task&order=asc", ["good", "asking", "bad"]),
+        ("?sort=started&order=asc", ["good", "bad", "asking"]),
         ("?limit=2", ["asking", "bad"]),
-        ("?limit=2&cursor=2", ["good"]),
         ("?status=&text=&basis=&model=", ["asking", "bad", "good"]),
     ],
 )
@@ -44,6 +43,19 @@ async def test_runs_are_filtered_sorted_and_paged(build, serve, query, listed):
 
     assert [run["thread_id"] for run in found] == listed
     assert [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page.text] == sorted(listed)
+
+
+async def test_a_page_names_the_page_after_it(build, serve):
+    client = await serve(await run_three(build))
+
+    first = (await client.get("/api/runs?limit=2")).json()
+    rest = (await client.get("/api/runs", params={"limit": 2, "cursor": first["next"]})).json()
+    page = await client.get("/runs", params={"limit": 2, "cursor": first["next"]})
+    refused = await client.get("/api/runs?cursor=2")
+
+    assert ([run["thread_id"] for run in rest["runs"]], rest["next"]) == (["good"], None)
+    assert "First page" in page.text
+    assert (refused.status_code, "cursor is '2'; give the `next`" in refused.text) == (422, True)
 
 
 async def test_a_run_is_shown_with_its_plan_attempts_calls_and_basis(build, serve):

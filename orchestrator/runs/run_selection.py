@@ -1,0 +1,121 @@
+"""Selects runs of a list: filters, order and pages; pure functions of their summaries."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AwareDatetime, Field
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.runs.reader import STATUSES, RunSummary, StoredStatus
+from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Basis
+from orchestrator.state.stored_form import parse_time
+
+SortKey: TypeAlias = Literal["updated", "started"]
+Order: TypeAlias = Literal["desc", "asc"]
+Place: TypeAlias = tuple[str, str]
+"""The place of a run in an ordered list: the value that it is sorted by, and its latest checkpoint."""
+_Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRun:
+    """A run in a list, with the latest checkpoint, which its summary was read from."""
+
+    checkpoint_id: str
+    summary: RunSummary
+
+
+class RunSelection(SettingsModel):
+    """Which runs are listed, and in which order; see ``History.runs``."""
+
+    status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
+    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
+    task: _Text = None
+    model: _Text = None
+    basis: Basis | None = None
+    limit: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
+    cursor: Annotated[str | None, Field(description="`next` of the page before, or None")] = None
+    sort: SortKey = "updated"
+    order: Order = "desc"
+
+    def matches(self, run: RunSummary) -> bool:
+        """Checks whether a run is selected."""
+        return (
+            self.status in (None, run.status)
+            and (self.since is None or run.updated >= self.since)
+            and (self.task or "").casefold() in run.task.casefold()
+            and (self.model or "").casefold() in "\n".join(run.models).casefold()
+            and self.basis in (None, run.basis)
+        )
+
+    def build_conditions(self, contains: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yields conditions in SQL, with their values, that the row of every selected run meets.
+
+        Args:
+            contains: The SQL function that finds a text in another.
+        """
+        if self.status in ("planning", "executing", "interrupted"):
+            yield "status IN (?, ?)", ("planning", "executing")  # locks tell them apart
+        else:
+            yield ("status <> ?", ("",)) if self.status is None else ("status = ?", (self.status,))
+        if self.since is not None and (since := parse_time(self.since)) is not None:
+            yield "updated >= ?", (since.isoformat(timespec="microseconds"),)
+        # The texts of an encrypted store are NULL; its rows are decrypted, and then compared.
+        for column, text in (("task", self.task), ("models", self.model)):
+            if text:
+                yield f"({column} IS NULL OR {contains}({column}, ?) > 0)", (fold_text(text),)
+        if self.basis is not None:
+            yield "basis = ?", (self.basis,)
+
+    def find_place(self, run: IndexedRun) -> Place:
+        """Returns the place of a run in the list."""
+        return (run.checkpoint_id if self.sort == "updated" else format_start(run.summary)), run.checkpoint_id
+
+    def is_beyond(self, place: Place, cursor: Place | None) -> bool:
+        """Checks whether a place comes after the cursor."""
+        return cursor is None or (place < cursor if self.order == "desc" else place > cursor)
+
+    def write_cursor(self, run: IndexedRun) -> str:
+        """Returns the cursor of the runs after this one."""
+        text = json.dumps([self.sort, self.order, *self.find_place(run)])
+        return base64.urlsafe_b64encode(text.encode()).decode()
+
+    def read_cursor(self) -> Place | None:
+        """Returns the place that the cursor names.
+
+        Raises:
+            ConfigurationError: It is no cursor of a list in this order.
+        """
+        if self.cursor is None:
+            return None
+        try:
+            sort, order, value, checkpoint_id = json.loads(base64.urlsafe_b64decode(self.cursor))
+        except (ValueError, TypeError):
+            sort = order = value = checkpoint_id = None
+        if (
+            (sort, order) != (self.sort, self.order)
+            or not isinstance(value, str)
+            or not isinstance(checkpoint_id, str)
+        ):
+            raise ConfigurationError(
+                f"cursor is {format_repr(self.cursor, 80)}; give the `next` of a page with the same sort and "
+                "order"
+            )
+        return value, checkpoint_id
+
+
+def format_start(run: RunSummary) -> str:
+    """Returns the start of a run as a text that sorts by time; empty if it is unknown."""
+    return "" if run.started is None else run.started.isoformat(timespec="microseconds")
+
+
+def fold_text(text: str) -> str:
+    """Returns a text as the index holds it: in one case, and without what a database refuses."""
+    return text.casefold().replace("\0", " ").encode(errors="replace").decode()

@@ -1,0 +1,291 @@
+"""The index of a store agrees with reading every run anew, whichever program wrote the runs."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from types import SimpleNamespace
+
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from agents.testing import ScriptedChatModel
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, StoreError
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.interruption import interrupt_run
+from tests.orchestrator.persistence.test_stored_versions import FOLDER
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
+
+KEY = "0123456789abcdef"
+THREADS = tuple("abcdef")
+
+
+@pytest.fixture(params=["sqlite", "postgres", "encrypted sqlite", "encrypted postgres"])
+def where(request, tmp_path):
+    """The place of a store, and its key."""
+    is_postgres = "postgres" in request.param
+    place = request.getfixturevalue("postgres_url") if is_postgres else tmp_path / "runs.sqlite"
+    return place, KEY if "encrypted" in request.param else None
+
+
+@pytest.fixture
+def opened(where):
+    with open_store(where[0], encryption_key=where[1]) as store:
+        yield store
+
+
+@contextmanager
+def plain_saver(where, opened):
+    """A saver that knows nothing of the index, like an earlier version of this program."""
+    if isinstance(where[0], str):
+        with PostgresSaver.from_conn_string(where[0]) as saver:
+            saver.serde = opened.saver.serde
+            yield SimpleNamespace(saver=saver)
+        return
+    with closing(sqlite3.connect(where[0], check_same_thread=False, timeout=60)) as connection:
+        yield SimpleNamespace(saver=SqliteSaver(connection, serde=opened.saver.serde))
+
+
+def succeed(store, thread):
+    build(store).run(f"bake {thread}", thread, replace=True)
+
+
+def fail(store, thread):
+    build(store, executor=FakeExecutor("out", ValueError("no"))).run(f"drop {thread}", thread, replace=True)
+
+
+def ask(store, thread):
+    plan = SIDE_BY_SIDE if thread < "c" else ["one", "two"]
+    asking(store, plan=plan).run(f"ask {thread}", thread, replace=True)
+
+
+def cut_off(store, thread):
+    interrupt_run(lambda executor: build(store, executor=executor), f"cut {thread}", f"{thread} cut", "two")
+
+
+def answer(store, thread):
+    asking(store).resume(thread, APPROVE)
+
+
+def fork(store, thread):
+    build(store).fork(thread, 1, f"{thread} forked")
+
+
+WRITES = (succeed, fail, ask, cut_off, answer, answer, fork)
+
+
+def change_store(chance, opened, plain):
+    """Does something to a thread, if the thread allows it."""
+    thread = chance.choice(THREADS)
+    if chance.random() < 0.15:
+        names = [run.thread_id for run in opened.history.runs()]
+        return opened.history.delete(chance.choice(names)) if names else None
+    try:
+        chance.choice(WRITES)(chance.choice((opened, opened, plain)), thread)
+    except (ConfigurationError, ResumeError, StoreError):
+        return None
+
+
+def read_all(history):
+    names = [*THREADS, *(f"{name} {word}" for name in THREADS for word in ("cut", "forked"))]
+    return [run for name in names if (run := history.find(name)) is not None]
+
+
+def list_pages(history, **selection):
+    cursor, runs = None, []
+    while True:
+        page = history.runs(limit=2, cursor=cursor, **selection)
+        runs += page
+        if (cursor := page.next) is None:
+            return runs
+
+
+def by_thread(runs):
+    return sorted(runs, key=lambda run: run.thread_id)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_index_agrees_with_reading_every_run(where, opened, seed):
+    chance = random.Random(seed)
+    with plain_saver(where, opened) as plain:
+        for _ in range(14):
+            change_store(chance, opened, plain)
+            if chance.random() < 0.6:
+                assert by_thread(opened.history.runs()) == by_thread(read_all(opened.history))
+
+    runs = opened.history.runs()
+    assert by_thread(runs) == by_thread(read_all(opened.history))
+    assert list_pages(opened.history) == runs
+    assert list_pages(opened.history, order="asc") == runs[::-1]
+    for sort in ("started", "updated"):
+        ordered = opened.history.runs(sort=sort)
+        assert [getattr(run, sort) for run in ordered] == sorted(
+            (getattr(run, sort) for run in runs), reverse=True
+        )
+    for status in ("success", "failed", "waiting", "interrupted", "executing"):
+        assert list_pages(opened.history, status=status) == [run for run in runs if run.status == status]
+    for task in ("BAKE", "k a", "drop"):
+        assert opened.history.runs(task=task) == [run for run in runs if task.lower() in run.task]
+    assert opened.history.runs(basis="judged") == [run for run in runs if run.basis == "judged"]
+
+
+def test_readers_and_runs_at_once_leave_no_row_out_of_date(opened):
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            opened.history.runs()
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for thread in THREADS:
+        ask(opened, thread)
+        answer(opened, thread)
+    done.set()
+    for reader in readers:
+        reader.join()
+
+    assert by_thread(opened.history.runs()) == by_thread(read_all(opened.history))
+
+
+def test_a_cursor_stays_at_its_place_while_runs_come_and_go(opened):
+    for thread in "abcde":
+        succeed(opened, thread)
+    first = opened.history.runs(limit=2)
+    succeed(opened, "new")
+    succeed(opened, "e")
+    opened.history.delete("d")
+    rest = opened.history.runs(cursor=first.next)
+
+    assert [run.thread_id for run in first] == ["e", "d"]
+    assert [run.thread_id for run in rest] == ["c", "b", "a"]
+
+
+def test_the_last_page_has_no_next(opened):
+    succeed(opened, "a")
+    succeed(opened, "b")
+
+    assert opened.history.runs(limit=2).next is None
+    assert opened.history.runs(limit=1).next is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            {"cursor": "nonsense"},
+            "^cursor is 'nonsense'; give the `next` of a page with the same sort",
+        ),
+        ({"cursor": "WzEsMl0="}, "cursor is 'WzEsMl0='"),
+        ({"cursor": 3}, "cursor is 3; give `next` of the page before, or None"),
+        ({"sort": "task"}, "sort is 'task'; give"),
+        ({"order": "up"}, "order is 'up'; give"),
+        ({"basis": "luck"}, "basis is 'luck'; give"),
+        ({"model": 3}, "model is 3; give a part of the text, or None"),
+    ],
+)
+def test_an_argument_of_a_list_that_is_none_is_refused(opened, arguments, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        opened.history.runs(**arguments)
+
+
+def test_the_cursor_of_another_order_is_refused(opened):
+    succeed(opened, "a")
+    succeed(opened, "b")
+    cursor = opened.history.runs(limit=1).next
+
+    with pytest.raises(ConfigurationError, match="give the `next` of a page with the same sort and order"):
+        opened.history.runs(cursor=cursor, sort="started")
+
+
+def test_a_text_that_no_database_holds_is_found(opened):
+    build(opened).run("nul \0 here ß", "thread")
+
+    assert [run.task for run in opened.history.runs(task="\0 HERE SS")] == ["nul \0 here ß"]
+
+
+def test_runs_are_filtered_by_their_models_and_bases(opened):
+    replies = ['{"plan": ["Greet"]}', "Hello", '{"success": true, "feedback": "good"}']
+    model = ScriptedChatModel(replies)
+    LangGraphOrchestrator.from_model(model, checkpointer=opened.saver).run("x", "scripted")
+    succeed(opened, "a")
+    run = opened.history.find("scripted")
+
+    assert opened.history.runs(model=run.models[0][2:].upper()) == [run]
+    assert opened.history.runs(basis=run.basis)[-1] == run
+    assert opened.history.runs(model="no such model") == opened.history.runs(basis="approved") == []
+
+
+@pytest.fixture(params=[True, False], ids=["make", "read"])
+def old(request, tmp_path):
+    """A store of a version that had no index."""
+    path = shutil.copy(FOLDER / "version_1.sqlite", tmp_path / "old.sqlite")
+    with open_store(path, make=request.param) as store:
+        yield store
+
+
+def test_a_store_without_an_index_gets_one(old):
+    listed = {run.thread_id: run for run in old.history.runs()}
+    again = {run.thread_id: run for run in old.history.runs(sort="started")}
+
+    assert listed == again == {name: old.history.find(name) for name in listed}
+    assert {name: run.status for name, run in listed.items()} == {
+        "finished": "success",
+        "waiting": "waiting",
+        "waiting side by side": "waiting",
+        "cut off": "interrupted",
+    }
+
+
+def test_a_postgres_store_without_an_index_gets_one(postgres_url):
+    with PostgresSaver.from_conn_string(postgres_url) as saver:
+        saver.setup()
+        succeed(SimpleNamespace(saver=saver), "a")
+        asking(SimpleNamespace(saver=saver)).run("x", "b")
+    with open_store(postgres_url, make=False) as store:
+        assert [(run.thread_id, run.status) for run in store.history.runs()] == [
+            ("b", "waiting"),
+            ("a", "success"),
+        ]
+
+
+def test_a_row_that_was_changed_by_hand_is_read_from_its_run(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with open_store(path) as store:
+        succeed(store, "a")
+        store.history.runs()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE orchestrator_runs SET summary = x'c1'")
+    with open_store(path) as store:
+        assert store.history.runs() == [store.history.find("a")]
+
+
+def test_an_encrypted_index_has_no_text_in_the_clear(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with open_store(path, encryption_key=KEY) as store:
+        build(store).run("a secret task", "thread")
+        assert [run.thread_id for run in store.history.runs(task="SECRET")] == ["thread"]
+    with closing(sqlite3.connect(path)) as connection:
+        [row] = connection.execute("SELECT status, task, models FROM orchestrator_runs")
+    assert row == ("success", None, None)
+    assert b"secret task" not in path.read_bytes()
+
+
+def test_a_postgres_role_that_may_only_read_lists_runs(postgres_url):
+    with open_store(postgres_url) as store:
+        with plain_saver((postgres_url, None), store) as plain:
+            succeed(plain, "a")
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("DROP ROLE IF EXISTS reader")
+            connection.execute("CREATE ROLE reader LOGIN")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    url = postgres_url.replace("postgres:@", "") + "&user=reader"
+    with open_store(url, make=False) as store:
+        assert [run.thread_id for run in store.history.runs()] == ["a"]
