@@ -12,7 +12,7 @@ _MONTHS: Final = {
     "jul": 7, "aug": 8, "sep": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
 }  # fmt: skip
 """The number of a month by the first three letters of its English or German name."""
-_MONTH: Final = (
+MONTH: Final = (
     "jan(?:uary|uar)?|jän(?:ner)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mrz|apr(?:il)?|may|mai|june?|juni|july?|juli"
     "|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
 )
@@ -30,21 +30,25 @@ _NUMERIC_DATE: Final = re.compile(
     r"(?<![\w.\-/])(?P<y1>\d{4})(?P<mark>[-/.])(?P<m1>\d{1,2})(?P=mark)(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\w.\-/])(?P<a>\d{1,2})(?P<sep>[-/.])(?P<b>\d{1,2})(?P=sep)(?P<y2>\d{4}|\d{2})(?![\d\-/])"
     r"|(?:(?<=\bam )|(?<=\bab )|(?<=\b(?:bis|vom|zum|den|dem) ))(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
+    r"|(?<![\w.,])(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?=[,:]| (?:und|bis|oder|sowie)\b)|(?<=\d\. (?:und|bis) )"
+    r"(?P<d8>\d{1,2})\.(?P<m8>\d{1,2})\.(?!\d)"
 )
 _NAMED_DATE: Final = re.compile(
-    rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{_MONTH})\b\.?"
+    rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{MONTH})\b\.?"
     r"(?:[, -]{1,2}(?P<y3>\d{4})\b)?"
     rf"|\b(?P<m4>{_ENGLISH_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)"
     r"(?:,? (?P<y4>\d{4})\b)?"
-    rf"|\b(?P<m5>{_MONTH})\b\.?,? (?P<y5>\d{{4}})\b",
+    rf"|\b(?P<m5>{MONTH})\b\.?,? (?P<y5>\d{{4}})\b",
     re.IGNORECASE,
 )
 _ISO_MONTH: Final = re.compile(r"(?<![\w.\-/])((?:19|20)\d\d)-([01]\d)(?![\d\-/])")
 _TIME: Final = re.compile(
-    r"(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?![\d:])"
+    r"(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?!:?\d)"
     r"(?: ?(?P<half1>[ap])\.?m\b\.?)?"
     r"|(?<![\w:.])(?P<h2>\d{1,2})(?:\.(?P<m2>\d{2}))? (?:uhr\b(?: (?P<m3>\d{2})\b)?|o'clock\b)"
-    r"|(?<![\w:.])(?P<h4>\d{1,2})(?:\.(?P<m4>\d{2}))? ?(?P<half4>[ap])\.?m\b\.?",
+    r"|(?<![\w:.,])(?P<h4>1[0-2]|0?\d)(?:\.(?P<m4>\d{2}))? ?(?P<half4>[ap])\.?m\b\.?"
+    # "32 am Tag" and "8 am 20." are German.
+    r"(?! (?:[a-zäöü]*tag|abend|morgen|ende|\d{1,2}\.))",
     re.IGNORECASE,
 )
 _WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})s?\b", re.IGNORECASE)
@@ -92,8 +96,9 @@ def _read_numeric(match: re.Match[str]) -> Iterator[Day]:
     if match["y1"]:
         yield Day(int(match["y1"]), int(match["m1"]), int(match["d1"]))
         return
-    if match["d6"]:
-        yield Day(None, int(match["m6"]), int(match["d6"]))
+    if not match["a"]:
+        day, month = [int(digits) for digits in match.group("d6", "m6", "d7", "m7", "d8", "m8") if digits]
+        yield Day(None, month, day)
         return
     first, second, year = int(match["a"]), int(match["b"]), int(match["y2"])
     year += 0 if len(match["y2"]) == _YEAR_DIGITS else _CENTURY

@@ -9,8 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import combinations, pairwise, product
 from typing import Final, TypeAlias
 
-from evaluation.facts.records import DAY_SECONDS, LARGEST, MOMENTS, Operand, Record
-from evaluation.facts.units import agree_units, is_measured, scale_unit
+from evaluation.facts.records import DAY_SECONDS, LARGEST, MOMENTS, YEAR_SECONDS, Operand, Record
+from evaluation.facts.units import agree_units, is_measured, is_money, scale_unit
 from evaluation.texts.normal import split_words
 
 _Pairs: TypeAlias = Iterator[tuple[Operand, Operand]]
@@ -43,11 +43,13 @@ def derive_values(
         stated: The values in the answer that have a source.
         marks: The words and values of the answer and of the task, by which they name records.
     """
+    records = [*records]
     lists: defaultdict[tuple[int, ...], list[Record]] = defaultdict(list)
     for record in records:
         lists[record.path[:-1]].append(record)
     leaves = {leaf for group in lists.values() for record in group for _, leaf in record.leaves}
     named_by = {leaf: own for leaf in leaves if (own := find_marks(leaf) & marks)}
+    yield from _aggregate(_group_by_fields(records))
     known: list[Operand] = []
     for path, group in lists.items():
         # The results stand in no list.
@@ -59,6 +61,26 @@ def derive_values(
     asked, stated, known = asked[:_MOST_VALUES], stated[:_MOST_VALUES], known[: _MOST_RECORDS * _MOST_VALUES]
     for first, second in [*product(asked, [*asked, *known, *stated]), *combinations(stated, 2)]:
         yield from _combine(first, second, is_stated=True)
+    for first, second in product(stated, known):
+        yield from _apply(first, second)
+
+
+def _apply(first: Operand, second: Operand) -> Iterator[Operand]:
+    """Yields what a stated value makes of one that only a result states: 40 % of it, or a week before it."""
+    if len({first.unit, second.unit} & MOMENTS) == 1:
+        yield from _combine(first, second, is_stated=True)
+    elif "%" in (first.unit, second.unit) and first.unit != second.unit:
+        yield Operand(first.value * second.value / 100, second.unit if first.unit == "%" else first.unit)
+    elif is_measured(first.unit) and first.unit == second.unit:
+        yield Operand(first.value - second.value, first.unit)
+
+
+def _group_by_fields(records: Iterable[Record]) -> Iterable[list[Record]]:
+    """Groups the records of one result with the same fields: the cabin of each sailing."""
+    groups: defaultdict[Hashable, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.path[0], tuple(name for name, _ in record.leaves)].append(record)
+    return [group for group in groups.values() if len({record.path[:-1] for record in group}) > 1]
 
 
 def _choose_named(group: Sequence[Record], named_by: Mapping[object, Set[Hashable]]) -> Sequence[Record]:
@@ -136,12 +158,15 @@ def _combine(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Op
 
 def _calculate(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
     a, b, unit = first.value, second.value, first.unit or second.unit
-    if agree_units(first.unit, second.unit):
+    if agree_units(first.unit, second.unit) and (
+        is_stated or is_measured(first.unit) == is_measured(second.unit)
+    ):
         # 81 % less 48 % are 33 points.
         yield from (Operand(value, None if unit == "%" else unit) for value in (a + b, a - b))
         yield from (Operand(value, "%") for value in (a / b * 100, a / b * 100 - 100)) if b else ()
     is_rate = is_measured(first.unit) or "per" in first.names or is_stated
-    if is_rate and not is_measured(second.unit):
+    is_priced = is_money(first.unit) and not is_money(second.unit)
+    if is_rate and (is_priced or not is_measured(second.unit) or (is_stated and first.unit != second.unit)):
         yield Operand(a * b / (100 if second.unit == "%" else 1), first.unit)
     if b and (is_stated or (is_measured(first.unit) and first.unit != second.unit)):
         yield Operand(a / b, first.unit if first.unit != second.unit else None)
@@ -152,6 +177,7 @@ def _shift_moment(first: Operand, second: Operand) -> Iterator[Operand]:
     if first.unit == second.unit:
         span = second.value - first.value
         yield Operand(span % DAY_SECONDS if -DAY_SECONDS < span < 0 else span, "s")
+        yield Operand(abs(span) // YEAR_SECONDS, "year")
     elif second.unit and (shift := scale_unit(second.value, second.unit, "s")):
         yield from (Operand(value, first.unit) for value in (first.value + shift, first.value - shift))
 

@@ -1,10 +1,13 @@
-"""Writes durations and ranges so that each of their numbers has its unit: 1 h 20 min are 80 min."""
+"""Writes times, days, amounts and durations so that each number says what it is: 1 h 20 min are 80 min."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Final
 
+from evaluation.facts.dates import MONTH
 from evaluation.texts.number_words import spell_in_digits
 
 _COMPOUND: Final = re.compile(
@@ -17,16 +20,35 @@ _AND_PART: Final = re.compile(
     r"\b([^\W_]+)( hours?| days?| weeks?| years?|) and (?:an? |one )?(half|quarter|three quarters)\b",
     re.IGNORECASE,
 )
+_SPOKEN: Final = re.compile(
+    r"\b(?:(half|quarter|viertel|[^\W_]+)(?: minutes?| minuten)? (past|nach)"
+    r"|(quarter|viertel) (to|vor)|(halb)) (?!the\b|de[rnm]\b)([^\W_]+)\b",
+    re.IGNORECASE,
+)
+_QUARTERS: Final = {"half": 30, "quarter": 15, "viertel": 15}
+_DAY: Final = r"(?:(?:the|de[rnm]) )?(?:[^\W\d_]+(?:day|tag),? )?\d{1,2}(?:st|nd|rd|th|\.)?"
+_DAYS: Final = re.compile(
+    rf"(?<![\w.,:])(\d{{1,2}})(?:st|nd|rd|th|\.)?"
+    rf"(?=(?:, ?{_DAY})*,? (?:and|und|or|oder|sowie|to|bis|&) {_DAY} (?:of )?({MONTH})\b)",
+    re.IGNORECASE,
+)
+"""Matches each day but the last in "17, 18 and 19 April"."""
+_THOUSANDS: Final = re.compile(r"(?<=\d) ?k\b(?!/)")
+_WEEK: Final = re.compile(r"\b(?:a|eine[nr]?) (week|woche)\b", re.IGNORECASE)
+_NOON: Final = re.compile(r"\bnoon\b", re.IGNORECASE)
+_MIDNIGHT: Final = re.compile(r"\b(?:midnight|mitternacht)\b", re.IGNORECASE)
+_LAP: Final = re.compile(r"(?<![\d:])(\d{1,2}):([0-5]\d\.\d{1,3})\b")
 _VAGUE: Final = re.compile(
-    r"\b(?:halbe?|half|(?:viertel|quarter)(?: past| to| vor| nach)?) [^\W_]+|24/7"
-    r"|\b[^\W\d_]+[ -](?:halves|thirds|quarters?|quartal|fifths|drittel|viertel|fünftel)\b"
+    r"\b(?:halbe?|half|quarter|viertel|(?:five|fünf|ten|zehn|twenty(?:-five)?|zwanzig) (?:to|vor)) [^\W\d_]+"
+    r"|24/7|\b[^\W\d_]+[ -](?:halves|thirds|quarters?|quartal|fifths|drittel|viertel|fünftel)\b"
     r"|\b[^\W\d_]+einhalb\b",
     re.IGNORECASE,
 )
 """Matches fractions and times in words, which are not read."""
 _RANGE: Final = re.compile(
     r"(?<![\w.,:-])(\d[\d.,]*(?P<minute>:\d\d)?)(?:\s?[-–]\s?| (?:to|until|and|auf|bis|und) )"
-    r"(?=\d[\d.,]*(?::\d\d)? ?([ap]\.?m\b|uhr\b|(?(minute)(?!)|(?:million|mio|jan|feb|mar|mär|apr|ma[iy]|jun"
+    r"(?=\d[\d.,]*(?::\d\d)? ?([ap]\.?m\b(?! [^\W\d_]*tag\b)|uhr\b"
+    r"|(?(minute)(?!)|(?:million|mio|jan|feb|mar|mär|apr|ma[iy]|jun"
     r"|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\b)))",
     re.IGNORECASE,
 )
@@ -34,9 +56,24 @@ _RANGE: Final = re.compile(
 
 
 def write_durations(text: str) -> str:
-    """Writes 1 h 20 min as 80 min, an hour and a half as 1.5 hour, and 7 to 9 pm as 7 pm to 9 pm."""
-    text = _AND_PART.sub(_join_part, _RANGE.sub(r"\1 \3 - ", text))
-    return _VAGUE.sub("", _COMPOUND.sub(_join_duration, text))
+    """Writes 1 h 20 min as 80 min, half past two as 2:30, and 7 to 9 pm as 7 pm to 9 pm."""
+    for pattern, substitute in _RULES:
+        text = pattern.sub(substitute, text)
+    return text
+
+
+def _write_time(match: re.Match[str]) -> str:
+    minutes, hour = _read(match[1] or ""), _read(match[6])
+    if not hour or int(hour) > _HOURS:
+        return match[0]
+    if match[2]:
+        past = _QUARTERS.get(match[1].lower()) or int(minutes or _NO_MINUTE)
+        return f"{hour}:{past:02}" if past < _NO_MINUTE else match[0]
+    return f"{(int(hour) - 2) % 12 + 1}:{45 if match[4] else 30}"
+
+
+def _write_lap(match: re.Match[str]) -> str:
+    return f"{60 * int(match[1]) + Decimal(match[2])} s"
 
 
 def _join_duration(match: re.Match[str]) -> str:
@@ -52,4 +89,21 @@ def _join_part(match: re.Match[str]) -> str:
 def _read(word: str) -> str:
     """Returns the digits of a number in a word; an empty text if it is none."""
     digits = "1" if word.lower() in {"a", "an", "one", "eine"} else spell_in_digits(word)[0].strip(";")
-    return digits if digits.isdigit() else ""
+    return digits if digits.isdecimal() else ""
+
+
+_HOURS: Final = 24
+_NO_MINUTE: Final = 60
+_RULES: Final[Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = (
+    (_DAYS, r"\1 \2"),
+    (_RANGE, r"\1 \3 - "),
+    (_SPOKEN, _write_time),
+    (_NOON, "12:00"),
+    (_MIDNIGHT, "00:00"),
+    (_LAP, _write_lap),
+    (_THOUSANDS, " thousand"),
+    (_AND_PART, _join_part),
+    (_COMPOUND, _join_duration),
+    (_WEEK, r"1 \1"),
+    (_VAGUE, ""),
+)

@@ -19,7 +19,7 @@ from evaluation.facts.dates import (
     find_times,
     find_weekdays,
 )
-from evaluation.facts.units import CURRENCIES, MEASURES
+from evaluation.facts.units import CURRENCIES, MEASURES, is_hundredth
 from evaluation.texts.normal import normalize_text, split_words, unify_signs
 from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
 from evaluation.texts.numbers import read_amounts, write_fractions
@@ -33,7 +33,7 @@ _DIGIT: Final = re.compile(r"\d")
 _IN_DIGITS: Final[frozenset[Kind]] = frozenset({"date", "time"})
 """Kinds that no text without a digit states."""
 _TOKEN: Final = re.compile(r"\w[\w.\-]*")
-_NAME: Final = re.compile(r"[^\W\d_]_?\d|\w_+\w|\A\d+[^\W\d_]|[^\W_]{2}\.[a-z]{2,5}\Z")
+_NAME: Final = re.compile(r"[^\W\d_]_?\d|\w_+\w|\A\d+[^\W\d_]|\A[A-Z]{1,5}-\d|[^\W_]{2}\.[a-z]{2,5}\Z")
 """Matches in a token that is an identifier: letters with digits, names in code, names of files and hosts."""
 _EXTENSION: Final = re.compile(r"\.[a-z]")
 _QUANTITY: Final = re.compile(
@@ -44,6 +44,9 @@ _QUANTITY: Final = re.compile(
 _CODE: Final = re.compile(r"[A-Z](?<!\w[A-Z])[A-Z]+\b")
 """Begins with its letter: the search skips all others without a try."""
 _NUMBER_SIGN: Final = re.compile(r"\b(?:no|nr)\. ?(?=\d)", re.IGNORECASE)
+_POWER: Final = re.compile(r"\b([kcdm]?m)\^?([23])\b")
+_RAISED: Final = {"2": "²", "3": "³"}
+"""The digits of m2 and m3, which are no number and no name."""
 _BOTH: Final = re.compile(r"\bthe two\b(?=\s*(?:[.,;:)]|\Z))", re.IGNORECASE)
 """Stands for two things that were named, and counts none."""
 _NEGATION: Final = re.compile(
@@ -113,7 +116,8 @@ def read_facts(text: str) -> Facts:
     rest = unify_signs(normalize_text(plain, ignore_case=False))
     facts: list[Fact] = []
     has_digits = _DIGIT.search(rest) is not None
-    rest = _NUMBER_SIGN.sub(" ", rest) if has_digits else rest
+    if has_digits:
+        rest = _POWER.sub(lambda match: f"{match[1]}{_RAISED[match[2]]}", _NUMBER_SIGN.sub(" ", rest))
     for kind, is_vital, find in _FINDERS:
         found = list(find(rest)) if has_digits or kind not in _IN_DIGITS else []
         facts += [
@@ -154,14 +158,20 @@ def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *,
     after = None if currency else _UNIT_AFTER.match(text, end)
     measure = _look_up(after, MEASURES)
     unit = currency or measure
-    shares = [value / 100 for value in number] if unit == "%" else []
+    shares = [value / 100 for value in number] if is_hundredth(unit) else []
     # A word such as one or second may be no number.
     is_certain = not is_word or (max(number) >= LEAST and text[start : end + 2] != SECOND)
     shown = text[start : after.end() if after and measure else end].strip()
     near = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     words = [*near[0].split()[-1:], *near[1].split()[:1]] if len(text) <= _LONG_TEXT else []
     around = tuple(word.lower() for each in words if (word := each.strip(":,.;")).isalpha())
-    return Fact("number", shown, Value(frozenset([*number, *shares]), unit), is_certain, around)
+    return Fact(
+        "number",
+        shown,
+        Value(frozenset([*number, *shares]), None if unit == "cent" else unit),
+        is_certain,
+        around,
+    )
 
 
 def _look_up(match: re.Match[str] | None, units: Mapping[str, str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from evaluation.facts.dates import Clock, Day
+from evaluation.facts.durations import write_durations
 from evaluation.facts.fact_reading import Fact, Value, read_facts
-from evaluation.facts.tables import read_table
+from evaluation.facts.tables import read_tables
 from evaluation.facts.units import read_field_unit
 from evaluation.texts.json_texts import parse_json
 
@@ -22,10 +23,12 @@ _AMOUNT: Final = re.compile(r"[^\w\s]? ?\d[\d.,'T:+-]*(?: ?[^\W\d_]{1,12}| ?[^\w
 """Matches a text that is an amount, a date or a time, and no name."""
 _FIELD_WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _LONGEST_PROSE: Final = 4_000
+_MOST_ENDS: Final = 3
 _HOURS: Final = 24
 _LEAP_YEAR: Final = 2000
 LARGEST: Final = 10**15
 DAY_SECONDS: Final = 86_400
+YEAR_SECONDS: Final = 31_556_952
 MOMENTS: Final = frozenset({"date", "time", "moment"})
 """The units of points in time."""
 
@@ -62,29 +65,35 @@ class Record:
         if isinstance(leaf, Decimal):
             return [Operand(leaf, read_field_unit(words), frozenset(words))]
         is_read = has_texts and isinstance(leaf, str) and (self.is_prose or _AMOUNT.fullmatch(leaf))
-        return read_values(read_facts(str(leaf)).facts, words) if is_read else []
+        values = read_values(read_facts(str(leaf)).facts, words) if is_read else []
+        return [each._replace(unit=each.unit or read_field_unit(words)) for each in values]
 
 
 def read_records(text: str, path: tuple[int, ...]) -> list[Record]:
     """Reads the records of a text in order; long prose has no values."""
     if values := parse_json(text)[:1]:
         return sorted(_walk(values[0], path), key=lambda record: record.path)
-    if rows := read_table(text):
-        head = rows[0] if not any(map(_PLAIN.fullmatch, rows[0])) else [""] * len(rows[0])
-        cells = [[Decimal(cell) if _PLAIN.fullmatch(cell) else cell for cell in row] for row in rows]
-        return [
-            Record((*path, 0, at), [*zip(head, row, strict=True)])
-            for at, row in enumerate(cells)
-            if row != head
-        ]
-    sentences = _SENTENCE_END.split(text) if len(text) <= _LONGEST_PROSE else []
-    return [Record(path, [("", each) for each in sentences], is_prose=True)]
+    tables, rest = read_tables(text)
+    records = [record for at, rows in enumerate(tables) for record in _read_rows(rows, (*path, at))]
+    sentences = _SENTENCE_END.split(write_durations(rest)) if len(rest) <= _LONGEST_PROSE else []
+    prose = Record(
+        (*path, len(tables)) if tables else path, [("", each) for each in sentences], is_prose=True
+    )
+    return [*records, prose] if rest or not records else records
+
+
+def _read_rows(rows: Sequence[Sequence[str]], path: tuple[int, ...]) -> Iterator[Record]:
+    has_head = not any(map(_AMOUNT.fullmatch, rows[0]))
+    head = rows[0] if has_head else [""] * len(rows[0])
+    for at, row in enumerate(rows[has_head:]):
+        cells = [Decimal(cell) if _PLAIN.fullmatch(cell) else cell for cell in row]
+        yield Record((*path, at), [*zip(head, cells, strict=True)])
 
 
 def read_source(text: str, records: Sequence[Record]) -> list[Fact]:
     """Reads the facts of a text with these records; the names of fields say the units of their numbers."""
-    if not records or records[0].is_prose:
-        return read_facts(text).facts
+    if all(record.is_prose for record in records):
+        return [*read_facts(text).facts, *read_facts(write_durations(text)).facts]
     leaves = [leaf for record in records for leaf in record.leaves]
     numbers = dict.fromkeys(
         (leaf, read_field_unit(_split_name(name))) for name, leaf in leaves if isinstance(leaf, Decimal)
@@ -98,11 +107,27 @@ def _walk(root: object, path: tuple[int, ...]) -> Iterator[Record]:
     waiting = [(path, "", root if isinstance(root, dict | list) else [root])]
     while waiting:
         here, name, value = waiting.pop()
-        items = [*value.items()] if isinstance(value, dict) else [(name, each) for each in value]
+        items = [*_list_fields(value)] if isinstance(value, dict) else [(name, each) for each in value]
+        tables = _read_lines(value)
+        yield from (each for at, rows in enumerate(tables) for each in _read_rows(rows, (*here, at)))
         leaves = [(key, _read_scalar(each)) for key, each in items if not isinstance(each, dict | list)]
-        yield from [Record(here, leaves)] if leaves else []
+        yield from [Record(here, leaves)] if leaves and not tables else []
         inner = [(key, each) for key, each in items if isinstance(each, dict | list)]
         waiting += [((*here, at), key, each) for at, (key, each) in enumerate(inner)]
+
+
+def _list_fields(value: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """Yields the fields of an object; both ends of a range are two of them."""
+    for key, each in value.items():
+        ends = each if isinstance(each, list) and len(each) <= _MOST_ENDS else []
+        is_range = ends and all(isinstance(end, int | float) for end in ends)
+        yield from ((key, end) for end in ends) if is_range else [(key, each)]
+
+
+def _read_lines(value: Iterable[object]) -> list[list[list[str]]]:
+    """Reads the tables in a list of texts."""
+    lines = [each for each in value if isinstance(each, str)]
+    return read_tables("\n".join(lines))[0] if isinstance(value, list) and len(lines) == len(value) else []
 
 
 def _read_scalar(value: object) -> object:
@@ -112,7 +137,7 @@ def _read_scalar(value: object) -> object:
 
 @lru_cache(1024)
 def _split_name(name: str) -> tuple[str, ...]:
-    return tuple(map(str.lower, _FIELD_WORD.findall(name)))
+    return tuple(map(str.lower, _FIELD_WORD.findall(name.partition("/")[0])))
 
 
 def read_values(facts: Iterable[Fact], names: Iterable[str] = ()) -> list[Operand]:
@@ -142,3 +167,13 @@ def list_readings(fact: Fact) -> Iterator[Operand]:
             yield Operand(Decimal(reading.hour * 3600 + reading.minute * 60 + (reading.second or 0)), "time")
             # 47:19 is a score.
             yield from [Operand(Decimal(number)) for number in reading[:2] if reading.hour >= _HOURS]
+
+
+def read_moment(value: Operand) -> Iterator[Hashable]:
+    """Yields the date and the time of a point in time; a date of 2000 may lack its year."""
+    days, seconds = divmod(int(value.value), DAY_SECONDS)
+    if value.unit != "time" and 0 < days <= date.max.toordinal():
+        day = date.fromordinal(days)
+        yield Day(None if day.year == _LEAP_YEAR else day.year, day.month, day.day)
+    if value.unit != "date":
+        yield Clock(seconds // 3600, seconds % 3600 // 60, seconds % 60)

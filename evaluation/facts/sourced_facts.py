@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -19,11 +19,12 @@ from evaluation.facts.records import (
     Operand,
     Record,
     list_readings,
+    read_moment,
     read_records,
     read_source,
     read_values,
 )
-from evaluation.facts.units import agree_units, scale_unit
+from evaluation.facts.units import COUNTED, agree_units, scale_unit
 from evaluation.texts.normal import normalize_text, split_words
 
 MAX_SOURCES: Final = 100_000
@@ -38,8 +39,16 @@ _ABOUT: Final = re.compile(
 )
 _REACH: Final = 20
 _DIGITS: Final = re.compile(r"\D")
+_CLOCK_DIGITS: Final = 4
 _SEPARATOR: Final = re.compile(r"(?<=\d)[ ./()-]+(?=\d)")
 _NUMBER: Final = re.compile(r"\d{1,15}")
+_ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)\b|\.(?=[ ,;)]|\Z)")
+_HALF_DAY: Final = 12
+_SMALL: Final = 12
+_AT: Final = [
+    (word,) for word in ("at", "by", "from", "until", "to", "past", "um", "bis", "ab", "von", "nach", "vor")
+]
+"""The words before an hour in words."""
 _LONG: Final = 5
 """Digits of a number that may be a part of a telephone number or of an account."""
 _LONGEST_TASK: Final = 1_000
@@ -78,7 +87,9 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
     known = _read_sources(sources)
     text = write_durations(_MARKER.sub("", output))
     facts = [fact for fact in read_facts(text).facts if fact.is_vital]
-    unknown = [fact for fact in dict.fromkeys(facts) if not known.has(fact)]
+    unknown = [
+        fact for fact in dict.fromkeys(facts) if not (_is_small(fact, output) or known.has(fact, text))
+    ]
     values = [*known.list_values(), Operand(Decimal(len(_MARKER.findall(output))))] if unknown else []
     unknown = [fact for fact in unknown if not _follows(fact, values, text)][:_MOST_UNKNOWN]
     # "18 450 of 30 375, or 61 %": the second time, the answer states the sum that its share is of.
@@ -99,13 +110,27 @@ class _Known:
     records: list[Record]
     asked: str
     """The task and other short texts that no tool returned."""
+    text: str
+    """The sources in lower case."""
     digits: str
     """The digits of the sources, without what separates those of one telephone number."""
 
-    def has(self, fact: Fact) -> bool:
+    def has(self, fact: Fact, output: str) -> bool:
         digits = _DIGITS.sub("", fact.shown)
+        if fact.kind == "identifier" or (fact.kind == "time" and len(digits) == _CLOCK_DIGITS):
+            name = digits if fact.kind == "time" else fact.shown.casefold()
+            if re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", self.text):
+                return True
         is_part = fact.kind == "number" and len(digits) >= _LONG and digits in self.digits
-        return is_part or any(_agree(fact, other) for other, _ in self.facts)
+        return is_part or any(_agree(fact, other) for other, _ in self.facts) or self._has_day(fact, output)
+
+    def _has_day(self, fact: Fact, output: str) -> bool:
+        """Returns whether a fact is the 23rd, and a stated date is one of a 23rd."""
+        days = {
+            value.day for fact, _ in self.facts for value in fact.value.readings if isinstance(value, Day)
+        }
+        places = _find_places(fact, output) if not days.isdisjoint(fact.value.readings) else ()
+        return any(_ORDINAL.match(output, place.end()) for place in places)
 
     def list_values(self) -> list[Operand]:
         """Lists the numbers, those of years and of names too."""
@@ -148,41 +173,75 @@ def _read_sources(sources: Sequence[Source]) -> _Known:
             records += read
         else:
             asked.append(_MARKER.sub("", source.text))
-    digits = " ".join(_SEPARATOR.sub("", source.text) for source in sources)
-    return _Known(facts, records, "\n".join(asked), digits)
+    text = "\n".join(source.text for source in sources)
+    return _Known(facts, records, "\n".join(asked), text.casefold(), _SEPARATOR.sub("", text))
+
+
+def _is_small(fact: Fact, output: str) -> bool:
+    """Returns whether a fact is a small number in words of hours or of days, which a reader counts."""
+    numbers = [value for value in fact.value.readings if isinstance(value, Decimal) and value <= _SMALL]
+    is_counted = fact.value.unit in COUNTED or (fact.value.unit is None and fact.around[:1] in _AT)
+    return is_counted and bool(numbers) and not re.search(rf"\b{numbers[0]}\b", output)
 
 
 def _follows(fact: Fact, values: Collection[Operand], output: str) -> bool:
     """Returns whether a fact is one of the values, perhaps rounded, or in another unit."""
     is_about = _is_about(fact, output)
     return any(
+        read_alike(written, reading)
+        for value in values
+        if value.unit in MOMENTS
+        for written in fact.value.readings
+        for reading in read_moment(value)
+    ) or any(
         # "4 degrees below zero" is -4, and nobody rounds an hour and a half to two hours without a word.
         is_rounded(abs(written), abs(number), is_about=is_about)
         and (value.unit != "s" or is_about or written % 1 or written == number)
         for written, unit, _ in _list_written(fact)
         for value in values
-        if value.unit != "%" or unit == "%"
+        if value.unit not in MOMENTS and (value.unit != "%" or unit == "%")
         for number in [scale_unit(value.value, value.unit, unit)]
         if number is not None
     )
 
 
 def _list_written(fact: Fact) -> list[Operand]:
-    readings = list(list_readings(fact))
-    # 2:25 may be a time of day, hours and minutes, or minutes and seconds.
-    spans = [Operand(each.value / size, "s") for each in readings if each.unit == "time" for size in (1, 60)]
+    readings = [each for each in list_readings(fact) if each.unit not in MOMENTS]
+    # 2:25 may be hours and minutes, or minutes and seconds.
+    spans = [
+        Operand(each.value / size, "s")
+        for each in list_readings(fact)
+        if each.unit == "time"
+        for size in (1, 60)
+    ]
     return [*readings, *spans]
 
 
 def _agree(fact: Fact, other: Fact) -> bool:
     return agree_units(fact.value.unit, other.value.unit) and any(
-        read_alike(first, second) for first in fact.value.readings for second in other.value.readings
+        read_alike(first, second)
+        for reading in fact.value.readings
+        for first in _list_hours(fact, reading)
+        for second in other.value.readings
     )
 
 
+def _list_hours(fact: Fact, reading: Hashable) -> Iterator[Hashable]:
+    """Yields what a reading may stand for: "half past two" may be 14:30, and "14 Uhr" the 14 of a column."""
+    yield reading
+    if isinstance(reading, Clock):
+        is_open = reading.hour <= _HALF_DAY and not fact.shown.lower().endswith(("m", "m."))
+        yield from [reading._replace(hour=(reading.hour + _HALF_DAY) % 24)] if is_open else []
+        yield from [Decimal(reading.hour)] if reading.minute == 0 else []
+
+
 def _is_about(fact: Fact, output: str) -> bool:
-    places = re.finditer(rf"(?<![\w.,]){re.escape(fact.shown)}", output)
+    places = _find_places(fact, output)
     return any(_ABOUT.search(output[max(0, at.start() - _REACH) : at.start()]) for at in places)
+
+
+def _find_places(fact: Fact, output: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"(?<![\w.,]){re.escape(fact.shown)}", output)
 
 
 def _find_quotations(output: str, sources: Sequence[Source]) -> Iterator[str]:

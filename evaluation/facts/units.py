@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import dropwhile, takewhile
 from typing import Final
 
 CURRENCIES: Final = {
     name: unit
     for unit, names in {
         "%": "% percent prozent",
+        "cent": "cent cents ct pence",
         "USD": "$ usd dollar dollars",
         "EUR": "€ eur euro euros",
         "GBP": "£ gbp pound pounds",
@@ -87,11 +89,25 @@ _FIELD_UNITS: Final = {
 }
 
 
+COUNTED: Final = frozenset({"day", "week", "month", "year"})
+"""The units that a reader counts."""
+
+
 def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
     units = {first, second}
     is_money = _MONEY in units and not units.isdisjoint(CURRENCIES.values()) and "%" not in units
     return None in units or len(units) == 1 or units == _AMBIGUOUS or is_money
+
+
+def is_money(unit: str | None) -> bool:
+    """Return whether a unit is a currency, perhaps an unknown one."""
+    return unit == _MONEY or (unit != "%" and unit in CURRENCIES.values())
+
+
+def is_hundredth(unit: str | None) -> bool:
+    """Return whether a number with a unit may be written as a hundred times as much: 5 % are 0.05."""
+    return unit in ("%", "cent")
 
 
 def is_measured(unit: str | None) -> bool:
@@ -112,4 +128,6 @@ def read_field_unit(words: Sequence[str]) -> str | None:
     plain = words[: words.index("per")] if "per" in words else words
     # "min" alone is a minimum, and a letter alone may be anything.
     sure = [word for at, word in enumerate(plain) if at or (len(word) > 1 and word != "min")]
-    return next((_FIELD_UNITS[word] for word in sure[::-1] if word in _FIELD_UNITS), None)
+    # mg_l are milligrams in a litre.
+    units = [*takewhile(_FIELD_UNITS.get, dropwhile(lambda word: word not in _FIELD_UNITS, sure[::-1]))]
+    return _FIELD_UNITS[units[-1]] if units else None

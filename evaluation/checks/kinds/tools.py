@@ -180,8 +180,12 @@ def _list_sources(context: CheckContext) -> Sequence[Source]:
     answered = [call for call in context.tool_calls if call.error is None]
     # A result is about what was asked for: the date in the arguments is the date of the result.
     asked = [json.dumps(call.args, default=str) for call in answered if call.args]
-    results = [Source(str(call.result), call.name) for call in answered]
+    results = [Source(_write_result(call.result), call.name) for call in answered]
     return [*map(Source, (context.task, *context.given, *asked)), *results]
+
+
+def _write_result(result: object) -> str:
+    return result if isinstance(result, str) else json.dumps(result, default=str, ensure_ascii=False)
 
 
 def _describe_fact(fact: Unsourced) -> str:
