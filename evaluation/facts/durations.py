@@ -20,12 +20,6 @@ _AND_PART: Final = re.compile(
     r"\b([^\W_]+)( hours?| days?| weeks?| years?|) and (?:an? |one )?(half|quarter|three quarters)\b",
     re.IGNORECASE,
 )
-_SPOKEN: Final = re.compile(
-    r"\b(?:(half|quarter|viertel|[^\W_]+)(?: minutes?| minuten)? (past|nach)"
-    r"|(quarter|viertel) (to|vor)|(halb)) (?!the\b|de[rnm]\b)([^\W_]+)\b",
-    re.IGNORECASE,
-)
-_QUARTERS: Final = {"half": 30, "quarter": 15, "viertel": 15}
 _DAY: Final = r"(?:(?:the|de[rnm]) )?(?:[^\W\d_]+(?:day|tag),? )?\d{1,2}(?:st|nd|rd|th|\.)?"
 _DAYS: Final = re.compile(
     rf"(?<![\w.,:])(\d{{1,2}})(?:st|nd|rd|th|\.)?"
@@ -34,8 +28,6 @@ _DAYS: Final = re.compile(
 )
 """Matches each day but the last in "17, 18 and 19 April"."""
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?k\b(?!/)")
-_WEEK: Final = re.compile(r"\b(?:a|eine[nr]?) (week|woche)\b", re.IGNORECASE)
-_NOON: Final = re.compile(r"\bnoon\b", re.IGNORECASE)
 _MIDNIGHT: Final = re.compile(r"\b(?:midnight|mitternacht)\b", re.IGNORECASE)
 _LAP: Final = re.compile(r"(?<![\d:])(\d{1,2}):([0-5]\d\.\d{1,3})\b")
 _VAGUE: Final = re.compile(
@@ -56,20 +48,10 @@ _RANGE: Final = re.compile(
 
 
 def write_durations(text: str) -> str:
-    """Writes 1 h 20 min as 80 min, half past two as 2:30, and 7 to 9 pm as 7 pm to 9 pm."""
+    """Writes 1 h 20 min as 80 min, and 7 to 9 pm as 7 pm to 9 pm."""
     for pattern, substitute in _RULES:
         text = pattern.sub(substitute, text)
     return text
-
-
-def _write_time(match: re.Match[str]) -> str:
-    minutes, hour = _read(match[1] or ""), _read(match[6])
-    if not hour or int(hour) > _HOURS:
-        return match[0]
-    if match[2]:
-        past = _QUARTERS.get(match[1].lower()) or int(minutes or _NO_MINUTE)
-        return f"{hour}:{past:02}" if past < _NO_MINUTE else match[0]
-    return f"{(int(hour) - 2) % 12 + 1}:{45 if match[4] else 30}"
 
 
 def _write_lap(match: re.Match[str]) -> str:
@@ -92,18 +74,13 @@ def _read(word: str) -> str:
     return digits if digits.isdecimal() else ""
 
 
-_HOURS: Final = 24
-_NO_MINUTE: Final = 60
 _RULES: Final[Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = (
     (_DAYS, r"\1 \2"),
     (_RANGE, r"\1 \3 - "),
-    (_SPOKEN, _write_time),
-    (_NOON, "12:00"),
     (_MIDNIGHT, "00:00"),
     (_LAP, _write_lap),
     (_THOUSANDS, " thousand"),
     (_AND_PART, _join_part),
     (_COMPOUND, _join_duration),
-    (_WEEK, r"1 \1"),
     (_VAGUE, ""),
 )
