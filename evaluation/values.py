@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -37,6 +38,8 @@ _FEWEST_DIGITS: Final = 4
 _MOST_DIGITS: Final = 17
 """Digits that distinguish any two numbers of double precision."""
 _LARGE: Final = 1e12
+_CACHED: Final = 1024
+"""The numbers of many runs, of which limits and shares are often the same."""
 
 
 def as_object(value: object) -> dict[str, object]:
@@ -65,14 +68,15 @@ def _inner_values(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def format_numbers(*values: float) -> list[str]:
+@lru_cache(_CACHED, typed=True)
+def format_numbers(*values: float) -> tuple[str, ...]:
     """Format numbers with four digits, or with as many as different numbers need to look different."""
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
-        texts = [_format_number(value or 0, digits) for value in values]  # -0.0 is 0, too
+        texts = tuple([_format_number(value or 0, digits) for value in values])  # -0.0 is 0, too
         # As numbers: 2e+06 is another text than 2000000, and the same number.
         if len({*map(float, texts)}) == len(set(values)):
             return texts
-    return [repr(value) for value in values]
+    return tuple(map(repr, values))
 
 
 def _format_number(value: float, digits: int) -> str:

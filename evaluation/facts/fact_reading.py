@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from evaluation.facts.dates import (
     Found,
@@ -77,8 +77,7 @@ _TAKEN: Final = " ; "
 """Stands in the text for a fact that was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """The value of a fact, without its notation."""
 
     readings: frozenset[Hashable]
@@ -86,8 +85,7 @@ class Value:
     unit: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A fact as a text writes it."""
 
     kind: Kind
@@ -112,19 +110,21 @@ class Facts:
 
 def read_facts(text: str) -> Facts:
     """Read all facts of a text; each character belongs to one fact at most."""
-    plain = _BOTH.sub("both", write_fractions(text))
+    plain = write_fractions(text)
+    plain = _BOTH.sub("both", plain) if "the two" in plain.lower() else plain
     rest = unify_signs(normalize_text(plain, ignore_case=False))
     facts: list[Fact] = []
     has_digits = _DIGIT.search(rest) is not None
     if has_digits:
         rest = _POWER.sub(lambda match: f"{match[1]}{_RAISED[match[2]]}", _NUMBER_SIGN.sub(" ", rest))
     for kind, is_vital, find in _FINDERS:
-        found = list(find(rest)) if has_digits or kind not in _IN_DIGITS else []
+        if not (found := [*find(rest)] if has_digits or kind not in _IN_DIGITS else []):
+            continue
         facts += [
             Fact(kind, rest[start:end], Value(frozenset(readings)), is_vital)
             for (start, end), readings in found
         ]
-        rest = _cut_out(rest, [span for span, _ in found], _TAKEN) if found else rest
+        rest = _cut_out(rest, [span for span, _ in found], _TAKEN)
     amounts, rest = _take_amounts(rest)
     facts += amounts
     negations = list(_NEGATION.finditer(rest.translate(_DOTS).lower()))

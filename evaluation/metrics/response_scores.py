@@ -140,8 +140,8 @@ class Overlap(NamedTuple):
 
 def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the shared words, each as often as both texts have it (clipped); words are not stemmed."""
-    expected = Counter(reference)
-    shared = sum([min(count, expected[word]) for word, count in Counter(output).items()])
+    observed, expected = Counter(output), Counter(reference)
+    shared = sum(min(observed[word], expected[word]) for word in observed.keys() & expected.keys())
     precision = shared / len(output) if output else None
     return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
 

@@ -37,6 +37,7 @@ _OF_OTHER_NODES: Final = frozenset({"expected_trajectory", "trajectory", "rubric
 """The parts of a contract that are not validated once more."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
+_NO_CONTRACT: Final = EvaluationContract()
 _NO_REFERENCE: Final = "no reference output is given"
 _NO_KEYWORDS: Final = "no keywords and no reference output are given"
 _NO_RULES: Final = "no content rule is given"
@@ -63,6 +64,8 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
 
 def _read_contract(state: EvaluationState) -> EvaluationContract:
     asked = {name: value for name, value in state["contract"].items() if name not in _OF_OTHER_NODES}
+    if not asked:
+        return _NO_CONTRACT
     return EvaluationContract.model_validate({**asked, "thresholds": _select_thresholds(state)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypeAlias, get_args
@@ -193,13 +194,14 @@ def build_group(
     """
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
     scored = {name: score for name, score in scores.items() if name not in unscored}
-    statuses = [*(score["status"] for score in unscored.values()), *["scored"] * len(scored)]
+    statuses = Counter(score["status"] for score in unscored.values())
+    counts = {status: statuses[status] for status in OUTCOME_STATUSES} | {"scored": len(scored)}
     return {
         **scored,
         **facts,
         "status": group_status(scores),
         "passed": _all_passed(checks),
-        "counts": {status: statuses.count(status) for status in OUTCOME_STATUSES},
+        "counts": counts,
         "unscored": unscored,
         "checks": list(checks),
     }

@@ -48,8 +48,9 @@ def _read_plainly(text: str) -> tuple[str, list[int]]:
 
 
 Search = Callable[[str], tuple[Span, ...]]
-_UNREADABLE: Final = Pattern(rf"\\u|\\\\\\\"|{FIELD_TRIGGER}")
-"""Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, some names."""
+_UNREADABLE: Final = Pattern(rf"[\x00-\x08\x0e-\x1b\x7f]|%[2-7][0-9A-Fa-f]|\\u|\\\\\\\"|{FIELD_TRIGGER}")
+"""Matches what triggers cannot read in a JSON text: disguises in ASCII, escaped letters, JSON in a string, some
+names."""
 
 
 class _Family:
@@ -105,7 +106,7 @@ def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
     data = EncodedText(json_text).data
     return (
-        _is_disguised(json_text)
+        (not json_text.isascii() and _is_disguised(json_text))
         or _UNREADABLE.occurs_in(data)
         or any(family.any.occurs_in(data) for family in _FAMILIES)
     )

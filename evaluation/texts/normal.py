@@ -133,6 +133,7 @@ _UNSPACED: Final = (
 _WORD: Final = regex.compile(
     rf"{_UNSPACED}\p{{M}}*+|[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{M}}\p{{N}}]--{_UNSPACED}]*+", regex.V1
 )
+_GAPS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
 _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
 """Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
@@ -142,7 +143,9 @@ words may have combining marks, which take a slower search."""
 def split_words(text: str) -> list[str]:
     """Split a text into its words, in order, case-folded and in normal form (NFKC)."""
     folded = fold_case(text)
-    if folded.isascii() or not _BEYOND_ALPHABETS.search(folded):
+    if folded.isascii():
+        return folded.translate(_GAPS).split()
+    if not _BEYOND_ALPHABETS.search(folded):
         return _ALPHABETIC_WORD.findall(folded)
     words: list[str] = _WORD.findall(folded)
     return words

@@ -22,8 +22,10 @@ _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
         Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
     ).items()
 }
+_GAPS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _CUT: Final = "\x1f"
+_LONGEST_PART: Final = 2_000
 _PART: Final = re.compile(r".{1,1999}(?:[.!?;\n]\s|\Z)|.{1,1999}(?:\s|\Z)|.{1,2000}", re.DOTALL)
 """At most 2,000 characters, to the end of a sentence if there is one."""
 LEAST: Final = 2
@@ -76,11 +78,13 @@ def _convert_words(text: str) -> str:
 
 def count_function_words(text: str) -> tuple[int, int]:
     """Count the different German and English function words of a text, which tell its language."""
-    words = {*_LETTERS.findall(text.lower())}
+    lower = text.lower()
+    words = {*(lower.translate(_GAPS).split() if lower.isascii() else _LETTERS.findall(lower))}
     german, english = (len(words & _FUNCTION_WORDS[name]) for name in ("german", "english"))
     return german, english
 
 
 def _convert_in_parts(text: str, language: str) -> str:
     # text2num takes the square of the length for a row of number words.
-    return "".join(alpha2digit(part, language, threshold=0) for part in _PART.findall(text))
+    parts = _PART.findall(text) if len(text) >= _LONGEST_PART else [text] if text else []
+    return "".join(alpha2digit(part, language, threshold=0) for part in parts)

@@ -26,7 +26,7 @@ numbers = st.floats(allow_nan=False) | st.integers(min_value=-(2**53), max_value
     ],
 )
 def test_numbers_have_as_many_digits_as_they_need_to_differ(values, texts):
-    assert format_numbers(*values) == texts
+    assert [*format_numbers(*values)] == texts
 
 
 @given(st.lists(numbers, min_size=1, max_size=4))

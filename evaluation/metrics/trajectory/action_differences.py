@@ -56,6 +56,31 @@ def _list_named(step: ExpectedStep, named: Mapping[str | None, list[int]]) -> It
     return lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
 
 
+def are_as_written(steps: Sequence[ExpectedStep], actions: Sequence[Action]) -> bool:
+    """Return whether each action is written as the only pattern of the step at its place; most runs are."""
+    if len(steps) != len(actions) or any(len(step.patterns) != 1 for step in steps):
+        return False
+    expected = [
+        (each.name, each.args, each.agent, each.target, each.kind, None, None, True)
+        for step in steps
+        for each in step.patterns
+    ]
+    observed = [
+        (
+            each["name"],
+            each["args"],
+            None,
+            None,
+            None,
+            each["error"],
+            each["args_error"],
+            each["kind"] == "tool",
+        )
+        for each in actions
+    ]
+    return _is_identical(expected, observed)
+
+
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
     """Return whether an observed action fits one of the patterns of a step."""
     named = [pattern for pattern in step.patterns if pattern.name == action["name"]]
@@ -63,6 +88,12 @@ def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> boo
 
 
 def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
+    if (
+        pattern.args is not None
+        and pattern.args != (action["args"] or {})
+        and rules.find_rule(pattern).is_literal
+    ):
+        return False
     return next(find_differences(pattern, action, rules), None) is None
 
 

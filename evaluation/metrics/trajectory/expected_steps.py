@@ -67,8 +67,10 @@ def select_compared(
 ) -> Selection:
     """Leave out the tools that the rules ignore; a step is left out if all its alternatives are."""
     recorded = _list_recorded(actual, rules, recorded_writing)
-    steps = [step for step in expected if any(rules.compares(str(each.name)) for each in step.patterns)]
-    actions = [action for action in actual if rules.compares(action["name"])]
+    steps, actions = [*expected], [*actual]
+    if rules.ignored_tools or rules.compared_tools is not None:
+        steps = [step for step in steps if any(rules.compares(str(each.name)) for each in step.patterns)]
+        actions = [action for action in actions if rules.compares(action["name"])]
     if rules.names_effects and not _expects_reads_alone(steps, rules):
         steps = [kept for step in steps if (kept := _without_reads(step, rules, recorded)).patterns]
         actions = [
@@ -87,7 +89,8 @@ def _list_recorded(
     actual: Iterable[Action], rules: TrajectoryRules, recorded_writing: Iterable[str]
 ) -> frozenset[str]:
     writing, reading = rules.writing_tools or (), rules.reading_tools or ()
-    known, names = [*writing, *recorded_writing], {action["name"] for action in actual}
+    known = [*writing, *recorded_writing]
+    names = {action["name"] for action in actual} if known else ()
     spelt = [name for name in names if any(is_same_tool(name, other) for other in known)]
     return frozenset(spelt).difference(writing, reading)
 

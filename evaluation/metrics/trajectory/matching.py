@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
-from evaluation.metrics.trajectory.action_differences import find_candidates, fits_step
+from evaluation.metrics.trajectory.action_differences import are_as_written, find_candidates, fits_step
 from evaluation.metrics.trajectory.action_order import ActionOrder
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep, Selection, select_compared
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
@@ -90,7 +90,9 @@ def _find_problem(result: TrajectoryMatch) -> str | None:
 def _decide_match(result: TrajectoryMatch, selection: Selection, rules: TrajectoryRules) -> TrajectoryMatch:
     steps, actions = selection.steps, selection.actions
     # Most recorded runs agree: comparing pair by pair spares them the assignment.
-    if len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps))):
+    if are_as_written(steps, actions) or (
+        len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps)))
+    ):
         return result._replace(
             agrees=True,
             matched_count=result.actual_count,
