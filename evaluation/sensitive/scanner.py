@@ -48,9 +48,9 @@ def _read_plainly(text: str) -> tuple[str, list[int]]:
 
 
 Search = Callable[[str], tuple[Span, ...]]
-_UNREADABLE: Final = Pattern(rf"[\x00-\x08\x0e-\x1b\x7f]|%[2-7][0-9A-Fa-f]|\\u|\\\\\\\"|{FIELD_TRIGGER}")
-"""Matches what triggers cannot read in a JSON text: disguises in ASCII, escaped letters, JSON in a string, some
-names."""
+_UNREADABLE: Final = rf"[\x00-\x08\x0e-\x1b\x7f]|%[2-7][0-9A-Fa-f]|\\u|\\\\\\\"|{FIELD_TRIGGER}"
+"""Matches what triggers cannot read in a JSON text: disguises in ASCII, escaped letters, JSON in a string,
+some names."""
 
 
 class _Family:
@@ -59,7 +59,8 @@ class _Family:
     def __init__(self, *detectors: Detector) -> None:
         triggers = "|".join(f"(?:{detector.trigger})" for detector in detectors)
         # JSON writes a line break as "\n": the letter in it would hide the start of the next word.
-        self.any = Pattern(triggers.replace(r"\b", r"(?:\b|\\[bfnrt])"))
+        self.source = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
+        self.any = Pattern(self.source)
         self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
 
     def find_spans(self, subject: EncodedText) -> Iterator[Span]:
@@ -74,6 +75,11 @@ _FAMILIES: Final = (
     _Family(*tokens.DETECTORS, *personal_numbers.DETECTORS),
     _Family(*assignments.DETECTORS, *secret_places.DETECTORS),
     _Family(*contact.DETECTORS),
+)
+
+_SUSPECT: Final = (
+    Pattern(f"{_UNREADABLE}|{_FAMILIES[0].source}"),
+    *(family.any for family in _FAMILIES[1:]),
 )
 
 
@@ -105,10 +111,8 @@ def _search(text: str) -> list[Span]:
 def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
     data = EncodedText(json_text).data
-    return (
-        (not json_text.isascii() and _is_disguised(json_text))
-        or _UNREADABLE.occurs_in(data)
-        or any(family.any.occurs_in(data) for family in _FAMILIES)
+    return (not json_text.isascii() and _is_disguised(json_text)) or any(
+        pattern.occurs_in(data) for pattern in _SUSPECT
     )
 
 
