@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypeAlias, get_args
@@ -194,8 +193,8 @@ def build_group(
     """
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
     scored = {name: score for name, score in scores.items() if name not in unscored}
-    statuses = Counter(score["status"] for score in unscored.values())
-    counts = {status: statuses[status] for status in OUTCOME_STATUSES} | {"scored": len(scored)}
+    statuses = [score["status"] for score in unscored.values()]
+    counts = {status: statuses.count(status) for status in OUTCOME_STATUSES} | {"scored": len(scored)}
     return {
         **scored,
         **facts,
