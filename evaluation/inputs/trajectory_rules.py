@@ -31,11 +31,6 @@ class ArgumentRule(InputModel):
     """Arguments that are lists whose items may come in any order. Lists whose items belong together are a
     group: ``["item_ids", "new_item_ids"]``."""
 
-    @property
-    def is_literal(self) -> bool:
-        """Whether arguments that are not equal always differ."""
-        return self.match == "exact" and not (self.numbers_as_text or self.unordered)
-
     @model_validator(mode="after")
     def _require_names(self) -> Self:
         if self.match == "named" and not self.names:

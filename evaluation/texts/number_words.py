@@ -16,12 +16,9 @@ from evaluation.texts.numbers import read_amounts, write_minus, write_powers
 
 _DIGIT: Final = re.compile(r"\d")
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
-_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    language: frozenset(words)
-    for language, words in json.loads(
-        Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
-    ).items()
-}
+_FUNCTION_WORDS: Final[Mapping[str, list[str]]] = json.loads(
+    Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
+)
 _GAPS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _CUT: Final = "\x1f"
@@ -80,7 +77,7 @@ def count_function_words(text: str) -> tuple[int, int]:
     """Count the different German and English function words of a text, which tell its language."""
     lower = text.lower()
     words = {*(lower.translate(_GAPS).split() if lower.isascii() else _LETTERS.findall(lower))}
-    german, english = (len(words & _FUNCTION_WORDS[name]) for name in ("german", "english"))
+    german, english = (len(words.intersection(_FUNCTION_WORDS[name])) for name in ("german", "english"))
     return german, english
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import marshal
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, cast
 
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
@@ -41,44 +40,28 @@ def find_candidates(
     steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules
 ) -> list[list[int]]:
     """Return the positions of the observed actions that fit each expected step."""
-    named: dict[str | None, list[int]] = defaultdict(list)
-    for index, action in enumerate(actions):
-        named[action["name"]].append(index)
     return [
-        [index for index in _list_named(step, named) if fits_step(step, actions[index], rules)]
+        [
+            index
+            for index, each in enumerate(actions)
+            if each["name"] in names and fits_step(step, each, rules)
+        ]
         for step in steps
+        for names in [{pattern.name for pattern in step.patterns}]
     ]
-
-
-def _list_named(step: ExpectedStep, named: Mapping[str | None, list[int]]) -> Iterable[int]:
-    """List the actions, in order, that have a name of the step."""
-    lists = [named[name] for name in {pattern.name for pattern in step.patterns} if name in named]
-    return lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
 
 
 def are_as_written(steps: Sequence[ExpectedStep], actions: Sequence[Action]) -> bool:
     """Return whether each action is written as the only pattern of the step at its place; most runs are."""
     if len(steps) != len(actions) or any(len(step.patterns) != 1 for step in steps):
         return False
-    expected = [
-        (each.name, each.args, each.agent, each.target, each.kind, None, None, True)
-        for step in steps
-        for each in step.patterns
-    ]
-    observed = [
-        (
-            each["name"],
-            each["args"],
-            None,
-            None,
-            None,
-            each["error"],
-            each["args_error"],
-            each["kind"] == "tool",
-        )
-        for each in actions
-    ]
-    return _is_identical(expected, observed)
+    patterns = [step.patterns[0] for step in steps]
+    expected = [(each.name, each.args, each.agent, each.target, each.kind) for each in patterns]
+    observed = [(each["name"], each["args"], None, None, None) for each in actions]
+    has_worked = all(each["error"] is None and each["args_error"] is None for each in actions)
+    return (
+        has_worked and all(each["kind"] == "tool" for each in actions) and _is_identical(expected, observed)
+    )
 
 
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
@@ -88,12 +71,6 @@ def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> boo
 
 
 def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
-    if (
-        pattern.args is not None
-        and pattern.args != (action["args"] or {})
-        and rules.find_rule(pattern).is_literal
-    ):
-        return False
     return next(find_differences(pattern, action, rules), None) is None
 
 

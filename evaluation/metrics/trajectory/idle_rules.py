@@ -33,10 +33,9 @@ def find_idle_rule(
         rules: the contract's rules.
     """
     patterns = [pattern for step in compared for pattern in step.patterns]
-    ruled = [each for each in patterns if each.arguments or rules.find_rule(each).match == "named"]
     problems = chain(
         _find_empty_selection(expected, compared),
-        chain.from_iterable(_find_idle_argument_rule(pattern, rules) for pattern in ruled),
+        chain.from_iterable(_find_idle_argument_rule(pattern, rules) for pattern in patterns),
         _find_unused_rules(patterns, rules),
         _find_misspelt_tools(actual, expected, rules),
     )
