@@ -47,8 +47,12 @@ def read_header(path: Path) -> EvaluationHeader:
         return _read_header(file, path.name)
 
 
-def read_results(path: Path) -> Iterator[CaseResult]:
-    """Yield the results of a stored evaluation. A last line that a crash has cut is left out.
+def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResult]:
+    """Yield the results of a stored evaluation.
+
+    Args:
+        path: The file.
+        is_continued: Whether a last line that a crash has cut is left out; else it is an error.
 
     Raises:
         ContractError: It is no stored evaluation, of another version, a line is wrong, or two lines have the
@@ -59,9 +63,11 @@ def read_results(path: Path) -> Iterator[CaseResult]:
         _read_header(file, path.name)
         seen: dict[tuple[str, str, int], int] = {}
         for number, line in enumerate(file, 2):
-            if not line.endswith(b"\n"):
-                return
             where = f"{path.name}:{number}"
+            if not line.endswith(b"\n"):
+                if is_continued:
+                    return
+                raise ContractError(f"{where}: the line is cut off; continue the command that wrote it")
             result = _read_line(line, where, CaseResult)
             if (first := seen.setdefault(result.key, number)) != number:
                 raise ContractError(
@@ -87,7 +93,7 @@ def append_results(
     stored = []
     if path.exists() and path.stat().st_size:
         _check_same(read_header(path), header, path.name)
-        stored = [*read_results(path)]
+        stored = [*read_results(path, is_continued=True)]
         _cut_last_line(path)
     with path.open("ab") as file:
         if not file.tell():

@@ -40,8 +40,11 @@ def read_contract_file(file: Path) -> EvaluationContract:
         ValueError: The file has no contract.
         OSError: The file cannot be read.
     """
-    data = as_object(read_values(file))
-    fields: dict[str, Any] = as_object(data.get("contract", data))
+    data = read_values(file)
+    fields: Any = as_object(data).get("contract", data)
+    # Anything else would be a contract that demands nothing, and lets every run pass.
+    if not isinstance(fields, dict) or not fields:
+        raise ValueError(f"it has no fields of a contract but {fields!r:.60}; give at least one field")
     return EvaluationContract(**fields)
 
 

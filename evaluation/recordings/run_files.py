@@ -60,7 +60,8 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         return
     rest = chain([first, second], numbered)
     if are_messages([value]) and _find_format(value) is None:
-        values = (_parse(line, f"{name}:{number}") for number, line in rest)
+        values = [_parse(line, f"{name}:{number}") for number, line in rest]
+        yield from (each for each in values if isinstance(each, UnreadableCase))
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
         return
     for number, line in rest:

@@ -29,7 +29,10 @@ def score_case(
     """
     contract = read_case(case, case.task, ExecutorTools()) or derive_contract(case.task, ExecutorTools())
     own = replace(run, case={**run.case, **contract["contract"]})
-    judged = replace(own, case={**(evaluation.find_contract(own) or {}), **own.case})
+    stated = evaluation.find_contract(own)
+    if stated is None:
+        problem = problem or "no case of --contract has this name or task"
+    judged = replace(own, case={**(stated or {}), **own.case})
     given: Any = judged.case if problem is None else UnreadableCase(case.title, problem)
     report = evaluate(given, judge=evaluation.judge)
     result = evaluation.build_result(

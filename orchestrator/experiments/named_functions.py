@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 import sys
 import threading
@@ -63,7 +65,9 @@ def run_hook(
     try:
         if not isinstance(hook, str):
             return (problem := _run_command(hook, case, folder)) and f"{name!r} {problem}"
-        functions[hook](case)
+        result = functions[hook](case)
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
         return f"{name!r} raised {type(error).__name__}: {describe_error(error)}"
     return None

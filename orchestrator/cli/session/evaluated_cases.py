@@ -119,16 +119,16 @@ def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvalu
         before = (result for result in read_results(file) if result.key not in done)
         if options.contract is None:
             return map(evaluation.apply_gate, before)
-        return (_score_again(result, evaluation) for result in before)
+        return (scored for result in before for scored in _score_again(result, evaluation))
 
     return Source(evaluate, _build_header(options, evaluation, files=[file.name]))
 
 
-def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> CaseResult:
+def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator[CaseResult]:
+    """Yields the result under the contract of the command; nothing if it has no case of this name or task."""
     run = RecordedRun({"case_id": result.name, "agent_run": result.agent_run}, score=result.score)
-    [scored] = evaluation.evaluate_unnumbered([run])
     same = {"name": result.name, "arm": result.arm, "trial": result.trial, "correct": result.correct}
-    return scored.model_copy(update=same)
+    return (each.model_copy(update=same) for each in evaluation.evaluate_unnumbered([run]))
 
 
 def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

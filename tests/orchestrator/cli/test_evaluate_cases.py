@@ -52,6 +52,9 @@ def reset(case):
 def refuse(case):
     raise OSError("no world")
 
+async def refuse_later(case):
+    raise OSError("no world")
+
 NUMBER = 7
 """
 PRICE = "task: It costs 12.5 euros., contract: {required_content: [{number: 12.5}]}"
@@ -136,6 +139,7 @@ def test_a_hook_runs_after_an_execution_that_failed(cli, cases, tmp_path):
     ("hooks", "reason"),
     [
         ("{before: 'MODULE:refuse'}", "before: 'MODULE:refuse' raised OSError: no world"),
+        ("{before: 'MODULE:refuse_later'}", "before: 'MODULE:refuse_later' raised OSError: no world"),
         ("{before: [sh, -c, 'echo no disk; exit 3']}", "ended with exit status 3: no disk"),
         ("{after: [no-such-program]}", "after: 'no-such-program' raised FileNotFoundError"),
     ],
@@ -207,6 +211,60 @@ def test_stored_runs_are_scored_under_another_contract_without_an_execution(cli,
     assert (again.exit_code, result.status, result.correct) == (1, "failed", False)
     assert result.expected["required_content"] == [{"text": "dollars"}]
     assert (tmp_path / "executions").read_text() == "x"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "words", "contract: other.yaml", "contract: from_task"])
+def test_a_contract_file_without_a_field_is_refused(cli, cases, tmp_path, text):
+    (tmp_path / "empty.yaml").write_text(text)
+    (tmp_path / "run.json").write_text(json.dumps({"agent_run": {"input": "x", "final_output": "y"}}))
+
+    asked = cli("evaluate", "run.json", "--contract", "empty.yaml")
+    by_case = cli("evaluate", cases("- {task: x, contract: empty.yaml}"))
+
+    assert (asked.exit_code, by_case.exit_code) == (2, 2)
+    assert "no fields of a contract" in asked.stderr
+    assert "no fields of a contract" in by_case.stderr
+
+
+def test_cases_without_a_contract_of_their_name_or_task_are_invalid(cli, cases):
+    other = cases(f"- {{name: b, {PRICE}}}", name="other.yaml")
+    asked = cli("evaluate", cases("- {name: a, task: another}"), "--contract", other)
+
+    assert asked.exit_code == 2
+    assert "no case of --contract has this name or task" in asked.stdout
+
+
+def test_stored_runs_without_a_contract_of_their_name_or_task_are_unread(cli, cases):
+    cli("evaluate", cases("- {name: a, task: another}"), "--out", "r.jsonl")
+    asked = cli("evaluate", "r.jsonl", "--contract", cases(f"- {{name: b, {PRICE}}}", name="other.yaml"))
+
+    assert asked.exit_code == 2
+    assert "a: no case of --contract has this name or task" in asked.stderr
+
+
+def test_results_that_are_cut_off_are_no_evaluation(cli, cases, tmp_path):
+    cli("evaluate", cases("- {name: a, task: x}\n- {name: b, task: y}"), "--out", "r.jsonl")
+    data = (tmp_path / "r.jsonl").read_bytes()
+    (tmp_path / "r.jsonl").write_bytes(data[:-20])
+
+    asked = cli("evaluate", "r.jsonl")
+
+    assert asked.exit_code == 2
+    assert "r.jsonl:3: the line is cut off; continue the command that wrote it" in asked.stderr
+
+
+def test_a_broken_line_of_a_conversation_is_reported(cli, tmp_path):
+    lines = [
+        '{"role": "user", "content": "Hi"}',
+        '{"role": "tool",',
+        '{"role": "assistant", "content": "Yes"}',
+    ]
+    (tmp_path / "talk.jsonl").write_text("\n".join(lines))
+
+    asked = cli("evaluate", str(tmp_path / "talk.jsonl"))
+
+    assert asked.exit_code == 2
+    assert "talk.jsonl:2" in asked.stderr
 
 
 def test_stored_results_are_reported_again_as_they_are(cli, cases):
