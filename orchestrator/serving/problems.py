@@ -54,9 +54,15 @@ def answer_error(request: Request, error: Exception) -> Response:
     """Answers a request whose handling raised."""
     status, sentence = _describe(error)
     response = answer_problem(request, status, sentence)
-    # Such as the methods that are allowed.
     response.headers.update(getattr(error, "headers", None) or {})
+    if "allow" in response.headers:  # by one route of the path; others have further methods
+        response.headers["allow"] = ", ".join(_list_methods(request)) or response.headers["allow"]
     return response
+
+
+def _list_methods(request: Request) -> list[str]:
+    path = getattr(request.scope.get("route"), "path_format", "")
+    return [method.upper() for method in request.app.openapi()["paths"].get(path, ())]
 
 
 def answer_problem(request: Request, status: int, sentence: str) -> Response:

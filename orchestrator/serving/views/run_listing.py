@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -20,6 +20,8 @@ def _blank_as_none(value: object) -> object:
 
 
 _Blank = BeforeValidator(_blank_as_none)
+_BlankStatus = BeforeValidator(_blank_as_none, json_schema_input_type=StoredStatus | Literal[""] | None)
+_BlankBasis = BeforeValidator(_blank_as_none, json_schema_input_type=Basis | Literal[""] | None)
 _Text = Annotated[str | None, Field(max_length=500), _Blank]
 
 
@@ -39,8 +41,8 @@ class RunQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    status: Annotated[StoredStatus | None, _Blank] = None
-    basis: Annotated[Basis | None, _Blank] = None
+    status: Annotated[StoredStatus | None, _BlankStatus] = None
+    basis: Annotated[Basis | None, _BlankBasis] = None
     text: _Text = None
     model: _Text = None
     sort: SortKey = "updated"

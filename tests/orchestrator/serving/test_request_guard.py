@@ -157,3 +157,12 @@ async def test_a_person_logs_in_and_out(build, serve):
 def test_an_address_for_other_machines_needs_a_long_token(fields):
     with pytest.raises(ValidationError):
         ServerOptions(**fields)
+
+
+async def test_a_method_that_is_not_allowed_is_answered_with_all_that_are(build, serve):
+    client = await serve(build())
+
+    answers = [await client.options(path) for path in ("/api/runs", "/api/runs/x", "/runs")]
+
+    assert [answer.status_code for answer in answers] == [405] * 3
+    assert [answer.headers["allow"] for answer in answers] == ["GET, POST", "DELETE, GET", "GET"]
