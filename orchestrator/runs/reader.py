@@ -22,7 +22,6 @@ from orchestrator.runs.resume import (
     read_values,
     state_from_values,
 )
-from orchestrator.runs.run_card import render_run, render_runs
 from orchestrator.runs.run_saver import checkpoint_config
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
@@ -37,6 +36,7 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import Basis, Question
 from orchestrator.state.reducers import merge_records
+from orchestrator.state.run_card import render_run, render_runs
 from orchestrator.state.stored_form import SCHEMA, STARTED, parse_time, schema_problem, validate_state
 from orchestrator.state.usage import Usage
 from orchestrator.supervision.human import read_tool_question

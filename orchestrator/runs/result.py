@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
-from orchestrator.runs.run_card import render_run
 from orchestrator.state.current_step import list_accepted, read_basis_reason
 from orchestrator.state.graph_state import Failure, OrchestratorState
 from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRecord
+from orchestrator.state.run_card import render_run
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
