@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evaluation.errors import ContractError
 from evaluation.evalset.case_result import CaseResult, ResultBasis
@@ -32,9 +32,15 @@ class BaselineCase(InputModel):
     status: EvaluationStatus
     basis: ResultBasis
     passed: Count
-    runs: Count
+    runs: Annotated[int, Field(ge=1)]
     metrics: dict[str, float] = Field(default_factory=dict)
     """Means, for the reader of a review: they are not compared."""
+
+    @model_validator(mode="after")
+    def _check_counts(self) -> Self:
+        if self.passed > self.runs:
+            raise ValueError(f"{self.passed} of {self.runs} runs passed; give at most the number of runs")
+        return self
 
 
 class Baseline(InputModel):

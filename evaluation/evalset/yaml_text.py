@@ -81,7 +81,8 @@ def parse_yaml(text: str) -> object:
 
 def find_line(text: str, path: Sequence[str | int]) -> int:
     """Return the line, from 1, of the value at a path of a document that ``parse_yaml`` has read."""
-    node: Any = yaml.compose(text, _Loader)
+    # YAML takes no tab before a value; JSON, which comes here too, does.
+    node: Any = yaml.compose(text.replace("\t", " "), _Loader)
     for part in path:
         values = node.value if isinstance(part, int) else {key.value: value for key, value in node.value}
         node = values[part]

@@ -60,6 +60,7 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     with print_logs_on(console), report_bad_input():
         _check_options(options)
         before = _read_baseline(options)
+        _check_outputs(options)
         evaluation = _build_evaluation(options)
         results = _take_results(options, evaluation, console)
         _write_files(options, results)
@@ -97,6 +98,17 @@ def _write_cases(options: EvaluateOptions) -> str:
     with _name_file(file), file.open("x", encoding="utf-8") as opened:
         opened.write((package_files("evaluation.evalset") / _EXAMPLE).read_text(encoding="utf-8"))
     return f"written: {file}; `orchestrator evaluate {file}` runs it"
+
+
+def _check_outputs(options: EvaluateOptions) -> None:
+    """Refuses a file of results that is one of the files to evaluate: it would be replaced."""
+    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html)
+    given = {file.resolve() for file in options.files or ()}
+    for path in written:
+        if path is not None and Path(path).resolve() in given:
+            raise ConfigurationError(
+                f"{str(path)!r} is a file to evaluate; give another file for the results"
+            )
 
 
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:

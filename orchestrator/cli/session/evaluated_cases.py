@@ -109,8 +109,10 @@ def _read_recorded(
         evaluation.skipped = len(stored)
         return evaluation.evaluate(runs)
 
-    names = [file.name for file in options.files or []]
-    return Source(evaluate, _build_header(options, evaluation, files=names, threads=options.thread))
+    # By their contents, so that a changed file is not taken for evaluated.
+    files = options.files if options.out is not None else None
+    digests = {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files or ()}
+    return Source(evaluate, _build_header(options, evaluation, files=digests, threads=options.thread))
 
 
 def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

@@ -253,6 +253,28 @@ def test_results_that_are_cut_off_are_no_evaluation(cli, cases, tmp_path):
     assert "r.jsonl:3: the line is cut off; continue the command that wrote it" in asked.stderr
 
 
+def test_a_recorded_run_that_changed_is_not_taken_for_evaluated(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for answer in ("12.5", "99"):
+        run = {"agent_run": {"input": "x", "final_output": answer}, "required_content": [{"number": 12.5}]}
+        (tmp_path / "run.json").write_text(json.dumps(run))
+        asked = cli("evaluate", "run.json", "--out", "r.jsonl")
+
+    assert asked.exit_code == 2
+    assert "r.jsonl has results of other options (files)" in asked.stderr
+
+
+def test_names_that_stand_twice_in_json_with_tabs_are_one_sentence(cli, tmp_path):
+    cases = {"version": 1, "cases": [{"name": "a", "task": "x"}] * 2}
+    (tmp_path / "cases.json").write_text(json.dumps(cases, indent="\t"))
+
+    asked = cli("evaluate", str(tmp_path / "cases.json"))
+
+    assert asked.exit_code == 2
+    assert "cases.json" in asked.stderr
+    assert "'a'" in asked.stderr
+
+
 def test_a_broken_line_of_a_conversation_is_reported(cli, tmp_path):
     lines = [
         '{"role": "user", "content": "Hi"}',
@@ -343,6 +365,10 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
             "cases.yaml: it is a float; give a function of the task, or an orchestrator",
         ),
         (["cases.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
+        (["--baseline", "many.yaml"], "2 of 1 runs passed; give at most the number of runs"),
+        (["--baseline", "none.yaml"], "none.yaml"),
+        (["--csv", "cases.yaml"], "'cases.yaml' is a file to evaluate; give another file for the results"),
+        (["--save-baseline", "cases.yaml"], "'cases.yaml' is a file to evaluate"),
         (["--out", "absent/r.jsonl"], "'absent/r.jsonl' cannot be used (No such file or directory)"),
         (["--out", "other.yaml"], "other.yaml:1: this is no stored evaluation"),
     ],
@@ -351,6 +377,10 @@ def test_bad_input_is_one_sentence(cli, cases, tmp_path, options, message):
     (tmp_path / "other.yaml").write_text(
         "version: 1\ncases: {b: {status: passed, basis: checked, passed: 1, runs: 1}}"
     )
+
+    for name, passed, runs in (("many", 2, 1), ("none", 0, 0)):
+        case = f"{{status: passed, basis: checked, passed: {passed}, runs: {runs}}}"
+        (tmp_path / f"{name}.yaml").write_text(f"version: 1\ncases: {{a: {case}}}")
 
     asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), *options)
 
