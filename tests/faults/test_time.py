@@ -174,4 +174,4 @@ def test_a_checkpoint_of_a_time_that_no_clock_shows_stops_its_own_thread_alone(t
             orchestrator.run("x", "thread", replace=True)
         orchestrator.run("x", "later")
 
-        assert [run.thread_id for run in store.history.runs()] == ["thread", "later", "earlier"]
+        assert [run.thread_id for run in store.history.runs()] == ["later", "earlier", "thread"]

@@ -222,7 +222,7 @@ def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
         ),
         ({"contract_writer": object()}, "give an object with a method write_checks"),
         ({"contract": None}, "contract_writer needs contract='from_task'"),
-        ({"require": "proved"}, "require is 'proved'; give 'checked' or 'judged'"),
+        ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged' or 'approved'"),
     ],
 )
 def test_bad_options_are_refused(options, sentence):
