@@ -17,6 +17,7 @@ from orchestrator.cli.session.web_server import PageServer
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
 from tests.fakes.chromium import open_chromium
+from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
 HOSTILE = (
@@ -170,22 +171,10 @@ def test_filters_change_the_list_and_the_address_without_loading_the_page(three_
     assert page.problems == []
 
 
-class Gate:
-    """Replies of which "Hello" waits until it is opened."""
-
-    def __init__(self, *replies):
-        self.replies = list(replies)
-        self.opened = threading.Event()
-
-    def __call__(self, messages):
-        reply = self.replies.pop(0)
-        if reply == "Hello":
-            self.opened.wait(20)
-        return reply
-
-
 def test_a_run_is_started_and_followed_without_loading_the_page(serve_pages, open_page):
-    gate = Gate('{"plan": ["Greet", "Part"]}', "Hello", GOOD, "Goodbye", GOOD, "Hello. Goodbye.", GOOD)
+    gate = GatedReplies(
+        '{"plan": ["Greet", "Part"]}', "Hello", GOOD, "Goodbye", GOOD, "Hello. Goodbye.", GOOD
+    )
     page = open_page(f"{serve_pages(gate)}/start")
 
     page.get_by_label("Task").fill("Be polite")
@@ -204,7 +193,9 @@ def test_a_run_is_started_and_followed_without_loading_the_page(serve_pages, ope
 
 
 def test_a_details_element_that_was_opened_stays_open_while_the_run_goes_on(serve_pages, open_page):
-    gate = Gate('{"plan": ["Greet", "Part"]}', "Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD)
+    gate = GatedReplies(
+        '{"plan": ["Greet", "Part"]}', "Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD
+    )
     page = open_page(f"{serve_pages(gate)}/start")
     page.get_by_label("Task").fill("Be polite")
     page.get_by_role("button", name="Start").click()

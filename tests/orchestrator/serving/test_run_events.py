@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 
 import httpx
 import pytest
 from httpx_sse import aconnect_sse
 
+from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
 
@@ -40,20 +40,6 @@ async def post(address, path, **body):
         return await client.post(path, json=body)
 
 
-class Gate:
-    """Replies whose second waits until it is opened."""
-
-    def __init__(self, *replies):
-        self.replies = list(replies)
-        self.opened = threading.Event()
-
-    def __call__(self, messages):
-        reply = self.replies.pop(0)
-        if reply == "Hello":
-            self.opened.wait(20)
-        return reply
-
-
 async def test_a_run_is_started_and_followed_to_its_end(build, listening):
     address = await listening(build(*GREETING))
 
@@ -67,7 +53,7 @@ async def test_a_run_is_started_and_followed_to_its_end(build, listening):
 
 
 async def test_a_client_that_reconnects_gets_every_event_once(build, listening):
-    gate = Gate(*GREETING)
+    gate = GatedReplies(*GREETING)
     address = await listening(build(gate))
     await post(address, "/api/runs", task="Greet", thread_id="new")
 
@@ -172,7 +158,7 @@ async def test_a_run_that_waits_is_cancelled(build, serve):
 
 
 async def test_a_run_that_is_executed_is_cancelled(build, serve):
-    gate = Gate(*GREETING)
+    gate = GatedReplies(*GREETING)
     client = await serve(build(gate))
     await client.post("/api/runs", json={"task": "Greet", "thread_id": "new"})
 
@@ -186,7 +172,7 @@ async def test_a_run_that_is_executed_is_cancelled(build, serve):
 
 
 async def test_a_run_is_interrupted_at_the_end_of_the_server_and_resumed(build, serve, store):
-    gate = Gate(*GREETING)
+    gate = GatedReplies(*GREETING)
     client = await serve(build(gate))
     await client.post("/api/runs", json={"task": "Greet", "thread_id": "new"})
     await asyncio.sleep(0.2)
