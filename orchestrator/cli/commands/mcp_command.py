@@ -23,7 +23,7 @@ def mcp(
     """Offer runs and evaluations to a client of the Model Context Protocol, over standard input and output.
 
     A client starts this command, and ends it by closing its input; runs can be resumed. The options of a run
-    are those of the runs that clients start.
+    hold for the runs that clients start.
     """
     from orchestrator.cli.session.run_session import read_policy
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
