@@ -11,20 +11,15 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from itertools import product
 
 from evaluation.inputs.contract import DriftRules
 from evaluation.metrics.drift_signals import Direction, compare_with_baseline
 from evaluation.statistics.intervals import proportion
-from evaluation.statistics.means import difference_interval
-from evaluation.statistics.two_sample import two_sample_p_value
 
 Draw = Callable[[], float]
 CEILING = "scores with a ceiling"
 SOURCE = random.Random(20)
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
-PAIRS = ((2, 2), (3, 3), (5, 5), (10, 10), (20, 20), (50, 50), (3, 30), (10, 50))
 
 
 def draws(source: random.Random) -> dict[str, Draw]:
@@ -77,71 +72,10 @@ def coverage_of_rate(trials: int, rate: float) -> float:
     return sum(binomial(n, trials, rate) for n, ends in intervals if ends and ends.low <= rate <= ends.high)
 
 
-@cache
-def difference_of_rates(before: int, n: int, after: int, m: int) -> tuple[float, float]:
-    sides = ([1.0] * count + [0.0] * (total - count) for count, total in ((before, n), (after, m)))
-    measured = difference_interval(*sides)
-    assert measured is not None
-    return measured[0]
-
-
-def coverage_of_difference(n: int, m: int, first: float, second: float) -> float:
-    return sum(
-        binomial(before, n, first) * binomial(after, m, second)
-        for before, after in product(range(n + 1), range(m + 1))
-        if difference_of_rates(before, n, after, m)[0] <= second - first
-        and second - first <= difference_of_rates(before, n, after, m)[1]
-    )
-
-
 def report_rates() -> None:
     sizes = (2, 5, 10, 20, 50)
     cells = [percent(min(coverage_of_rate(size, rate) for rate in RATES)) for size in sizes]
     print_table("Rates, lowest coverage over 11 rates", sizes, [("Clopper-Pearson", cells)])
-    pairs = PAIRS[:5]
-    lowest = [
-        percent(min(coverage_of_difference(*pair, *rates) for rates in product(RATES, RATES)))
-        for pair in pairs
-    ]
-    title = "Differences of rates, lowest coverage over 121 pairs of rates"
-    print_table(title, [f"{n}, {m}" for n, m in pairs], [("Agresti-Caffo with t", lowest)])
-
-
-# means
-
-
-def covers_mean(draw: Draw, n: int, m: int) -> bool | None:
-    measured = difference_interval([draw() for _ in range(n)], [draw() for _ in range(m)])
-    return measured and measured[0].low <= 0.0 <= measured[0].high
-
-
-def report_means() -> None:
-    columns = [f"{n}, {m}" for n, m in PAIRS]
-    rows = [
-        (
-            name,
-            [
-                share(hit for _ in range(1_500) if (hit := covers_mean(draw, n, m)) is not None)
-                for n, m in PAIRS
-            ],
-        )
-        for name, draw in draws(SOURCE).items()
-    ]
-    print_table("Differences of means, coverage", columns, rows)
-
-
-def report_p_values() -> None:
-    pairs = PAIRS[2:5]
-    rows = [
-        (name, [share(is_rejected(draw, n, m) for _ in range(400)) for n, m in pairs])
-        for name, draw in draws(SOURCE).items()
-        if name in {"lognormal, cv 131 %", "whole numbers (Poisson, 2)"}
-    ]
-    print_table("Mann-Whitney at 5 %, rejections", [f"{n}, {m}" for n, m in pairs], rows)
-
-
-def is_rejected(draw: Draw, n: int, m: int) -> bool:
-    return two_sample_p_value([draw() for _ in range(n)], [draw() for _ in range(m)]) <= 0.05
 
 
 # alarms
@@ -201,5 +135,5 @@ def report_alarms() -> None:
 
 
 if __name__ == "__main__":
-    for report in (report_rates, report_means, report_p_values, report_alarms):
-        report()
+    report_rates()
+    report_alarms()

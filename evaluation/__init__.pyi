@@ -3,7 +3,6 @@ from .checks.check_context import ToolUse as ToolUse
 from .checks.check_model import CheckOutcome as CheckOutcome
 from .checks.commands import CommandCheck as CommandCheck
 from .checks.functions import check as check
-from .comparison import compare as compare
 from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError

@@ -1,1 +1,1 @@
-"""Agreement, rates, intervals and tests over many runs. SciPy is an optional extra."""
+"""Agreement, rates, intervals and tests over many runs, without SciPy."""

@@ -1,60 +1,20 @@
-"""Computes intervals for differences of means and of rates, and bounds for a further value."""
+"""Computes the interval of a paired difference of means or rates, and bounds for a further value."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from statistics import NormalDist, fmean
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, t_quantile, upper_probability
 
-Method = Literal["Welch", "Agresti-Caffo"]
 FEWEST: Final = 2
-"""Values that each side needs: one value has no spread."""
+"""Pairs that an interval needs: one value has no spread."""
 _RATE: Final = frozenset({0.0, 1.0})
 _ADDED: Final = 0.5
 """Added to each of the four cells of a paired table of successes and failures."""
-
-
-def difference_interval(
-    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
-) -> tuple[Interval, Method] | None:
-    """Compute the interval of a difference of means (or rates), treatment minus control.
-
-    If every value is 0 or 1, the interval is Agresti and Caffo's for a difference of rates, which needs no
-    spread. Otherwise it is d ± t sqrt(s_1^2 / n_1 + s_2^2 / n_2). Both take the quantile of Student's t with
-    the degrees of freedom of the smaller side: Welch's estimate of them gives too short an interval if a
-    small side varies more. ``benchmarks/nominal_rates.py`` measures the coverage.
-
-    Sources: Welch (1938), The significance of the difference between two means when the population variances
-    are unequal, Biometrika 29; Agresti and Caffo (2000), Simple and effective confidence intervals for
-    proportions and differences of proportions, The American Statistician 54.
-
-    Args:
-        control: Two or more values, each of a magnitude up to 1e150.
-        treatment: As for ``control``.
-        confidence: Between 0 and 1.
-
-    Returns:
-        None if neither side varies, because then no spread can be estimated.
-
-    Raises:
-        ContractError: ``confidence`` is not between 0 and 1.
-    """
-    upper = upper_probability(confidence)
-    if is_rate(control, treatment):
-        return _rate_interval(control, treatment, upper), "Agresti-Caffo"
-    error = math.sqrt(mean_variance(control) + mean_variance(treatment))
-    difference = fmean(treatment) - fmean(control)
-    half = t_quantile(upper, min(len(control), len(treatment)) - 1) * error
-    return (Interval(difference - half, difference + half), "Welch") if error > 0.0 else None
-
-
-def is_rate(control: Sequence[float], treatment: Sequence[float]) -> bool:
-    """Return whether every value is 0 or 1."""
-    return _RATE.issuperset(control) and _RATE.issuperset(treatment)
 
 
 def mean_variance(values: Sequence[float]) -> float:
@@ -63,15 +23,6 @@ def mean_variance(values: Sequence[float]) -> float:
         return 0.0
     mean, count = fmean(values), len(values)
     return math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
-
-
-def _rate_interval(control: Sequence[float], treatment: Sequence[float], upper: float) -> Interval:
-    # One success and one failure more on each side.
-    (before, n), (after, m) = ((sum(side) + 1.0, len(side) + 2) for side in (control, treatment))
-    before, after = before / n, after / m
-    error = math.sqrt(before * (1.0 - before) / n + after * (1.0 - after) / m)
-    half = t_quantile(upper, min(n, m) - 1) * error
-    return Interval(max(-1.0, after - before - half), min(1.0, after - before + half))
 
 
 class PairedDifference(NamedTuple):
@@ -111,7 +62,7 @@ def paired_difference(
     if len(control) < FEWEST:
         return PairedDifference(math.nan, Interval(-math.inf, math.inf))
     differences = [after - before for before, after in zip(control, treatment, strict=True)]
-    if is_rate(control, treatment):
+    if _RATE.issuperset((*control, *treatment)):
         return PairedDifference(fmean(differences), _paired_rate_interval(differences, upper))
     mean = fmean(differences)
     half = t_quantile(upper, len(differences) - 1) * math.sqrt(mean_variance(differences))

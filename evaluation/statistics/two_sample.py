@@ -1,61 +1,12 @@
-"""Compares two samples: a test, an effect size, and a test that may be read after every run."""
+"""Tests two samples: an adjustment for many tests, and a test that may be read after every pair."""
 
 from __future__ import annotations
 
-import importlib
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import fmean
-from types import ModuleType
-from typing import Final, Literal
-
-from evaluation.errors import MissingExtraError
-
-_SMALL: Final = 8
-"""SciPy takes the normal approximation for ties, which does not hold its level below this size."""
-
-
-def cliffs_delta(control: Sequence[float], treatment: Sequence[float]) -> float:
-    """Estimate the chance that a treatment value is higher than a control value, minus the chance of lower.
-
-    Source: Cliff (1993), Dominance statistics, Psychological Bulletin 114.
-
-    Args:
-        control: One or more values.
-        treatment: As for ``control``.
-    """
-    # Bisection in the sorted other side: n log m instead of n times m comparisons.
-    others = sorted(control)
-    signs = (bisect_left(others, value) + bisect_right(others, value) - len(others) for value in treatment)
-    return fmean(signs) / len(others)
-
-
-def two_sample_p_value(control: Sequence[float], treatment: Sequence[float], seed: int = 0) -> float:
-    """Test two independent samples by Mann and Whitney's U, two-sided.
-
-    U and Cliff's delta are the same quantity in two scales (delta = 2U / nm - 1), so the p-value and the
-    effect always agree. The test does not detect a change of spread alone.
-
-    Source: Mann and Whitney (1947), Annals of Mathematical Statistics 18; by ``scipy.stats.mannwhitneyu``:
-    exact for small samples, by permutation if they have ties, else normal with corrections for ties and
-    continuity.
-
-    Args:
-        control: One or more values.
-        treatment: As for ``control``.
-        seed: Of the permutations, 0 or more.
-
-    Raises:
-        MissingExtraError: SciPy is not installed.
-    """
-    stats = _import_scipy()
-    has_ties = len({*control, *treatment}) < len(control) + len(treatment)
-    is_small = min(len(control), len(treatment)) <= _SMALL
-    method = stats.PermutationMethod(rng=seed) if has_ties and is_small else "auto"
-    return float(stats.mannwhitneyu(control, treatment, method=method).pvalue)
+from typing import Literal
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
@@ -74,16 +25,6 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
         least = min(least, value * len(ranked) / rank)
         adjusted[place - 1] = least
     return adjusted
-
-
-def _import_scipy() -> ModuleType:
-    # On first use: SciPy takes about a second, and most runs do not need it.
-    try:
-        return importlib.import_module("scipy.stats")
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "this statistic needs SciPy, which is not installed; run: pip install scipy"
-        ) from error
 
 
 @dataclass(frozen=True, slots=True)
