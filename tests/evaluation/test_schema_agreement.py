@@ -1,4 +1,4 @@
-"""The models refuse wrong contracts, and the published schema accepts all that they accept."""
+"""The models refuse wrong contracts, and their JSON Schemas accept all that they accept."""
 
 import json
 import random
@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import evaluate
+from evaluation import EvaluationCase, evaluate
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.json_schemas import FOLDER
 
-CONTRACT = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_contract.json").read_text()))
-CASE = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_case.json").read_text()))
+CONTRACT = jsonschema_rs.validator_for(EvaluationContract.model_json_schema())
+CASE = jsonschema_rs.validator_for(EvaluationCase.model_json_schema())
 
 
 def is_accepted(contract):

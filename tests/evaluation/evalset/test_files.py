@@ -10,13 +10,14 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from evaluation import CaseSet, ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
+from evaluation.evalset.task_case import SingleCase
 from evaluation.evalset.value_files import MAX_BYTES
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
-from evaluation.json_schemas import FOLDER
 
-SCHEMA = jsonschema_rs.validator_for(json.loads((FOLDER / "case_set.json").read_text()))
+SCHEMA = jsonschema_rs.validator_for(TypeAdapter(CaseSet | SingleCase).json_schema())
 ONE = """\
 version: 1
 task: Greet the world in at most 5 words
