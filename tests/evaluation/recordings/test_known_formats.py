@@ -68,17 +68,17 @@ def test_a_broken_line_is_named_by_its_number_wherever_it_is(broken, tmp_path):
 
 
 def test_lines_are_read_in_flat_memory(tmp_path):
-    (tmp_path / "runs.jsonl").write_text(f"{LINE}\n" * 20_000)
+    (tmp_path / "runs.jsonl").write_text(f"{LINE}\n" * 2_000)
     runs = read_runs(tmp_path / "runs.jsonl")
     next(runs)
     tracemalloc.start()
     try:
-        assert sum(1 for _ in runs) == 19_999
+        assert sum(1 for _ in runs) == 1_999
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
-    assert peak < 1_000_000
+    assert peak < 100_000
 
 
 ODD = [None, 5, -1.5, "x", "", [], {}, [1], {"a": 1}, True, [["a"]], "{", [None], {"text": 3}, float("inf")]

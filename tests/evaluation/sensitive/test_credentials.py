@@ -90,7 +90,7 @@ def test_the_standard_library_raises_no_alarm():
         for path in sorted(LIBRARY.rglob("*.py"))
         if not {"site-packages", "test", "tests"} & {*path.parts}
     ]
-    alarms = {path.name: found for path in paths[::4] if (found := find_credentials(read(path)))}
+    alarms = {path.name: found for path in paths[::12] if (found := find_credentials(read(path)))}
 
     assert len(paths) > 500
     assert alarms == {}

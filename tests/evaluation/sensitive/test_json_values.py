@@ -134,7 +134,11 @@ def test_a_value_nested_deeper_than_json_is_written_is_found():
         pytest.param(
             {"password": ["null"] * (MAX_CANDIDATES + 1)}, id="telling names", marks=pytest.mark.soak
         ),
-        pytest.param(["[1]"] * (MAX_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
+        pytest.param(
+            ["[1]"] * (MAX_CANDIDATES + 1) + ["me@example.org"],
+            id="texts that may be JSON",
+            marks=pytest.mark.soak,
+        ),
         pytest.param([0] * (MAX_SCALARS + 1) + ["me@example.org"], id="scalars", marks=pytest.mark.soak),
     ],
 )
