@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation import evaluate_many, run_from_messages
-from evaluation.statistics.agreement import Agreement, agreement
-from evaluation.statistics.intervals import Interval
+from evaluation.statistics.intervals import proportion
 from examples.tau_bench import WRITES, make_case
 
 Json = dict[str, Any]
@@ -52,24 +52,18 @@ def find_runs() -> Path | None:
     return next(iter(sorted(Path(folder, "tau-bench").glob("*.json"))), None) if folder else None
 
 
-def measure(runs: Sequence[Json], make: Callable[[Json], Json]) -> Agreement:
-    """Compare the verdicts of one kind of case with the official rewards."""
+def measure(runs: Sequence[Json], make: Callable[[Json], Json]) -> Counter[tuple[bool, bool]]:
+    """Count the runs by official success and by the verdict of one kind of case."""
     ours = [report.status in {"passed", "warning"} for report in evaluate_many(map(make, runs))]
     official = [run["reward"] == 1.0 for run in runs]
-    return agreement(zip(official, ours, strict=True), CONFIDENCE)
+    return Counter(zip(official, ours, strict=True))
 
 
-def format_row(name: str, measured: Agreement) -> str:
-    wrong = measured.confusion
-    accuracy = format_value(measured.accuracy.value, measured.accuracy.interval)
-    kappa = format_value(measured.kappa, measured.kappa_interval)
-    return f"| {name} | {accuracy} | {kappa} | {wrong['False']['True']} | {wrong['True']['False']} |"
-
-
-def format_value(value: float | None, interval: Interval | None) -> str:
-    if value is None:
-        return "not defined"
-    return f"{value:.2f}" if interval is None else f"{value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
+def format_row(name: str, pairs: Counter[tuple[bool, bool]]) -> str:
+    agreement = proportion(pairs[True, True] + pairs[False, False], pairs.total(), CONFIDENCE)
+    ends = agreement.interval or (0.0, 1.0)
+    share = f"{agreement.value:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+    return f"| {name} | {share} | {pairs[False, True]} | {pairs[True, False]} |"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -79,7 +73,7 @@ def main(arguments: Sequence[str]) -> None:
         return
     runs = json.loads(file.read_text(encoding="utf-8"))
     print(f"{file.name}: {len(runs)} runs, intervals of {CONFIDENCE:.0%}\n")
-    print("| contract | agreement | kappa | wrong passes | wrong failures |\n|---|---|---|---|---|")
+    print("| contract | agreement | wrong passes | wrong failures |\n|---|---|---|---|")
     for name, make in ROWS.items():
         print(format_row(name, measure(runs, make)))
 

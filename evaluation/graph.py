@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeAlias, TypeVar, Unpack, runtime_checkable
+from typing import Any, TypeAlias, TypeVar, Unpack
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -53,16 +53,6 @@ class DirectCall(RunnableLambda[Value, Result]):
         return await self._async_function(input)
 
 
-@runtime_checkable
-class SaverHolder(Protocol):
-    """A store that has a LangGraph saver."""
-
-    @property
-    def saver(self) -> BaseCheckpointSaver[str]:
-        """The saver."""
-        ...
-
-
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Any, EvaluationState]
 """Its input is a case as a dict, which LangGraph's types cannot say."""
 
@@ -70,7 +60,7 @@ EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Any, Eval
 def build_evaluation_graph(
     judge: AnyJudge | JudgeFunction | None = None,
     *,
-    checkpointer: BaseCheckpointSaver[str] | SaverHolder | bool | None = None,
+    checkpointer: BaseCheckpointSaver[str] | bool | None = None,
     **options: Unpack[PluginOptions],
 ) -> EvaluationGraph:
     """Compile the evaluation graph.
@@ -78,8 +68,8 @@ def build_evaluation_graph(
     Args:
         judge: As for ``evaluate``. Without a judge, a run that needs one ends as
             ``needs_review``.
-        checkpointer: Stores the states: a LangGraph saver, or a store of ``open_store``. False stores
-            nothing, even if an enclosing graph has a checkpointer.
+        checkpointer: A LangGraph saver that stores the states, such as the ``saver`` of a store. False
+            stores nothing, even if an enclosing graph has a checkpointer.
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Returns:
@@ -97,8 +87,7 @@ def build_evaluation_graph(
         else:
             graph.add_conditional_edges(name, DirectCall(node.then))
     graph.add_edge(START, FIRST)
-    saver = checkpointer.saver if isinstance(checkpointer, SaverHolder) else checkpointer
-    return graph.compile(saver, name="evaluation")
+    return graph.compile(checkpointer, name="evaluation")
 
 
 def _bind(node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:

@@ -1,1 +1,1 @@
-"""Agreement, rates, intervals and tests over many runs, without SciPy."""
+"""Rates, intervals and tests over many runs, without SciPy."""

@@ -46,11 +46,10 @@ def find_published_runs() -> Path:
 
 def test_the_list_of_writing_tools_is_enough_to_judge_nearly_as_the_benchmark_does():
     runs = json.loads(find_published_runs().read_text(encoding="utf-8"))
-    measured = measure(runs, make_effects_case)
+    pairs = measure(runs, make_effects_case)
 
-    assert measured.kappa is not None
-    assert measured.kappa >= 0.85
-    assert measured.confusion["False"]["True"] <= 1
+    assert pairs[True, True] + pairs[False, False] >= 0.95 * len(runs)
+    assert pairs[False, True] <= 1
 
 
 def test_the_published_runs_are_judged_as_the_benchmark_does():
