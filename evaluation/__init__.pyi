@@ -36,7 +36,6 @@ from .recordings.run_files import read_cases as read_cases
 from .reporting.case_page import write_html as write_html
 from .results.alerts import Alert as Alert
 from .results.report import EvaluationReport as EvaluationReport
-from .results.report import EvaluationReportDict as EvaluationReportDict
 from .results.state import EvaluationState as EvaluationState
 from .runner import aevaluate as aevaluate
 from .runner import evaluate as evaluate

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, cast, get_args
+from typing import Final, get_args
 
 from evaluation.checks.custom import CustomSource
 from evaluation.metrics.metric_table import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
-from evaluation.results.report import SCHEMA_VERSION, EvaluationReportDict
+from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name
@@ -58,7 +58,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
-        "evaluation_report": cast("EvaluationReportDict", build_report(state)),
+        "evaluation_report": build_report(state),
     }
     return redactor.clean(update)
 

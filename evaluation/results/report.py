@@ -1,11 +1,10 @@
-"""The models of an evaluation report, and the same fields as plain JSON."""
+"""The models of an evaluation report."""
 
 from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
-from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus
@@ -85,23 +84,3 @@ class EvaluationReport(ReportModel):
         facts = {"summary": self.summary, "errors": "; ".join(self.errors), "next": self.recommended_action}
         tables = (("check", "result", "wanted", "seen"), checks), (("severity", "metric", "reason"), alerts)
         return render_card(self.status, facts, *(CardTable(*table) for table in tables))
-
-
-class EvaluationReportDict(TypedDict):
-    """The fields of ``EvaluationReport`` as plain JSON."""
-
-    schema_version: Literal[1]
-    status: EvaluationStatus
-    summary: str
-    input: str
-    case_id: str | None
-    checks: list[CheckRecord]
-    metrics: dict[str, MetricGroup]
-    audit_findings: list[AuditFinding]
-    judge: dict[str, Any]
-    drift_signals: dict[str, Any]
-    alerts: list[Alert]
-    failures: list[str]
-    evidence: list[dict[str, Any]]
-    errors: list[str]
-    recommended_action: str

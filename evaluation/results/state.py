@@ -7,7 +7,6 @@ from typing_extensions import TypedDict
 from evaluation.checks.check_context import NotRun
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
-from evaluation.results.report import EvaluationReportDict
 from evaluation.values import JsonObject
 
 
@@ -70,4 +69,4 @@ class EvaluationState(TypedDict, total=False):
     alerts: list[Alert]
     evaluation_status: EvaluationStatus
     errors: list[str]
-    evaluation_report: EvaluationReportDict | None
+    evaluation_report: JsonObject | None

@@ -7,7 +7,6 @@ from typing import cast
 
 from langgraph.types import StreamWriter
 
-from evaluation.results.report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.contract_choice import Contracts, Demand
@@ -131,7 +130,7 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     return {
         **with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
-        "report": cast("EvaluationReportDict", dict(evaluated.report)),
+        "report": dict(evaluated.report),
         "warnings": [*noted, *([] if passed else warnings_of(evaluated.report))],
     }
 

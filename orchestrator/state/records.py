@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -12,15 +12,11 @@ from orchestrator.state.supervision_records import SupervisionRecord
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
-    # Not at run time: the command line reads its options with this module, and reports are slow to import.
-    from evaluation.results.report import EvaluationReportDict
-
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-    Report = EvaluationReportDict
 else:
     # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
     Json = object
-    Report = dict[str, object]
+Report: TypeAlias = dict[str, Any]
 
 PlainContract: TypeAlias = Mapping[str, Json]
 

@@ -11,7 +11,6 @@ from evaluation import (
     EvaluationCase,
     EvaluationContract,
     EvaluationReport,
-    EvaluationReportDict,
     Rubric,
     ToolCall,
     build_evaluation_graph,
@@ -65,10 +64,9 @@ def write_cases(data: Any, names: list[str]) -> None:
     assert_type(evaluate_many(read_cases("runs.jsonl")), Iterator[EvaluationReport])
 
 
-def read_report(report: EvaluationReport, stored: EvaluationReportDict) -> None:
-    """The parts of a report have their types, by attribute and as plain JSON."""
+def read_report(report: EvaluationReport) -> None:
+    """The parts of a report have their types by attribute."""
     assert_type(report.alerts, list[Alert])
-    assert_type(stored["alerts"], list[Alert])
     assert_type(report.failures, list[str])
     assert_type(report.alerts[0]["reason"], str)
     assert_type(report.checks[0]["passed"], bool | None)
@@ -106,8 +104,7 @@ def read_run(orchestrator: LangGraphOrchestrator) -> None:
     assert_type(state["question"], Question | None)
     for record in state["results"]:
         if record["report"] is not None:
-            assert_type(record["report"], EvaluationReportDict)
-            assert_type(record["report"]["alerts"], list[Alert])
+            EvaluationReport.model_validate(record["report"])
         if record["verdict"] is not None:
             assert_type(record["verdict"]["feedback"], str)
     for event in orchestrator.stream("Greet the world"):
