@@ -64,7 +64,7 @@ class OrchestratorOptions(TypedDict, total=False):
     """Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``, or a
     function, which may be asynchronous."""
     evaluation: EvaluationOptions | None
-    """What the evaluation of each step uses besides: a baseline, prices, checks."""
+    """What the evaluation of each step uses besides: prices, recognizers, checks that contracts name."""
     checks: Sequence[CustomCheck]
     """Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass, besides its
     contract. Contracts of steps can name them, too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Final, Self, cast
+from typing import Annotated, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
@@ -25,9 +25,6 @@ from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
-
-_NODES_PER_EXECUTION: Final = 8
-"""Commit, executor, post, monitor, reconcile, supervise, and a question with its answer."""
 
 
 class Settings(SettingsModel):
@@ -92,20 +89,6 @@ class Settings(SettingsModel):
     def can_ask_human(self) -> bool:
         """Whether a person can be asked."""
         return self.human and self.supervision_policy.human
-
-    @property
-    def recursion_limit(self) -> int:
-        """Maximum number of nodes that a run can visit, with two to spare so that LangGraph never ends it."""
-        # LangGraph's default would end a long run as an error although nothing is wrong with it.
-        executions = self.max_plan_steps * self.executions_per_step
-        return 3 + (1 + self.retry_policy.max_replans) * (1 + _NODES_PER_EXECUTION * executions)
-
-    @property
-    def executions_per_step(self) -> int:
-        """Maximum number of executions of one step: the first, retries and corrections."""
-        # Corrections have their own bounds, so they come on top of the retries.
-        policy = self.supervision_policy
-        return 1 + self.max_retries + policy.max_reorient_attempts + policy.max_corrections
 
     @property
     def for_answer(self) -> Settings:

@@ -14,7 +14,7 @@ from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.pass_rates import read_verdict
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.means import paired_difference
-from evaluation.statistics.two_sample import adjust_p_values
+from evaluation.statistics.p_values import adjust_p_values
 
 _ALPHA: Final = 0.05
 _POWER: Final = 0.8

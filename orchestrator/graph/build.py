@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -60,6 +60,8 @@ from orchestrator.supervision.phases import Phases, choose_phases
 from orchestrator.task_contracts.source import TaskContracts
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
+_NO_LIMIT: Final = 2**31 - 1
+"""LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def compile_graph(
         graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
-    return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
+    return compiled.with_config(recursion_limit=_NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION})
 
 
 def _check_people(executor: Executor, tools: ExecutorTools, settings: Settings) -> None:

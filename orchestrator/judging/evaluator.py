@@ -126,10 +126,7 @@ class Evaluator:
         given: dict[str, object] = {"sources": list_sources(state)} if is_sourced else {}
         if probes := [await judging.probe(asked) for asked in stated if isinstance(asked, ProbeCheck)]:
             given = {**given, "probes": probes}
-        recorded = {**built, **given}
-        baseline = await self.options.find_baseline(state["task"], record["step"])
-        compared = {} if baseline is None else {"baseline_metrics": baseline}
-        case = {**compared, **self.tools.add_to(checked), "agent_run": recorded}
+        case = {**self.tools.add_to(checked), "agent_run": {**built, **given}}
         # A context variable, because one compiled graph serves steps that run in parallel.
         token = _current.set(judging)
         try:

@@ -55,12 +55,10 @@ class Trial:
     Attributes:
         candidate: The policy with its name.
         by_task: The run of each task, in the order in which the tasks were run.
-        stopped: Why it was not run on all tasks; None if it was.
     """
 
     candidate: NamedPolicy
     by_task: Mapping[str, MeasuredRun]
-    stopped: str | None = None
 
     @property
     def successes(self) -> list[float]:
@@ -85,9 +83,8 @@ class Trial:
 
 
 def choose_best(trials: Sequence[Trial]) -> Trial | None:
-    """Returns the trial on all tasks with the most success; of equal ones, the one with the fewest tokens."""
-    whole = [trial for trial in trials if not trial.stopped]
-    return max(whole, key=lambda trial: (trial.success, -trial.tokens), default=None)
+    """Returns the trial with the most success; of equal ones, the one with the fewest tokens."""
+    return max(trials, key=lambda trial: (trial.success, -trial.tokens), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Final
 from agents import load_model
 from evaluation.errors import MissingExtraError
 from evaluation.evalset.task_case import TaskCase
-from evaluation.statistics.two_sample import sequential_test
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store
 from orchestrator.tuning.model_runs import ModelRunner, RecordedReplies
@@ -21,7 +20,6 @@ from orchestrator.tuning.replay import NamedPolicy, RecordedRun, read_run
 from orchestrator.tuning.study_tasks import read_tasks, split_tasks
 from orchestrator.tuning.trials import (
     BudgetSpentError,
-    MeasuredRun,
     TaskRunner,
     Trial,
     TuneResult,
@@ -42,9 +40,9 @@ def tune(
     """Search for a retry policy on tasks that are run.
 
     Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
-    recorded replies. A policy that is clearly worse ends early. The best one is compared with the default on
-    held-out tasks. A search that was interrupted goes on where it was if it is started again: no model is
-    asked twice. If there are too few tasks for a recommendation, a warning is logged before the first run.
+    recorded replies. The best one is compared with the default on held-out tasks. A search that was
+    interrupted goes on where it was if it is started again: no model is asked twice. If there are too few
+    tasks for a recommendation, a warning is logged before the first run.
 
     Args:
         spec: The specification, or the path of its YAML file.
@@ -82,11 +80,8 @@ class _Study:
         """Tries the policies of the space, and recommends one."""
         searched, held_out = split_tasks([*self.cases], self.spec)
 
-        def try_candidate(candidate: NamedPolicy, best: Trial | None) -> Trial:
-            return build_trial(candidate, self._measure(candidate, searched), best)
-
         try:
-            trials, stopped = search(self.spec, space, try_candidate, report)
+            trials, stopped = search(self.spec, space, lambda each: self._measure(each, searched), report)
         except BudgetSpentError as error:
             raise ConfigurationError(
                 f"{error} before the default policy had run on all {len(searched)} tasks; "
@@ -98,17 +93,15 @@ class _Study:
         """Compares the best policy with the default on the held-out tasks, and recommends one."""
         best, compared = choose_best(trials), None
         if best is not None and best.candidate != DEFAULT:
-            pair = best.candidate, DEFAULT
             try:
-                after, before = (build_trial(each, self._measure(each, held_out)) for each in pair)
-                compared = after, before
+                compared = self._measure(best.candidate, held_out), self._measure(DEFAULT, held_out)
             except BudgetSpentError as error:
                 stopped = f"{error}, so the best policy was not checked on held-out tasks"
         return TuneResult(self.spec, trials, recommend(best, compared), stopped)
 
-    def _measure(self, candidate: NamedPolicy, tasks: Sequence[str]) -> Iterator[tuple[str, MeasuredRun]]:
-        for task in tasks:
-            yield task, self.runner.run(self.cases[task], candidate.policy)
+    def _measure(self, candidate: NamedPolicy, tasks: Sequence[str]) -> Trial:
+        runs = {task: self.runner.run(self.cases[task], candidate.policy) for task in tasks}
+        return Trial(candidate, runs)
 
 
 def read_stored_runs(where: str) -> list[RecordedRun]:
@@ -127,32 +120,12 @@ def read_stored_runs(where: str) -> list[RecordedRun]:
 Progress = Callable[[Sequence[Trial]], None]
 _ASKED_PER_TRIAL: Final = 20
 """Proposals for each trial, because the sampler may propose a policy again."""
-_ALPHA: Final = 0.05
-
-
-def build_trial(
-    candidate: NamedPolicy, measured: Iterable[tuple[str, MeasuredRun]], best: Trial | None = None
-) -> Trial:
-    """Measures a policy task by task, until it is clearly worse than the best one so far.
-
-    The test is paired by task and stays valid although it is read after every task (``sequential_test``).
-    """
-    by_task: dict[str, MeasuredRun] = {}
-    pairs: list[tuple[float, float]] = []
-    for task, run in measured:
-        by_task[task] = run
-        if best is not None:
-            pairs.append((float(best.by_task[task].success), float(run.success)))
-            if sequential_test(pairs, _ALPHA).verdict == "treatment_lower":
-                reason = f"clearly worse than {best.candidate.name} after {len(pairs)} tasks"
-                return Trial(candidate, by_task, stopped=reason)
-    return Trial(candidate, by_task)
 
 
 def search(
     spec: TuneSpec,
     space: Space,
-    try_candidate: Callable[[NamedPolicy, Trial | None], Trial],
+    measure: Callable[[NamedPolicy], Trial],
     report: Progress,
 ) -> tuple[list[Trial], str | None]:
     """Tries the default, and as many of the space as the budget allows.
@@ -160,7 +133,7 @@ def search(
     Args:
         spec: The specification.
         space: The policies.
-        try_candidate: Measures a policy, next to the best one so far.
+        measure: Measures a policy.
         report: Is called with all trials after each one.
 
     Returns:
@@ -173,7 +146,7 @@ def search(
     trials: list[Trial] = []
     try:
         for candidate in _propose(spec, space, trials):
-            trials.append(try_candidate(candidate, choose_best(trials)))
+            trials.append(measure(candidate))
             report(trials)
     except BudgetSpentError as error:
         if not trials:
@@ -199,7 +172,6 @@ def _propose(spec: TuneSpec, space: Space, trials: Sequence[Trial]) -> Iterator[
         candidate = space.combinations[tuple(choices)]
         if candidate.policy not in {trial.candidate.policy for trial in trials}:
             yield candidate
-        # A policy that was ended early keeps the value of its tasks so far, which is low enough.
         trial = next(each for each in trials if each.candidate.policy == candidate.policy)
         study.tell(proposal, [trial.success, trial.tokens])
 

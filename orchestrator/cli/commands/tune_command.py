@@ -50,8 +50,7 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
     trial = trials[-1]
-    ended = f"; {trial.stopped}" if trial.stopped else ""
-    line = f"policy {len(trials)}: {trial.candidate.name}: success {_format_success(trial)}{ended}"
+    line = f"policy {len(trials)}: {trial.candidate.name}: success {_format_success(trial)}"
     console.print(Text(one_line(line)), soft_wrap=True)
 
 
@@ -98,7 +97,6 @@ def _list_rows(result: TuneResult) -> list[dict[str, str]]:
             "success": f"{trial.success:.3f}",
             "95 % interval": _format_interval(trial),
             "cost": f"{trial.tokens:.4g} tokens",
-            "note": trial.stopped or "",
         }
         for trial in result.trials
     ]

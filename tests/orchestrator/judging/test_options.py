@@ -1,4 +1,4 @@
-"""EvaluationOptions: the plug-ins and the baseline of the evaluation reach every step of a run."""
+"""EvaluationOptions: the plug-ins of the evaluation reach every step of a run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import pytest
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, EvaluationReport, Price, evaluate
+from evaluation import EvaluationContract, Price
 from evaluation.sensitive.spans import Span
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
-
-LATENCY = {"operational": {"latency_ms": 1e-6}}
 
 
 def run(executor: object = None, **options: object) -> Mapping[str, object]:
@@ -62,31 +60,6 @@ def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
     assert "personal_data.name" in str(searched)
 
 
-def build_report() -> EvaluationReport:
-    return evaluate({"agent_run": {"final_output": "x", "latency_ms": 1e-6}, "keywords": ["x"]})
-
-
-@pytest.mark.parametrize(
-    "baseline",
-    [LATENCY, build_report(), lambda task, step: LATENCY if (task, step) == ("x", "one") else None],
-    ids=["metrics", "report", "function"],
-)
-def test_a_step_is_compared_with_the_baseline(baseline):
-    state = run(evaluation=EvaluationOptions(baseline=baseline))
-
-    assert "latency_ms" in str(report_of(state)["drift_signals"]["signals"])
-
-
-def test_a_baseline_function_that_raises_ends_the_run_with_its_words():
-    def read_nothing(task: str, step: str) -> None:
-        raise OSError("the disk is gone")
-
-    failure = run(evaluation=EvaluationOptions(baseline=read_nothing))["failure"]
-
-    assert failure["kind"] == "contract_error"
-    assert "the baseline function raised OSError: the disk is gone" in failure["message"]
-
-
 @pytest.mark.parametrize("supervision", ["none", "llm"])
 @pytest.mark.parametrize("needs", [None, []], ids=["alone", "parallel"])
 def test_an_execution_that_raised_has_a_report(supervision, needs):
@@ -102,12 +75,6 @@ def test_an_execution_that_raised_has_a_report(supervision, needs):
     assert report["metrics"]["operational"]["latency_ms"] >= 0
 
 
-@pytest.mark.parametrize("baseline", ["stored", 3, ["report"]])
-def test_a_baseline_of_another_type_is_refused(baseline):
-    with pytest.raises(ConfigurationError, match="give an earlier report, metrics by name, or a function"):
-        EvaluationOptions(baseline=baseline)
-
-
 def test_options_of_another_type_are_refused():
     with pytest.raises(ConfigurationError, match=r"evaluation is .*; give EvaluationOptions"):
-        run(evaluation={"baseline": LATENCY})
+        run(evaluation={"prices": {}})

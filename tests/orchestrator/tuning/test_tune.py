@@ -73,14 +73,6 @@ def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # no
         assert told[0][0].endswith(f"no policy is recommended with fewer than 10; give {needed} tasks")
 
 
-def test_a_clearly_worse_policy_ends_early(make_spec, run_tune):
-    runner = SimulatedRunner({"first": 0.05, "feedback": 0.9, "resample": 0.9})
-    trial = run_tune(make_spec(100, space=NEVER), runner).trials[1]
-
-    assert "clearly worse than default" in trial.stopped
-    assert len(trial.by_task) < 30
-
-
 @pytest.mark.parametrize("most", [40, 72])
 def test_a_spent_budget_ends_the_search_and_keeps_what_was_found(make_spec, run_tune, most):
     result = run_tune(make_spec(60), SimulatedRunner(CHANCES, most))
