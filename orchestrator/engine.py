@@ -95,7 +95,7 @@ class LangGraphOrchestrator(RunMethods):
         )
         contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
-        derived = read_task_contracts(contract, given, tools)
+        derived = read_task_contracts(contract, given)
         graph = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None

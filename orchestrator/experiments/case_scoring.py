@@ -12,7 +12,6 @@ from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.values import JsonObject
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
-from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.task_contracts.source import derive_contract, read_case
 
 
@@ -27,7 +26,7 @@ def score_case(
         case: The case, whose contract is stated, or follows from the words of its task.
         problem: Why the run cannot be judged, which makes it invalid; None if it can.
     """
-    contract = read_case(case, case.task, ExecutorTools()) or derive_contract(case.task, ExecutorTools())
+    contract = read_case(case, case.task) or derive_contract(case.task)
     own = replace(run, case={**run.case, **contract["contract"]})
     stated = evaluation.find_contract(own)
     if stated is None:

@@ -74,7 +74,6 @@ class Contracts:
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
         has_case: Whether the caller states the contract of the task; else it may be derived from its words.
-        warnings: Tools that the caller's contracts name without effect.
         checks: The caller's own checks, which the contracts of a function may name.
     """
 
@@ -84,7 +83,6 @@ class Contracts:
     is_answer: bool = False
     synthesis: Synthesis = "never"
     has_case: bool = False
-    warnings: tuple[str, ...] = ()
     checks: Sequence[CustomCheck] = ()
 
     def list_demands(self, state: OrchestratorState) -> list[Demand]:
@@ -142,19 +140,15 @@ class Contracts:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
         return contract, source is not None and planned is None
 
-    def review_plan(self, planned: Sequence[PlainContract | None]) -> list[str]:
-        """Return a sentence for each name without effect in the contracts of a plan.
+    def check_plan(self, planned: Sequence[PlainContract | None] | None) -> None:
+        """Check the contracts of a plan.
 
         Raises:
             PlanError: One of them needs a tool that the executor lacks.
         """
-        if self.source is not None:
-            return []
-        named = [(f"step {number} of the plan: contract", each) for number, each in enumerate(planned, 1)]
-        for place, contract in named:
+        for number, contract in enumerate([] if self.source is not None else planned or [], 1):
             if (problem := self.tools.find_problem(contract)) is not None:
-                raise PlanError(f"{place}.{problem}")
-        return [f"{place}.{text}" for place, contract in named for text in self.tools.list_warnings(contract)]
+                raise PlanError(f"step {number} of the plan: contract.{problem}")
 
     def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
         """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""

@@ -85,7 +85,7 @@ class _Plan:
         try:
             check_complete(called.spent.cut_off)
             steps = read_steps(called.value, self.settings.max_plan_steps)
-            warnings = self.contracts.review_plan(steps.contracts)
+            self.contracts.check_plan(steps.contracts)
             modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
         except PlanError as error:
             return {**totals, **build_failure("plan_invalid", str(error), error=error)}
@@ -98,9 +98,7 @@ class _Plan:
         if derived.get("status") == "failed":
             return {**totals, **derived}
         update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, modes)
-        stated_once = [] if _is_replan(state) else self.contracts.warnings
-        all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
-        return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, self.run)
+        return stop_if_over_budget({**totals, **derived, **update}, self.run)
 
     async def _derive_contracts(self, state: OrchestratorState, steps: Sequence[str]) -> StateUpdate:
         """Returns the totals, with the derived contracts in ``declared``, or the failure."""

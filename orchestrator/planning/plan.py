@@ -28,15 +28,15 @@ class PlannedSteps:
     Attributes:
         texts: The text of each step, none of them empty.
         contracts: The contract of each step, as plain JSON without the fields at their default; None if
-            the planner declared none.
+            the planner declared none. None of the list itself if no step has one.
         modes: The supervision mode of each step, None for the orchestrator's; None if no step has one.
         needs: By step, the 0-based indices of the steps that it needs, ascending; None for a sequential plan.
     """
 
-    texts: tuple[str, ...]
-    contracts: tuple[dict[str, Json] | None, ...]
-    modes: tuple[SupervisionMode | None, ...] | None
-    needs: tuple[tuple[int, ...], ...] | None
+    texts: list[str]
+    contracts: list[dict[str, Json] | None] | None
+    modes: list[SupervisionMode | None] | None
+    needs: list[list[int]] | None
 
 
 class _Step(BaseModel):
@@ -88,13 +88,15 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
     if not plan:
         raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
     steps = [_read_step(number, item) for number, item in enumerate(plan, 1)]
+    contracts = [
+        None if step.contract is None else step.contract.model_dump(mode="json", exclude_defaults=True)
+        for step in steps
+    ]
+    modes = [step.supervision for step in steps]
     return PlannedSteps(
-        texts=tuple(step.step for step in steps),
-        contracts=tuple(
-            None if step.contract is None else step.contract.model_dump(mode="json", exclude_defaults=True)
-            for step in steps
-        ),
-        modes=tuple(step.supervision for step in steps) if any(step.supervision for step in steps) else None,
+        texts=[step.step for step in steps],
+        contracts=None if contracts == [None] * len(steps) else contracts,
+        modes=modes if any(modes) else None,
         needs=_resolve_needs(steps),
     )
 
@@ -126,11 +128,11 @@ def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, o
     return fields
 
 
-def _resolve_needs(steps: Sequence[_Step]) -> tuple[tuple[int, ...], ...] | None:
+def _resolve_needs(steps: Sequence[_Step]) -> list[list[int]] | None:
     indices = _index_ids(steps)
     if all(step.needs is None for step in steps):
         return None
-    needs = tuple(_resolve_step(index, step, indices) for index, step in enumerate(steps))
+    needs = [_resolve_step(index, step, indices) for index, step in enumerate(steps)]
     _refuse_circle(needs)
     # A single step has nothing to run beside.
     return needs if len(steps) > 1 else None
@@ -147,10 +149,10 @@ def _index_ids(steps: Sequence[_Step]) -> dict[str, int]:
     return indices
 
 
-def _resolve_step(index: int, step: _Step, indices: Mapping[str, int]) -> tuple[int, ...]:
+def _resolve_step(index: int, step: _Step, indices: Mapping[str, int]) -> list[int]:
     if step.needs is None:
-        return (index - 1,) if index else ()
-    return tuple(sorted({_find_step(index, need, indices) for need in step.needs}))
+        return [index - 1] if index else []
+    return sorted({_find_step(index, need, indices) for need in step.needs})
 
 
 def _find_step(index: int, need: str | int, indices: Mapping[str, int]) -> int:

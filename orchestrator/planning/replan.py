@@ -9,7 +9,6 @@ from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, Declared, OrchestratorState, StateUpdate
-from orchestrator.state.records import Json
 from orchestrator.state.supervision_records import SupervisionMode
 
 T = TypeVar("T")
@@ -19,12 +18,14 @@ def build_plan_update(
     declared: Declared, steps: PlannedSteps, modes: list[SupervisionMode | None] | None, run_id: str
 ) -> StateUpdate:
     """Returns the fields of a first plan; ``declared`` may have the contracts that were derived."""
-    needs = None if steps.needs is None else [list(needed) for needed in steps.needs]
-    contracts = _list_contracts(steps)
-    return {
-        "plan": list(steps.texts),
-        "declared": {**declared, "run_id": run_id, "needs": needs, "contracts": contracts, "modes": modes},
+    own: Declared = {
+        **declared,
+        "run_id": run_id,
+        "needs": steps.needs,
+        "contracts": steps.contracts,
+        "modes": modes,
     }
+    return {"plan": steps.texts, "declared": own}
 
 
 def build_replan_update(
@@ -45,7 +46,7 @@ def build_replan_update(
         "declared": {
             **declared,
             "needs": _merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
-            "contracts": _append(declared["contracts"], _list_contracts(steps), count, len(steps.texts)),
+            "contracts": _append(declared["contracts"], steps.contracts, count, len(steps.texts)),
             "modes": _append(declared["modes"], modes, count, len(steps.texts)),
         },
         "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
@@ -73,10 +74,6 @@ def build_replan_request(state: OrchestratorState) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _list_contracts(steps: PlannedSteps) -> list[dict[str, Json] | None] | None:
-    return list(steps.contracts) if any(contract is not None for contract in steps.contracts) else None
-
-
 def _append(before: list[T] | None, new: list[T] | None, count: int, added: int) -> list[T | None] | None:
     """Returns one value for each of ``count`` old steps and ``added`` new ones; None if no step has one."""
     if before is None and new is None:
@@ -89,13 +86,12 @@ def _fill(values: list[T] | None, count: int) -> list[T | None]:
 
 
 def _merge_needs(
-    before: Sequence[Sequence[int]] | None, steps: PlannedSteps, count: int, accepted: Sequence[int]
+    before: list[list[int]] | None, steps: PlannedSteps, count: int, accepted: Sequence[int]
 ) -> list[list[int]] | None:
     """Returns the needs of all steps: a new step needs every accepted step and its own needs."""
     if before is None and steps.needs is None:
         return None
     # A sequential part of the plan says the same as needs that name the step before.
     sequence = [[index - 1] if index else [] for index in range(len(steps.texts))]
-    new = sequence if steps.needs is None else [list(needed) for needed in steps.needs]
-    old = [[]] * count if before is None else [list(needed) for needed in before]
-    return [*old, *([*accepted, *(step + count for step in needed)] for needed in new)]
+    new = [[*accepted, *(step + count for step in needed)] for needed in steps.needs or sequence]
+    return [*([[]] * count if before is None else before), *new]

@@ -168,7 +168,7 @@ class Launcher:
 
         async def prepare() -> Start:
             new = self.build_config(resume.thread_id, self.settings.now().isoformat())
-            change = partial(with_contract, case=self.case, tools=self.tools)
+            change = partial(with_contract, case=self.case)
             await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
 
@@ -262,7 +262,7 @@ class Launcher:
         problem = (
             find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
             or self.tools.find_stored_problem(resumed.state)
-            or find_case_problem(resumed.state, self.case, self.tools)
+            or find_case_problem(resumed.state, self.case)
         )
         if problem is not None:
             raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")

@@ -9,7 +9,6 @@ from typing import Literal, Protocol, TypeAlias, cast
 from pydantic import ValidationError
 
 from evaluation import EvaluationContract, TaskCase, task_checks
-from evaluation.checks import Check
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.vocabulary import CHECKS
 from evaluation.evalset.task_case import FROM_TASK
@@ -76,9 +75,6 @@ def read_contracts(
         replace(output, contract=plain.get("contract", plain.get("output_contract"))),
         tools=tools,
         has_case=case is not None and case.contract != FROM_TASK,
-        warnings=tuple(
-            f"{name}.{text}" for name, contract in plain.items() for text in tools.list_warnings(contract)
-        ),
         checks=checks,
     )
 
@@ -160,28 +156,3 @@ class RuleWriter:
             checks=tuple(check for check in derived.checks if check not in dropped),
             unchecked=(*derived.unchecked, *(check.quote for check in dropped if check.quote)),
         )
-
-
-def select_usable(
-    derived: task_checks.DerivedChecks, text: str, tools: ExecutorTools
-) -> task_checks.DerivedChecks:
-    """Returns the checks without those that rest on no words of the text, or ask for calls of unknown tools.
-
-    Each of them has a warning, and its words are unchecked.
-    """
-    problems = [(check, _find_problem(check, text, tools)) for check in derived.checks]
-    dropped = [(check, problem) for check, problem in problems if problem is not None]
-    quotes = (check.quote for check, _ in dropped if check.quote and check.quote in text)
-    return replace(
-        derived,
-        checks=tuple(check for check, problem in problems if problem is None),
-        unchecked=(*derived.unchecked, *quotes),
-        warnings=(*derived.warnings, *(f"a check was dropped: {problem}" for _, problem in dropped)),
-    )
-
-
-def _find_problem(check: Check, text: str, tools: ExecutorTools) -> str | None:
-    # A check that quotes nothing may be an invention of the writer.
-    if not (check.quote and check.quote.strip() and check.quote in text):
-        return f"{check.check!r} quotes no words of the text"
-    return tools.find_problem({"checks": [check.model_dump()]})

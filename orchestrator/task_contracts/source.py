@@ -13,7 +13,6 @@ from evaluation.evalset.task_case import FROM_TASK
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.plain_contracts import list_checks
-from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.run_context import RunContext
@@ -21,7 +20,7 @@ from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
-from orchestrator.task_contracts.contract_options import ContractWriter, RuleWriter, select_usable
+from orchestrator.task_contracts.contract_options import ContractWriter, RuleWriter
 
 _RULES: Final = RuleWriter()
 _NOTHING: Final = Evaluated()
@@ -51,13 +50,11 @@ class TaskContracts:
     Attributes:
         case: The case whose contract is the one of the task; None to derive it from the task.
         writer: Derives the checks; None for the rules.
-        tools: The executor's tools, which the contracts may name.
         derives_steps: Whether steps have contracts, too; not if the caller states theirs.
     """
 
     case: TaskCase | None
     writer: ContractWriter | None
-    tools: ExecutorTools
     derives_steps: bool = True
 
     async def derive_plan(self, task: str, steps: Sequence[str], run: RunContext) -> Derivation:
@@ -68,7 +65,7 @@ class TaskContracts:
         Raises:
             ContractFunctionError: The case is one of another task, or the writer returned something else.
         """
-        stated = None if self.case is None else read_case(self.case, task, self.tools)
+        stated = None if self.case is None else read_case(self.case, task)
         if stated is not None:
             return Derivation(stated, [None] * len(steps))
         texts = (task, *(steps if len(steps) > 1 and self.derives_steps else ()))
@@ -105,19 +102,16 @@ class TaskContracts:
             spent = spent.add_spent(called.spent)
             if isinstance(called, Raised):
                 return Derivation(None, [], spent, called)
-            contracts.append(_store_checks(called.value, text, self.tools))
+            contracts.append(_store_checks(called.value, text))
         return Derivation(None, contracts, spent)
 
 
-def read_task_contracts(
-    source: object, options: Mapping[str, object], tools: ExecutorTools
-) -> TaskContracts | None:
+def read_task_contracts(source: object, options: Mapping[str, object]) -> TaskContracts | None:
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 
     Args:
         source: The option.
         options: The other options; ``contract_writer`` and ``step_contract`` are read.
-        tools: The executor's tools, which the contracts may name.
 
     Raises:
         ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
@@ -129,7 +123,7 @@ def read_task_contracts(
         )
     case = source if isinstance(source, TaskCase) else None
     if source == FROM_TASK or case is not None:
-        return TaskContracts(case, writer, tools, derives_steps=options.get("step_contract") is None)
+        return TaskContracts(case, writer, derives_steps=options.get("step_contract") is None)
     if writer is not None:
         raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
     return None
@@ -150,7 +144,7 @@ def _without_quote(check: Json) -> Json:
     return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
 
-def read_case(case: TaskCase, task: str, tools: ExecutorTools) -> DerivedContract | None:
+def read_case(case: TaskCase, task: str) -> DerivedContract | None:
     """Returns the contract that a case states; None if it has to be derived.
 
     Raises:
@@ -164,27 +158,24 @@ def read_case(case: TaskCase, task: str, tools: ExecutorTools) -> DerivedContrac
     if case.contract == FROM_TASK:
         return None
     plain = cast("dict[str, Json]", case.model_dump(mode="json", exclude_unset=True)["contract"])
-    return DerivedContract(
-        contract=plain, unchecked=list(case.unchecked), warnings=tools.list_warnings(plain)
-    )
+    return DerivedContract(contract=plain, unchecked=list(case.unchecked), warnings=[])
 
 
-def derive_contract(task: str, tools: ExecutorTools) -> DerivedContract:
+def derive_contract(task: str) -> DerivedContract:
     """Derives the contract of a task by the rules, without a run."""
-    return _store_checks(_RULES.write_checks(task), task, tools)
+    return _store_checks(_RULES.write_checks(task), task)
 
 
-def _store_checks(value: object, text: str, tools: ExecutorTools) -> DerivedContract:
+def _store_checks(value: object, text: str) -> DerivedContract:
     if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )
-    derived = select_usable(value, text, tools)
-    checks: list[Json] = [_dump_check(check, text) for check in derived.checks]
+    checks: list[Json] = [_dump_check(check, text) for check in value.checks]
     return DerivedContract(
         contract={"checks": checks} if checks else {},
-        unchecked=list(derived.unchecked),
-        warnings=list(derived.warnings),
+        unchecked=list(value.unchecked),
+        warnings=list(value.warnings),
     )
 
 
@@ -194,20 +185,20 @@ def _dump_check(check: Check, text: str) -> dict[str, Json]:
     return {**plain, "text": text} if isinstance(check, RepeatsRequest) and check.text is None else plain
 
 
-def with_contract(state: OrchestratorState, case: TaskCase | None, tools: ExecutorTools) -> OrchestratorState:
+def with_contract(state: OrchestratorState, case: TaskCase | None) -> OrchestratorState:
     """Returns the state of a fork with the contract that the case states, if it states one.
 
     Raises:
         ContractFunctionError: The case is one of another task.
     """
-    stated = None if case is None else read_case(case, state["task"], tools)
+    stated = None if case is None else read_case(case, state["task"])
     if stated is None:
         return state
     derived = DerivedContracts(output=stated, steps=[None] * len(state["plan"]))
     return {**state, "declared": {**state["declared"], "derived": derived}}
 
 
-def find_case_problem(state: OrchestratorState, case: TaskCase | None, tools: ExecutorTools) -> str | None:
+def find_case_problem(state: OrchestratorState, case: TaskCase | None) -> str | None:
     """Returns why a stored run cannot go on with a case: its checks were never stored with the run.
 
     Raises:
@@ -215,12 +206,11 @@ def find_case_problem(state: OrchestratorState, case: TaskCase | None, tools: Ex
     """
     if case is None or state["status"] == "planning":
         return None
-    stated = read_case(case, state["task"], tools)
+    stated = read_case(case, state["task"])
     if stated is None or _read_demands(stated) == _read_demands(find_derived_output(state)):
         return None
     return "it has another contract than contract=; leave that out, or fork the run to check it by that one"
 
 
 def _read_demands(contract: DerivedContract | None) -> object:
-    # Warnings depend on the tools of the executor, which may be another one.
     return None if contract is None else (contract["contract"], contract["unchecked"])

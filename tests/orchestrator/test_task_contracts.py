@@ -158,17 +158,6 @@ def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path)
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "unverified")]
 
 
-def test_a_check_that_quotes_no_words_of_the_task_is_dropped_with_a_warning():
-    writer = Writer(
-        {"check": "word_count", "min": 90, "quote": "at least 90 words"},
-        {"check": "sentence_count", "min": 9},
-    )
-    state = orchestrate(FakeExecutor("apple"), contract_writer=writer).run("Name a fruit in at most 2 words")
-
-    assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert [warning.split(":")[0] for warning in state["warnings"]] == ["task", "task"]
-
-
 def test_a_case_states_the_contract_of_its_task():
     case = TaskCase(
         task=TASK, contract=EvaluationContract(checks=read_checks([SHORT]), complete=True), unchecked=[]

@@ -41,11 +41,13 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
     progress = build_console(stderr=True)
     with print_logs_on(progress), report_bad_input(RunFailedError):
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
-        files = _write_policy(result, folder / result.spec.name)
+        policy = folder / result.spec.name / "policy.yaml"
+        policy.parent.mkdir(parents=True, exist_ok=True)
+        policy.write_text(result.policy_yaml, encoding="utf-8")
     if json:
-        print_json(_to_plain(result, files))
+        print_json(_to_plain(result, policy))
     else:
-        _print_result(result, files)
+        _print_result(result, policy)
 
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
@@ -55,26 +57,20 @@ def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
 
 
 def _format_success(trial: Trial) -> str:
-    return f"{trial.success:.3f} ({_format_interval(trial)}) on {len(trial.by_task)} tasks"
+    low, high = trial.interval or (0.0, 1.0)
+    return f"{trial.success:.3f} ({low:.3f} to {high:.3f}) on {len(trial.by_task)} tasks"
 
 
-def _write_policy(result: TuneResult, home: Path) -> dict[str, str]:
-    home.mkdir(parents=True, exist_ok=True)
-    path = home / "policy.yaml"
-    path.write_text(result.policy_yaml, encoding="utf-8")
-    return {"policy": str(path)}
-
-
-def _print_result(result: TuneResult, files: dict[str, str]) -> None:
+def _print_result(result: TuneResult, policy: Path) -> None:
     held_out = result.recommendation.held_out or ()
     lines = [result.recommendation.sentence]
     lines += [f"{trial.candidate.name}, held out: success {_format_success(trial)}" for trial in held_out]
     lines += [f"Ended early: {result.stopped}."] if result.stopped else []
-    lines += [f"{name}: {path}" for name, path in files.items()]
+    lines.append(f"policy: {policy}")
     build_console().print(Text(clean("\n".join(lines))), soft_wrap=True)
 
 
-def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
+def _to_plain(result: TuneResult, policy: Path) -> dict[str, object]:
     recommendation = result.recommendation
     return {
         "recommended": recommendation.candidate.name,
@@ -82,27 +78,12 @@ def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
         "is_told_apart": recommendation.is_told_apart,
         "difference": recommendation.difference and recommendation.difference._asdict(),
         "policy": recommendation.candidate.policy.model_dump(mode="json"),
-        "trials": _list_rows(result),
+        "trials": list(map(_describe_trial, result.trials)),
         "stopped": result.stopped,
-        "files": files,
+        "files": {"policy": str(policy)},
     }
 
 
-def _list_rows(result: TuneResult) -> list[dict[str, str]]:
-    """Returns a row for each policy that was tried."""
-    return [
-        {
-            "policy": trial.candidate.name,
-            "tasks": str(len(trial.by_task)),
-            "success": f"{trial.success:.3f}",
-            "95 % interval": _format_interval(trial),
-            "cost": f"{trial.tokens:.4g} tokens",
-        }
-        for trial in result.trials
-    ]
-
-
-def _format_interval(trial: Trial) -> str:
-    """Formats the interval of the success rate: "0.800 to 0.960"."""
-    interval = trial.interval
-    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+def _describe_trial(trial: Trial) -> dict[str, object]:
+    figures = {"success": trial.success, "interval": trial.interval, "tokens": trial.tokens}
+    return {"policy": trial.candidate.name, "tasks": len(trial.by_task), **figures}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Final
 
 import typer
@@ -37,6 +38,8 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import VerifierName
 from orchestrator.tuning.study_tasks import list_names, read_cases
 
+_OF_A_JUDGE: Final = ("total", "false_accepts", "false_rejects", "needs_review", "trusted", "distrust")
+_OF_A_VERIFIER: Final = ("threshold", "precision", "coverage")
 _WRONG: Final[dict[Kind, str]] = {
     "subtle": "subtly wrong",
     "plain": "plainly wrong",
@@ -61,18 +64,8 @@ def report_judge(spec: str, *, json: bool) -> None:
         typer.echo(f"Asking the judge about {len(outputs)} outputs, one call each.", err=True)
         trust = measure_judge(monitor, outputs=outputs)
         file = str(save_trust(trust))
-    names = (
-        "name",
-        "total",
-        "false_accepts",
-        "false_rejects",
-        "needs_review",
-        "counts",
-        "trusted",
-        "distrust",
-    )
-    figures = {name: getattr(trust, name) for name in names}
-    _conclude(figures if json else _list_trust(trust), file, is_trusted=trust.trusted)
+    document = {**asdict(trust), **{name: getattr(trust, name) for name in _OF_A_JUDGE}}
+    _conclude(document if json else _list_trust(trust), file, is_trusted=trust.trusted)
 
 
 def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: bool) -> None:
@@ -92,8 +85,7 @@ def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: boo
         typer.echo(f"Running {len(cases)} tasks.", err=True)
         figures = measure_verifier(model, verifier, cases)
         file = str(save_figures(figures))
-    names = ("name", "tasks", "max_wrong", "threshold", "precision", "coverage", "counts")
-    document = {name: getattr(figures, name) for name in names}
+    document = {**asdict(figures), **{name: getattr(figures, name) for name in _OF_A_VERIFIER}}
     is_trusted = figures.threshold is not None
     _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -59,18 +59,10 @@ class ExecutorTools:
                 return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
             others = [tool for tool in known if tool not in named.names]
             is_missing = named.is_required and len(others) == len(known)
-            for name in self._list_unknown(named.names):
+            for name in () if self.known is None else {*named.names} - {*known}:
                 if is_missing or any(is_other_spelling(name, tool) for tool in others):
                     return f"{named.field} names {quote_text(name)}; {self.describe_tools()}"
         return None
-
-    def list_warnings(self, contract: Contract) -> list[str]:
-        """Return a sentence for each name that has no effect, because the executor has no such tool."""
-        return [
-            f"{named.field} names {quote_text(name)}, without effect: {self.describe_tools()}"
-            for named in _list_named(contract)
-            for name in self._list_unknown(named.names)
-        ]
 
     def find_stored_problem(self, state: OrchestratorState) -> str | None:
         """Return why the stored contracts of the open steps cannot be met; None if they can."""
@@ -86,9 +78,6 @@ class ExecutorTools:
         output = derived["output"] and derived["output"]["contract"]
         found = ((place, self.find_problem(each)) for place, each in [*open_steps, ("the output", output)])
         return next((f"{place}: contract.{problem}" for place, problem in found if problem), None)
-
-    def _list_unknown(self, names: Iterable[str]) -> list[str]:
-        return [] if self.known is None else [name for name in names if name not in self.known]
 
     def describe_tools(self) -> str:
         """Return a sentence that says which tools the executor has."""

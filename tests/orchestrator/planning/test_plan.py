@@ -44,7 +44,7 @@ class Model(BaseModel):
 
 
 def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
-    assert read("one", "two") == PlannedSteps(("one", "two"), (None, None), None, None)
+    assert read("one", "two") == PlannedSteps(["one", "two"], None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
 def test_the_text_of_a_step_is_found_in(item):
     planned = read(item)
 
-    assert planned == PlannedSteps(("look",), (None,), None, None)
+    assert planned == PlannedSteps(["look"], None, None, None)
     assert type(planned.texts[0]) is str
 
 
@@ -128,16 +128,16 @@ def test_a_refusal_is_one_short_sentence_whatever_was_given():
     ("items", "needs"),
     [
         ((step(needs=[]),), None),
-        ((step(needs=[]), "two", "three"), ((), (0,), (1,))),
-        (("one", step(needs=[])), ((), ())),
-        (("one", step(needs=[]), "three"), ((), (), (1,))),
-        ((step(needs=[]), step(needs=[]), step(needs=[1, 2])), ((), (), (0, 1))),
-        ((step(needs=[]), step(needs=[]), step(needs=["2", 1, "1"])), ((), (), (0, 1))),
-        ((step(needs=()), step(needs=(1,))), ((), (0,))),
-        ((step(needs=[2]), step(needs=[])), ((1,), ())),
-        ((step(id="read"), step(id="write", needs=["read"])), ((), (0,))),
-        ((step(id="read"), step(id="write", needs=[1])), ((), (0,))),
-        ((step(id="2", needs=[]), step(id="b", needs=["2"]), step(needs=[2])), ((), (0,), (1,))),
+        ((step(needs=[]), "two", "three"), [[], [0], [1]]),
+        (("one", step(needs=[])), [[], []]),
+        (("one", step(needs=[]), "three"), [[], [], [1]]),
+        ((step(needs=[]), step(needs=[]), step(needs=[1, 2])), [[], [], [0, 1]]),
+        ((step(needs=[]), step(needs=[]), step(needs=["2", 1, "1"])), [[], [], [0, 1]]),
+        ((step(needs=()), step(needs=(1,))), [[], [0]]),
+        ((step(needs=[2]), step(needs=[])), [[1], []]),
+        ((step(id="read"), step(id="write", needs=["read"])), [[], [0]]),
+        ((step(id="read"), step(id="write", needs=[1])), [[], [0]]),
+        ((step(id="2", needs=[]), step(id="b", needs=["2"]), step(needs=[2])), [[], [0], [1]]),
         ((step(id="a"), step(id="b")), None),
     ],
 )
@@ -163,11 +163,11 @@ def test_which_steps_a_step_needs(items, needs):
     ],
 )  # fmt: skip
 def test_a_contract_is_kept_as_plain_json_without_its_defaults(contract, kept):
-    assert read(step(contract=contract), "two").contracts == (kept, None)
+    assert read(step(contract=contract), "two").contracts == [kept, None]
 
 
 def test_a_contract_of_a_model_is_read():
-    assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == (SHORT,)
+    assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == [SHORT]
 
 
 @pytest.mark.parametrize(

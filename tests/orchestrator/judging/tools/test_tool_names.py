@@ -8,8 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, TaskCase, task_checks
-from evaluation.checks.kinds.tools import ToolCalls
+from evaluation import EvaluationContract, TaskCase
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -91,29 +90,6 @@ def test_an_executor_without_tools_cannot_call_any():
         build(contract_of(must_call=["search"]), tools=())
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"trajectory": {"forbidden_tools": ["drop_table"]}},
-        {"trajectory": {"writing_tools": ["drop_table", "pay"]}},
-        {"checks": [{"check": "tool_calls", "tool": "drop_table", "max": 0}]},
-        {"audit": {"rules": [{"id": "r", "forbidden_tools": ["drop_table"]}]}},
-        {"expected_trajectory": [{"name": "drop_table", "optional": True}]},
-        {"expected_trajectory": ["drop_table"], "trajectory_match_mode": "subset"},
-        {"expected_trajectory": ["drop_table"], "trajectory": {"ignored_tools": ["drop_table"]}},
-    ],
-)
-def test_a_name_that_need_not_be_called_and_is_no_misspelling_is_a_warning_of_the_run(fields):
-    executor = ExecutionAgent(ScriptedChatModel(["done", "done"]), [search, pay])
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one", "two"]), executor, FakeMonitor(), contract=contract_of(**fields), synthesis=False
-    )
-    state = orchestrator.run("x")
-    warnings = [text for text in state["warnings"] if 'names "drop_table", without effect' in text]
-    assert warnings, state["warnings"]
-    assert len(warnings) == len(set(warnings))
-
-
 @pytest.mark.parametrize("similar", ["set_price", "get_prices", "get_price_2"])
 def test_a_forbidden_tool_may_resemble_one_that_the_executor_has(similar):
     def get_price(name: str) -> str:
@@ -158,22 +134,6 @@ def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(needs)
     assert state["failure"]["kind"] == "plan_invalid"
     assert state["failure"]["message"].startswith('step 2 of the plan: contract.must_call names "serach"')
     assert state["results"] == []
-
-
-def test_a_check_of_the_writer_for_an_unknown_tool_is_dropped_and_its_words_are_unchecked():
-    class Writer:
-        def write_checks(self, text: str) -> task_checks.DerivedChecks:
-            check = ToolCalls(check="tool_calls", tool="serach", min=1, quote="search")
-            return task_checks.DerivedChecks((check,), (), ())
-
-    executor = ExecutionAgent(ScriptedChatModel(["done"]), [search])
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), executor, FakeMonitor(), contract="from_task", contract_writer=Writer()
-    )
-    state = orchestrator.run("search the web")
-    assert state["declared"]["derived"]["output"]["contract"] == {}
-    assert state["declared"]["derived"]["output"]["unchecked"] == ["search"]
-    assert "a check was dropped" in state["warnings"][0]
 
 
 def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_contracts():
