@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.text_search import has_phrase
 from evaluation.results.findings import Score, not_applicable, unscored_error
@@ -65,7 +65,6 @@ WORD_METRICS: Final = (
     "rouge_1",
     "rouge_1_precision",
     "rouge_1_recall",
-    "rouge_l",
 )
 REFERENCE_METRICS: Final = (*TEXT_METRICS, *WORD_METRICS)
 """Metrics that compare an output with a reference and need no other input."""
@@ -108,7 +107,6 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
         return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
     observed, expected = set(words), set(reference_words)
     shared, overlap = len(observed & expected), rouge_1(words, reference_words)
-    in_order = rouge_l(words, reference_words)
     return {
         "token_jaccard": shared / len(observed | expected),
         "rouge_1": overlap.f1,
@@ -116,13 +114,10 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
         if overlap.precision is None
         else overlap.precision,
         "rouge_1_recall": overlap.recall,
-        "rouge_l": unscored_error(_TOO_LONG) if in_order is None else in_order,
         "keyword_coverage": shared / len(expected),
     }
 
 
-MAX_LCS_COST: Final = 6_000_000
-"""Limit of ``matching_cost`` up to which a longest common subsequence is computed: about 0.2 s."""
 _WITHOUT_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
@@ -144,16 +139,6 @@ def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     shared = sum(min(observed[word], expected[word]) for word in observed.keys() & expected.keys())
     precision = shared / len(output) if output else None
     return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
-
-
-def rouge_l(output: Sequence[str], reference: Sequence[str]) -> float | None:
-    """F1 of the words of the longest common subsequence; each text counts as one sentence.
-
-    Returns None if different texts are too long (``MAX_LCS_COST``; two texts of 18,000 words are not).
-    """
-    if output != reference and matching_cost(len(output), len(reference)) > MAX_LCS_COST:
-        return None
-    return 2 * LCSseq.similarity(output, reference) / (len(output) + len(reference))
 
 
 def token_f1(output: str, reference: str) -> float | None:

@@ -42,7 +42,6 @@ def test_an_output_against_a_reference_has_every_reference_metric():
         "rouge_1": 0.909,
         "rouge_1_precision": 0.833,
         "rouge_1_recall": 1.0,
-        "rouge_l": 0.909,
         "keyword_coverage": 1.0,
     }
 
@@ -246,8 +245,7 @@ def test_a_reference_without_words_has_no_word_metrics():
 def test_texts_too_long_to_compare_are_an_error_of_those_metrics_alone():
     found = said("a " * 100_000, reference_output="b " * 100_000)
 
-    assert {name for name, why in found["unscored"].items() if why["status"] == "error"} == {
-        "levenshtein_similarity",
-        "rouge_l",
-    }
+    assert [name for name, why in found["unscored"].items() if why["status"] == "error"] == [
+        "levenshtein_similarity"
+    ]
     assert found["rouge_1"] == 0.0
