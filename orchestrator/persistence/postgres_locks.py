@@ -69,7 +69,7 @@ class SessionLocks:
     def is_locked(self, thread_id: str) -> bool:
         """Checks whether any process holds the lock; see ``ThreadLocks``."""
         with self._mutex:
-            return self._execute_reconnecting(_IS_LOCKED, thread_id)
+            return thread_id in self._locked or self._execute_reconnecting(_IS_LOCKED, thread_id)
 
     def check(self, thread_id: str) -> None:
         """Checks that no other process has taken over a locked thread.

@@ -23,7 +23,7 @@ _HAS_FCNTL: Final = find_spec("fcntl") is not None
 if _HAS_FCNTL:
     import fcntl
 
-_MUTEX: Final = threading.Lock()
+_MUTEX: Final = threading.RLock()
 _HELD: Final[dict[tuple[int, Path], int]] = {}
 """The open files of held locks, by process (a forked process inherits no locks) and path."""
 
@@ -52,16 +52,15 @@ class FileLocks:
         """Checks whether any process holds the lock; see ``ThreadLocks``."""
         if not _HAS_FCNTL:
             return True
-        if not self._find_path(thread_id).exists():
+        path = self._find_path(thread_id)
+        if not path.exists():
             return False
-        try:
+        with _MUTEX, suppress(StoreError):  # no other thread takes the try for a run
             # POSIX has no question that Python can ask on every system, so the lock is tried.
-            if not self.acquire(thread_id, wait=False):
-                return True
-        except StoreError:
-            return True
-        self.release(thread_id)
-        return False
+            if (os.getpid(), path) not in _HELD and self.acquire(thread_id, wait=False):
+                self.release(thread_id)
+                return False
+        return True
 
     def _find_path(self, thread_id: str) -> Path:
         return self._store.with_name(f"{self._store.name}-run-{lock_number(thread_id):016x}")

@@ -97,6 +97,14 @@ class History:
             )
         )
 
+    def count_waiting(self) -> int:
+        """Returns the number of runs that wait for an answer, without reading any of them.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        return self._index.count_waiting()
+
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
 

@@ -42,6 +42,7 @@ _CHANGED: Final = """
                        WHERE c.thread_id = r.thread_id AND c.checkpoint_ns = '')
     FROM orchestrator_runs AS r WHERE mark <> 0
 """
+_WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = 0"
 _CLAIM: Final = "UPDATE orchestrator_runs SET mark = ? WHERE thread_id = ? AND mark <> 0"
 _STORE: Final = f"""
     UPDATE orchestrator_runs SET mark = 0, {", ".join(f"{name} = ?" for name in _COLUMNS)}
@@ -66,6 +67,12 @@ class RunIndex:
             page.append(run.summary)
             last = run
         return page
+
+    def count_waiting(self) -> int:
+        """Counts the runs that wait by their rows; the row of a run that goes on is out of date."""
+        self._saver.create_index()
+        ((number,),) = self._saver.select(_WAITING, ())
+        return int(number)
 
     def list_runs(self, selection: RunSelection) -> Iterator[IndexedRun]:
         """Yields the selected runs. Those whose rows are out of date are read anew."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import quote, unquote
 
@@ -16,8 +15,8 @@ from orchestrator.serving.live.run_builders import NewRun
 from orchestrator.serving.page_templates import render, run_address
 from orchestrator.serving.request_guard import SESSION, is_same, sign_session
 from orchestrator.serving.run_changes import GivenAnswer
-from orchestrator.serving.server_context import Context, ServerContext
-from orchestrator.serving.views.inbox import MOST_QUESTIONS, OpenQuestion, list_questions
+from orchestrator.serving.server_context import Context
+from orchestrator.serving.views.inbox import MOST_QUESTIONS
 
 PERSON: Final = "pem_person"
 """The cookie with the name that a person gave last."""
@@ -49,17 +48,9 @@ class StartForm(BaseModel):
 @router.get("/")
 def show_inbox(request: Request, context: Context) -> Response:
     """Shows the open questions."""
-    questions = [_add_problem(context, each) for each in list_questions(context.history)]
+    questions = context.inbox.list_questions()
     values = {"questions": questions, "person": _read_person(request), "most": MOST_QUESTIONS}
     return render(request, "inbox.html", values)
-
-
-def _add_problem(context: ServerContext, item: OpenQuestion) -> OpenQuestion:
-    problem = context.builder.find_problem(item.thread_id)
-    if problem is None:
-        return item
-    command = context.builder.describe_next(item.thread_id, item.question)
-    return replace(item, problem=problem, command=command)
 
 
 @router.post("/answer")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
+
+from orchestrator.errors import StoreError
 
 FOLDER: Final = Path(__file__).parent
 PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/compare", "Compare"))
@@ -27,9 +30,19 @@ def render(request: Request, template: str, values: Mapping[str, object], status
         "csrf": getattr(request.state, "csrf", ""),
         "read_only": getattr(request.state, "read_only", False),
         "is_logged_in": getattr(request.state, "is_logged_in", False),
+        "open_questions": _count_questions(request),
     }
     text = _ENVIRONMENT.get_template(template).render({**shared, **values})
     return HTMLResponse(text, status)
+
+
+def _count_questions(request: Request) -> int:
+    """Returns the number of open questions for a client that may see them, else 0."""
+    if getattr(request.state, "is_known", False):
+        with suppress(StoreError):  # the page of that error is being rendered
+            number: int = request.app.state.context.history.count_waiting()
+            return number
+    return 0
 
 
 def format_time(value: datetime | str | None) -> str:
@@ -64,6 +77,11 @@ def run_address(thread_id: str) -> str:
     return build_address("/run", {"thread_id": thread_id})
 
 
+def json_address(thread_id: str) -> str:
+    """Returns the address of the JSON of a run; a slash in its name is encoded."""
+    return f"/api/runs/{quote(thread_id, safe='')}"
+
+
 def build_address(path: str, values: Mapping[str, object]) -> str:
     """Returns a path with its parameters."""
     return f"{path}?{urlencode(values)}" if values else path
@@ -78,7 +96,11 @@ def _build_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        time=format_time, duration=format_duration, pretty=format_json, run_address=run_address
+        time=format_time,
+        duration=format_duration,
+        pretty=format_json,
+        run_address=run_address,
+        json_address=json_address,
     )
     return environment
 

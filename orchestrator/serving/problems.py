@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,6 +28,11 @@ _STATUSES: Final[Mapping[type[Exception], int]] = {
     ModelSpecError: 422,
 }
 """The status of each error; the first class that fits."""
+_UNNAMED: Final[Mapping[str, str]] = {
+    "Not Found": "there is no such page; the navigation has all pages, and /api/openapi.json the rest",
+    "Method Not Allowed": "the page does not take this method; the header Allow names those that it takes",
+}
+"""Sentences in place of those of the framework."""
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -56,13 +62,14 @@ def answer_error(request: Request, error: Exception) -> Response:
     response = answer_problem(request, status, sentence)
     response.headers.update(getattr(error, "headers", None) or {})
     if "allow" in response.headers:  # by one route of the path; others have further methods
-        response.headers["allow"] = ", ".join(_list_methods(request)) or response.headers["allow"]
+        response.headers["allow"] = ", ".join(_list_methods(request))
     return response
 
 
 def _list_methods(request: Request) -> list[str]:
-    path = getattr(request.scope.get("route"), "path_format", "")
-    return [method.upper() for method in request.app.openapi()["paths"].get(path, ())]
+    path = getattr(request.scope.get("route"), "path", "")
+    routes = iter_route_contexts(request.app.routes)
+    return sorted({method for route in routes if route.path == path for method in route.methods or ()})
 
 
 def answer_problem(request: Request, status: int, sentence: str) -> Response:
@@ -79,7 +86,7 @@ def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, RequestValidationError):
         return _describe_validation(error)
     if isinstance(error, HTTPException):
-        return error.status_code, str(error.detail)
+        return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
     return status, format_one_line(error)
 

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from typing import Final, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -63,11 +63,13 @@ class RequestGuard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        scope = _keep_encoded(scope)
         request = Request(scope, receive)
         csrf = request.cookies.get(CSRF) or secrets.token_urlsafe(32)
         request.state.csrf = csrf
         request.state.read_only = self.options.read_only
-        request.state.is_logged_in = self.options.token is not None and self._is_known(request)
+        request.state.is_known = self._is_known(request)
+        request.state.is_logged_in = self.options.token is not None and request.state.is_known
         secured = _add_headers(send, None if CSRF in request.cookies else csrf)
         refusal = self._find_refusal(request)
         body = None
@@ -75,6 +77,7 @@ class RequestGuard:
             body = await _read_body(receive, _find_limit(request))
             refusal = _TOO_LARGE if body is None else _check_csrf(request, body, csrf)
         if refusal is not None:
+            request.state.is_known = False
             response = answer_problem(request, refusal.status, refusal.sentence)
             await response(scope, receive, secured)
             return
@@ -89,7 +92,7 @@ class RequestGuard:
         is_change = request.method not in _SAFE
         if is_change and not _is_own_origin(request.headers):
             return Refusal(403, "the request comes from the page of another site; use a page of this server")
-        if not self._is_known(request):
+        if not request.state.is_known and not request.url.path.startswith(_OPEN):
             return Refusal(
                 401, "the token is missing or wrong; give it at /login, or as 'Authorization: Bearer'"
             )
@@ -99,11 +102,19 @@ class RequestGuard:
 
     def _is_known(self, request: Request) -> bool:
         token = self.options.token
-        if token is None or request.url.path.startswith(_OPEN):
+        if token is None:
             return True
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         session = request.cookies.get(SESSION, "")
         return is_same(given, token) or is_same(session, sign_session(token))
+
+
+def _keep_encoded(scope: Scope) -> Scope:
+    """Leaves the name of a run encoded: a slash in it ends no part of the path. ``Thread`` decodes it."""
+    if not scope["path"].startswith("/api/runs/"):
+        return scope
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    return {**scope, "path": raw.decode("latin-1")}
 
 
 _TOO_LARGE: Final = Refusal(413, "the request is too large; give a shorter text")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from orchestrator.serving import run_changes
@@ -18,9 +19,11 @@ from orchestrator.serving.page_templates import run_address
 from orchestrator.serving.problems import RESPONSES
 from orchestrator.serving.run_changes import GivenAnswer
 from orchestrator.serving.server_context import Context
-from orchestrator.serving.views.inbox import OpenQuestion, list_questions
+from orchestrator.serving.views.inbox import OpenQuestion
 from orchestrator.serving.views.run_listing import RunPage, RunQuery, list_page
 
+Thread: TypeAlias = Annotated[str, AfterValidator(unquote)]
+"""The name of a run in a path; the guard leaves it encoded."""
 router = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
@@ -70,15 +73,15 @@ async def start_run(
 @router.get("/questions")
 def read_questions(context: Context) -> Sequence[dict[str, Any]]:
     """List the open questions of all runs, the oldest first."""
-    return [_plain_question(each) for each in list_questions(context.history)]
+    return [_plain_question(each) for each in context.inbox.list_questions()]
 
 
-async def _find_existing(context: Context, thread_id: str) -> str:
+async def _find_existing(context: Context, thread_id: Thread) -> str:
     await run_in_threadpool(context.find_run, thread_id)
     return thread_id
 
 
-@router.get("/runs/{thread_id:path}/events", response_class=EventSourceResponse)
+@router.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
 async def follow_run(
     context: Context,
     thread_id: Annotated[str, Depends(_find_existing)],
@@ -92,43 +95,43 @@ async def follow_run(
         yield ServerSentEvent(raw_data="{}", event="end")
 
 
-@router.post("/runs/{thread_id:path}/answers", status_code=202)
-async def answer_question(context: Context, thread_id: str, answer: GivenAnswer) -> StartedRun:
+@router.post("/runs/{thread_id}/answers", status_code=202)
+async def answer_question(context: Context, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
     """Answer the open question of a run; of two answers, the second gets the status 409."""
     await run_changes.answer_question(context, thread_id, answer)
     return _describe_started(thread_id)
 
 
-@router.post("/runs/{thread_id:path}/resume", status_code=202)
-async def resume_run(context: Context, thread_id: str) -> StartedRun:
+@router.post("/runs/{thread_id}/resume", status_code=202)
+async def resume_run(context: Context, thread_id: Thread) -> StartedRun:
     """Resume a run that was interrupted."""
     await run_in_threadpool(context.find_run, thread_id)
     await run_changes.continue_run(context, thread_id)
     return _describe_started(thread_id)
 
 
-@router.post("/runs/{thread_id:path}/fork", status_code=201)
-async def fork_run(context: Context, thread_id: str, fork: Fork) -> StartedRun:
+@router.post("/runs/{thread_id}/fork", status_code=201)
+async def fork_run(context: Context, thread_id: Thread, fork: Fork) -> StartedRun:
     """Copy a run up to a step to a new run, and continue there."""
     name = await run_changes.fork_run(context, thread_id, fork.step, fork.new_thread_id)
     return _describe_started(name)
 
 
-@router.post("/runs/{thread_id:path}/cancel", status_code=202)
-async def cancel_run(context: Context, thread_id: str, by: Cancellation | None = None) -> StartedRun:
+@router.post("/runs/{thread_id}/cancel", status_code=202)
+async def cancel_run(context: Context, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
     """End a run for good, as failed."""
     await run_changes.cancel_run(context, thread_id, "" if by is None else by.cancelled_by)
     return _describe_started(thread_id)
 
 
-@router.delete("/runs/{thread_id:path}", status_code=204)
-async def delete_run(context: Context, thread_id: str) -> None:
+@router.delete("/runs/{thread_id}", status_code=204)
+async def delete_run(context: Context, thread_id: Thread) -> None:
     """Delete a run that is not being run."""
     await run_changes.delete_run(context, thread_id)
 
 
-@router.get("/runs/{thread_id:path}")
-def read_run(context: Context, thread_id: str) -> dict[str, Any]:
+@router.get("/runs/{thread_id}")
+def read_run(context: Context, thread_id: Thread) -> dict[str, Any]:
     """Show a run with its whole state."""
     run = context.show_run(thread_id)
     return {**asdict(run.summary), "state": run.state}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -12,8 +13,9 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from agents.errors import ModelSetupError
 from agents.reply_types import AnswerWord
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
 from orchestrator.persistence import RunSummary
 from orchestrator.serving.live.run_builders import Name, NewRun
 from orchestrator.serving.problems import RequestProblem
@@ -27,6 +29,9 @@ _KEYS: Final = uuid.UUID("6f1c7a52-7d58-4d0c-9a3e-2f0b6d6c1c55")
 """The namespace of the names of runs that were started with a key."""
 _LONGEST_WAIT_S: Final = 5.0
 _PAUSE_S: Final = 0.02
+_LOOK_S: Final = 2.0
+"""How often the deadlines of questions are looked at."""
+_log: Final = logging.getLogger(__name__)
 
 
 class GivenAnswer(BaseModel):
@@ -87,12 +92,35 @@ async def answer_question(context: ServerContext, thread_id: str, given: GivenAn
     question = run.question
     if run.status != "waiting" or question is None or question["id"] != given.question:
         raise RequestProblem(409, await asyncio.to_thread(_describe_closed, context, thread_id))
-    answer = _read_given(given, question)
-    await continue_run(context, thread_id, answer)
-    await _wait_until(context, thread_id, partial(_is_answered, question["id"]))
     if is_overdue(question, datetime.now(UTC)):
         word = question["on_deadline"]
         raise RequestProblem(409, f"the deadline of the question has passed; the run goes on with {word!r}")
+    await continue_run(context, thread_id, _read_given(given, question))
+    await _wait_until(context, thread_id, partial(_is_answered, question["id"]))
+
+
+async def watch_deadlines(context: ServerContext) -> None:
+    """Resumes each run whose question nobody answered in time, with its ``on_deadline`` as the answer.
+
+    Ends only if it is cancelled.
+    """
+    while True:
+        try:
+            await _resume_overdue(context)
+        except StoreError as error:
+            _log.warning("the deadlines of questions cannot be read: %s", error)
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _resume_overdue(context: ServerContext) -> None:
+    waiting = await asyncio.to_thread(context.history.runs, status="waiting")
+    now = datetime.now(UTC)
+    for run in waiting:
+        if run.question is not None and is_overdue(run.question, now):
+            try:
+                await context.sessions.resume(run.thread_id)
+            except (OrchestratorError, ModelSetupError) as error:  # its tools are missing, or it is being run
+                _log.info("the run %r does not go on after its deadline: %s", run.thread_id, error)
 
 
 async def continue_run(context: ServerContext, thread_id: str, answer: object = None) -> None:

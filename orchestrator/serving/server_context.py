@@ -15,6 +15,7 @@ from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.live.run_sessions import RunSessions
 from orchestrator.serving.problems import RequestProblem
 from orchestrator.serving.server_options import ServerOptions
+from orchestrator.serving.views.inbox import Inbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class ServerContext:
         history: The stored runs.
         options: Who may reach the server.
         builder: Builds orchestrators.
+        inbox: The open questions.
         feed: The events of the runs.
         sessions: The runs that this process executes.
         starting: Held while a run starts by its key, so that a repeated request meets it.
@@ -33,6 +35,7 @@ class ServerContext:
     history: History
     options: ServerOptions
     builder: RunBuilder
+    inbox: Inbox
     feed: EventFeed
     sessions: RunSessions
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)

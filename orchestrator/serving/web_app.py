@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
@@ -18,8 +18,10 @@ from orchestrator.serving.live.run_sessions import RunSessions
 from orchestrator.serving.page_templates import FOLDER
 from orchestrator.serving.problems import KNOWN_ERRORS, answer_error
 from orchestrator.serving.request_guard import RequestGuard
+from orchestrator.serving.run_changes import watch_deadlines
 from orchestrator.serving.server_context import ServerContext
 from orchestrator.serving.server_options import ServerOptions
+from orchestrator.serving.views.inbox import Inbox
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -35,12 +37,13 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
     sessions = RunSessions(builder, feed)
     app = FastAPI(
         title="plan-execute-monitor",
-        lifespan=_close_at_end(sessions),
+        lifespan=_live,
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.context = ServerContext(store.history, chosen, builder, feed, sessions)
+    inbox = Inbox(store.history, builder)
+    app.state.context = ServerContext(store.history, chosen, builder, inbox, feed, sessions)
     for router in (form_pages.router, run_pages.router, run_api.router, evaluation_routes.router):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
@@ -51,12 +54,13 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
     return app
 
 
-def _close_at_end(sessions: RunSessions) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def run(_: FastAPI) -> AsyncIterator[None]:
-        # A thread for each call: agents may block, and the end of the server does not wait for them.
-        asyncio.get_running_loop().set_default_executor(DaemonExecutor())
-        yield
-        await sessions.close()
-
-    return run
+@asynccontextmanager
+async def _live(app: FastAPI) -> AsyncIterator[None]:
+    context: ServerContext = app.state.context
+    # A thread for each call: agents may block, and the end of the server does not wait for them.
+    asyncio.get_running_loop().set_default_executor(DaemonExecutor())
+    watch = None if context.options.read_only else asyncio.create_task(watch_deadlines(context))
+    yield
+    if watch is not None:
+        watch.cancel()
+    await context.sessions.close()

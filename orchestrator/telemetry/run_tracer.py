@@ -29,6 +29,7 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import StepRecord, VerdictRecord
+from orchestrator.state.usage import NO_USAGE
 
 try:
     from opentelemetry._logs import get_logger
@@ -192,11 +193,14 @@ class RunTracer(BaseCallbackHandler):
         workflow = self._handler.workflow("plan_execute_monitor", conversation_id=event.thread_id)
         workflow.suspend()
         is_resumed = isinstance(event, RunResumed)
+        before = event.state["usage"] if isinstance(event, RunResumed) else NO_USAGE
         if workflow.should_capture_content:
             task = event.state["task"] if isinstance(event, RunResumed) else event.task
             workflow.input_messages = [InputMessage("user", [TextPart(task)])]
         workflow.attributes.update({f"{PREFIX}.thread_id": event.thread_id, f"{PREFIX}.resumed": is_resumed})
-        self._trees[event.thread_id] = SpanTree(self._tracer, self._handler, workflow, event.thread_id)
+        self._trees[event.thread_id] = SpanTree(
+            self._tracer, self._handler, workflow, event.thread_id, before
+        )
 
     def _follow(self, tree: SpanTree, event: Event) -> None:
         match event:
@@ -226,7 +230,7 @@ class RunTracer(BaseCallbackHandler):
         is_accepted = record["status"] in _ACCEPTED
         basis = record.get("basis", "none") if is_accepted else "none"
         labels = {f"{PREFIX}.status": record["status"], f"{PREFIX}.basis": basis}
-        self._metrics.count_attempt(labels)
+        self._metrics.count_attempt(record["model"], labels, is_accepted=is_accepted)
         tree.close(place, labels, None if is_accepted else record["status"])
         if is_accepted:
             tree.close(Place(record["step_index"]), labels)
@@ -246,7 +250,7 @@ class RunTracer(BaseCallbackHandler):
             ]
         tree.close_all({**labels, **known}, error)
         del self._trees[event.thread_id]
-        self._metrics.count_run(state, labels)
+        self._metrics.count_run(state, tree.before, labels)
 
     def _emit_result(self, context: Context, name: str, label: str, reason: str) -> None:
         attributes = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label}

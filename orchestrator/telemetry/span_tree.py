@@ -12,6 +12,8 @@ from opentelemetry.util.genai.handler import TelemetryHandler
 from opentelemetry.util.genai.invocation import LocalAgentInvocation, WorkflowInvocation
 from opentelemetry.util.genai.types import Error
 
+from orchestrator.state.usage import Usage
+
 Attributes: TypeAlias = Mapping[str, str | bool | int | float]
 PREFIX: Final = "plan_execute_monitor"
 
@@ -62,6 +64,7 @@ class SpanTree:
         handler: Makes the spans of the agents.
         workflow: The span of the run.
         thread_id: Thread of the run.
+        before: The usage until the run was resumed.
         places: The places of earlier calls, by the execution of the graph's node that made them.
     """
 
@@ -69,6 +72,7 @@ class SpanTree:
     handler: TelemetryHandler
     workflow: WorkflowInvocation
     thread_id: str
+    before: Usage
     places: dict[str, Place] = field(default_factory=dict)
     _open: dict[Place, Span | LocalAgentInvocation] = field(default_factory=dict)
 

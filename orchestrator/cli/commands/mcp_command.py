@@ -10,7 +10,7 @@ from orchestrator.cli import run_options as options
 from orchestrator.cli import shared_options as shared
 from orchestrator.errors import ConfigurationError
 
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer neither `run` nor `answer`.")]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer neither `run`, `answer` nor `resume`.")]
 
 
 @options.add_run_options()

@@ -20,7 +20,12 @@ from orchestrator.runtime.events import Event
 from orchestrator.serving.live.run_builders import NewRun, RunBuilder
 from orchestrator.serving.live.run_sessions import Opened, OpenStream, open_in_thread
 from orchestrator.serving.mcp.client_result import describe_event, describe_result
-from orchestrator.serving.mcp.client_tools import AnswerArguments, EvaluateArguments, RunArguments
+from orchestrator.serving.mcp.client_tools import (
+    AnswerArguments,
+    EvaluateArguments,
+    ResumeArguments,
+    RunArguments,
+)
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
@@ -72,6 +77,13 @@ class ClientRuns:
             lambda: self.builder.open_stored(given.thread_id),
             lambda each: each.astream_resumed(given.thread_id, answer),
             note,
+        )
+
+    async def resume(self, given: ResumeArguments) -> dict[str, Any]:
+        """Continues a run, and runs until the end or a question; see ``ResumeArguments``."""
+        return await self._follow(
+            lambda: self.builder.open_stored(given.thread_id),
+            lambda each: each.astream_resumed(given.thread_id),
         )
 
     async def evaluate(self, given: EvaluateArguments) -> dict[str, Any]:

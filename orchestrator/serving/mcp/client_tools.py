@@ -44,6 +44,16 @@ class AnswerArguments(_Arguments):
     """The id of the question, so that the answer counts for no other one."""
 
 
+class ResumeArguments(_Arguments):
+    """Continue a run that was interrupted, from where it was stored.
+
+    A run that waits for an answer is returned as it is.
+    """
+
+    thread_id: Name
+    """Name of the run."""
+
+
 class EvaluateArguments(_Arguments):
     """Evaluate a run against a contract, without a model. Returns the report."""
 

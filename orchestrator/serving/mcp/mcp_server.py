@@ -21,7 +21,13 @@ from orchestrator.persistence import History, RunSummary, Store
 from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.mcp.client_result import ClientResult
 from orchestrator.serving.mcp.client_runs import ClientRuns
-from orchestrator.serving.mcp.client_tools import AnswerArguments, ClientTool, EvaluateArguments, RunArguments
+from orchestrator.serving.mcp.client_tools import (
+    AnswerArguments,
+    ClientTool,
+    EvaluateArguments,
+    ResumeArguments,
+    RunArguments,
+)
 from orchestrator.state.plain_values import format_one_line, format_repr, plain_json
 
 _LISTED: Final = 100
@@ -46,13 +52,14 @@ def build_mcp_server(store: Store, builder: RunBuilder, *, read_only: bool = Fal
     Args:
         store: The store, which stays open while the server works.
         builder: Builds the orchestrators; ``OneOrchestrator`` has one for all runs.
-        read_only: Whether the tools ``run`` and ``answer`` are left out.
+        read_only: Whether the tools ``run``, ``answer`` and ``resume`` are left out.
     """
     server: Server[Any, Any] = Server(_NAME, version=version(_NAME), instructions=_ABOUT)
     runs = ClientRuns(store.history, builder, server)
     tools: dict[str, ClientTool[Any]] = {
         "run": ClientTool(RunArguments, runs.run, ClientResult),
         "answer": ClientTool(AnswerArguments, runs.answer, ClientResult),
+        "resume": ClientTool(ResumeArguments, runs.resume, ClientResult),
         "evaluate": ClientTool(EvaluateArguments, runs.evaluate, is_change=False),
     }
     _offer_tools(server, {name: tool for name, tool in tools.items() if not (read_only and tool.is_change)})

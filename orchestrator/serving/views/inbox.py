@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, cast
+from dataclasses import dataclass, field
+from typing import Final
 
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, RunSummary
+from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.views.run_view import AttemptView, find_attempt
 from orchestrator.state.records import Question
 
@@ -34,28 +35,58 @@ class OpenQuestion:
     command: str = ""
 
 
-def list_questions(history: History) -> list[OpenQuestion]:
-    """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
+@dataclass(slots=True)
+class Inbox:
+    """The open questions of a store. A run that waits does not change, so each is read once.
 
-    Raises:
-        StoreError: The store cannot be read.
+    Attributes:
+        history: The stored runs.
+        builder: Tells which runs can go on here.
     """
-    waiting = [run for run in history.runs(status="waiting") if run.question is not None]
-    return [read_question(history, run) for run in sorted(waiting, key=_find_time)[:MOST_QUESTIONS]]
+
+    history: History
+    builder: RunBuilder
+    _known: dict[tuple[str, str, str], OpenQuestion] = field(default_factory=dict)
+
+    def list_questions(self) -> list[OpenQuestion]:
+        """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        waiting = [
+            (run, run.question) for run in self.history.runs(status="waiting") if run.question is not None
+        ]
+        oldest = sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
+        keys = [(run.thread_id, question["id"], run.updated.isoformat()) for run, question in oldest]
+        self._known = {
+            key: self._known.get(key) or self._read(run, question)
+            for key, (run, question) in zip(keys, oldest, strict=True)
+        }
+        return [*self._known.values()]
+
+    def _read(self, run: RunSummary, question: Question) -> OpenQuestion:
+        problem = self.builder.find_problem(run.thread_id)
+        return OpenQuestion(
+            thread_id=run.thread_id,
+            task=run.task,
+            question=question,
+            attempt=self._find_attempt(run, question),
+            problem=problem or "",
+            command="" if problem is None else self.builder.describe_next(run.thread_id, question),
+        )
+
+    def _find_attempt(self, run: RunSummary, question: Question) -> AttemptView | None:
+        if question["kind"] in ("tool", "agent"):  # asked during the execution, which has no record yet
+            return None
+        try:
+            state = self.history.show(run.thread_id).state
+        except StoreError:  # answered, and deleted meanwhile
+            return None
+        return find_attempt(state, question["step_index"], question["attempt"])
 
 
-def read_question(history: History, run: RunSummary) -> OpenQuestion:
-    """Returns the question of a run that waits, with the execution that it is about."""
-    question = cast("Question", run.question)
-    try:
-        state = history.show(run.thread_id).state
-    except StoreError:  # answered, and deleted meanwhile
-        return OpenQuestion(run.thread_id, run.task, question, None)
-    attempt = find_attempt(state, question["step_index"], question["attempt"])
-    return OpenQuestion(run.thread_id, run.task, question, attempt)
-
-
-def _find_time(run: RunSummary) -> str:
-    asked = "" if run.question is None else run.question["asked_at"]
+def _find_time(item: tuple[RunSummary, Question]) -> str:
+    run, question = item
     # An agent's own question has no time; its run was stored with it.
-    return asked or run.updated.isoformat()
+    return question["asked_at"] or run.updated.isoformat()

@@ -221,16 +221,59 @@ async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve)
     assert "orchestrator resume asking" in answer.json()["detail"]
 
 
-async def test_a_late_answer_is_told_that_the_deadline_decided(build, serve):
+async def test_a_late_answer_is_told_that_it_is_late(build, serve, store):
     policy = SupervisionPolicy(answer_deadline_s=0.001)
-    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy))
-    await asyncio.sleep(0.01)
+    orchestrator = await ask_about_tool(build, "Bob", supervision_policy=policy)
+    question = store.history.show("asking").summary.question["id"]
+    client = await serve(orchestrator)
 
-    late = await give(client, "approve")
+    body = {"question": question, "answer": "approve"}
+    late = await client.post("/api/runs/asking/answers", json=body)
     run = await wait_until(client, "success")
 
-    assert (late.status_code, "deadline" in late.json()["detail"]) == (409, True)
+    assert late.status_code == 409
     assert run["state"]["results"][0]["tool_calls"][0]["gate"] == "denied"
+
+
+async def test_a_run_goes_on_by_itself_after_the_deadline_of_its_question(build, serve):
+    policy = SupervisionPolicy(answer_deadline_s=0.001)
+    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy))
+
+    run = await wait_until(client, "success")
+
+    given = run["state"]["results"][0]["tool_calls"][0]["answer"]
+    assert (given["answered_by"], given["answer"]) == ("deadline", "deny")
+
+
+async def test_a_read_only_server_leaves_a_question_open_after_its_deadline(build, serve):
+    policy = SupervisionPolicy(answer_deadline_s=0.001)
+    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy), read_only=True)
+
+    await asyncio.sleep(0.2)
+
+    assert (await client.get("/api/runs/asking")).json()["status"] == "waiting"
+
+
+async def test_every_page_names_the_number_of_open_questions(build, serve):
+    await ask_about_tool(build, "Ada", thread="first")
+    client = await serve(await ask_about_tool(build, "Bob", thread="second"))
+    paths = ("/", "/runs", "/run?thread_id=first", "/start", "/compare", "/none")
+
+    before = [(await client.get(path)).text for path in paths]
+    await give(client, "approve", thread="first")
+    await wait_until(client, "success", "first")
+
+    assert all(">Inbox (2)</a>" in page for page in before)
+    assert all([">Inbox (1)</a>" in (await client.get(path)).text for path in paths])
+
+
+async def test_the_number_of_open_questions_is_only_for_clients_that_are_known(build, serve):
+    client = await serve(await ask_about_tool(build, "Bob"), token="a" * 16)
+
+    pages = [(await client.get(path)).text for path in ("/login", "/")]
+    pages.append((await client.get("/login", headers={"Host": "evil.example"})).text)
+
+    assert not any("Inbox (" in page for page in pages)
 
 
 async def test_the_question_of_a_tool_takes_any_value(build, serve):

@@ -264,7 +264,7 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     page.wait_for_url("**/run?thread_id=asking")
 
     assert focused[0] == "Skip to the content"
-    assert focused[1:5] == ["Inbox", "Runs", "Start", "Compare"]
+    assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Compare"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -78,6 +78,22 @@ async def test_the_events_of_a_stored_run_are_rebuilt(build, listening):
     assert names(rest) == NAMES[3:]
 
 
+async def test_a_slash_in_a_name_is_part_of_the_name(build, serve):
+    orchestrator = build(*GREETING * 2)
+    await orchestrator.arun("Greet", "x")
+    await orchestrator.arun("Shout", "x/events")
+    client = await serve(orchestrator)
+
+    shown = (await client.get("/api/runs/x%2Fevents")).json()
+    page = (await client.get("/run", params={"thread_id": "x/events"})).text
+    deleted = await client.delete("/api/runs/x%2Fevents")
+
+    assert (shown["thread_id"], shown["task"]) == ("x/events", "Shout")
+    assert "/api/runs/x%2Fevents/events" in page
+    assert deleted.status_code == 204
+    assert [run.thread_id for run in client.store.history.runs()] == ["x"]
+
+
 async def test_an_id_of_an_earlier_server_gets_all_events(build, listening):
     orchestrator = build(*GREETING)
     await orchestrator.arun("Greet", "stored")

@@ -28,6 +28,7 @@ from orchestrator.telemetry.run_tracer import RunTracer
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
+NAME = "ScriptedChatModel"
 CONTRACT = {"must_call": ["price_of"], "required_content": [{"number": 12.5}]}
 
 
@@ -216,15 +217,30 @@ def test_a_run_that_waits_ends_its_trace_and_its_resumption_begins_another() -> 
     assert kept == [("waiting", False), ("success", True)]
 
 
-def test_runs_attempts_and_retries_are_counted() -> None:
+def test_runs_steps_attempts_and_retries_are_counted() -> None:
     recorded = Recorded()
     run_retried(recorded)
-    assert recorded.sum_metric("plan_execute_monitor.runs") == {("success", "checked"): 1}
+    assert recorded.sum_metric("plan_execute_monitor.runs") == {("success", "checked", NAME): 1}
+    assert recorded.sum_metric("plan_execute_monitor.steps") == {("validated", "checked", NAME): 1}
     assert recorded.sum_metric("plan_execute_monitor.attempts") == {
-        ("failed", "none"): 1,
-        ("validated", "checked"): 1,
+        ("failed", "none", NAME): 1,
+        ("validated", "checked", NAME): 1,
     }
     assert recorded.sum_metric("plan_execute_monitor.retries") == {("feedback",): 1}
+
+
+def test_the_tokens_of_a_run_are_counted_once_by_model_though_it_waited() -> None:
+    recorded = Recorded()
+    usage = {"input_tokens": 2, "output_tokens": 1, "total_tokens": 3}
+    texts = ('{"plan": ["Look"]}', "It costs 12.50.", '{"success": true, "feedback": ""}')
+    plan, output, verdict = (AIMessage(text, usage_metadata=usage) for text in texts)
+    call = LOOKED_UP.model_copy(update={"usage_metadata": usage})
+    options = {"approve_tools": ["price_of"], "checkpointer": InMemorySaver()}
+    orchestrator = build([plan, call, output, verdict], recorded, **options)
+    orchestrator.run("Look", "t")
+    orchestrator.resume("t", {"answer": "approve"})
+    tokens = recorded.sum_metric("plan_execute_monitor.tokens")
+    assert tokens == {("waiting", "none", "none"): 3, ("success", "unverified", NAME): 9}
 
 
 def test_without_a_tracer_nothing_of_opentelemetry_is_imported() -> None:

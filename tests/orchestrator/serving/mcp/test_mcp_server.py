@@ -18,6 +18,7 @@ from pydantic import AnyUrl
 
 from orchestrator import SupervisionPolicy
 from orchestrator.serving import OneOrchestrator, build_mcp_server
+from tests.orchestrator.runs.test_runs import cut_off
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
 GREETING = ['{"plan": ["Say hello"]}', "Hello", GOOD]
@@ -69,6 +70,24 @@ async def test_a_run_returns_its_output_and_what_it_rests_on(store, build):
     assert found["basis_reason"]
     assert set(found["evidence"]) >= {"form", "content", "actions"}
     assert json.loads(result.content[0].text) == found
+
+
+async def test_an_interrupted_run_is_resumed(store, build):
+    await cut_off(store, "x", "stopped")
+    async with connect(store, build(*GREETING)) as client:
+        result = await client.call_tool("resume", {"thread_id": "stopped"})
+        again = await client.call_tool("resume", {"thread_id": "stopped"})
+
+    assert (result.structuredContent["status"], result.structuredContent["output"]) == ("success", "Hello")
+    assert "has ended as 'success'" in read_error(again)
+
+
+async def test_a_run_that_waits_is_returned_by_resume_as_it_is(store, build):
+    async with connect(store, asking(build)) as client:
+        question = await ask_about_call(client)
+        result = await client.call_tool("resume", {"thread_id": "asking"})
+
+    assert (result.structuredContent["status"], result.structuredContent["question"]) == ("waiting", question)
 
 
 async def test_a_run_without_a_name_gets_one_and_is_stored(store, build):
@@ -226,7 +245,7 @@ async def test_an_unknown_tool_is_one_sentence_with_the_tools(store, build):
     async with connect(store, build()) as client:
         result = await client.call_tool("delete", {})
 
-    assert read_error(result) == "there is no tool 'delete'; call one of run, answer, evaluate"
+    assert read_error(result) == "there is no tool 'delete'; call one of run, answer, resume, evaluate"
 
 
 async def test_a_recorded_run_is_evaluated(store, build):
