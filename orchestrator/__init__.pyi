@@ -9,6 +9,7 @@ from .errors import RetryStrategyError as RetryStrategyError
 from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
+from .errors import ThreadBusyError as ThreadBusyError
 from .experiments.assertions import assert_evaluation as assert_evaluation
 from .judging.evaluation_options import EvaluationOptions as EvaluationOptions
 from .options import OrchestratorOptions as OrchestratorOptions

@@ -2,6 +2,7 @@
 
 OrchestratorError
 ├── ConfigurationError      an argument is not accepted (also a ValueError); nothing has run
+│   └── ThreadBusyError     the thread is being run elsewhere; later it may be free
 ├── BudgetExceededError     raised into a model call that the budget does not allow
 ├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
 ├── RetryStrategyError      a custom retry strategy raised or returned no request; ends the run
@@ -24,6 +25,10 @@ class OrchestratorError(Exception):
 
 class ConfigurationError(OrchestratorError, ValueError):
     """An argument is not accepted; raised before anything runs."""
+
+
+class ThreadBusyError(ConfigurationError):
+    """A thread is being run by another process or orchestrator; nothing has run here."""
 
 
 class BudgetExceededError(OrchestratorError):

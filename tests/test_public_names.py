@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["agents", "evaluation", "orchestrator", "orchestrator.persistence"]
+PACKAGES = ["agents", "evaluation", "orchestrator", "orchestrator.persistence", "orchestrator.queue"]
 NAMES = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
 CONSTANTS = {"UNREADABLE_PREFIX"}
 HEAVY = ["langchain_core", "langgraph", "numpy", "pydantic", "scipy"]

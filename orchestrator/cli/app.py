@@ -22,6 +22,9 @@ COMMANDS: Final = {
     "show": "Show the plan, the executions and the result of a run.",
     "delete": "Delete a run.",
     "prune": "Delete runs that have ended.",
+    "submit": "Queue a run for workers on any machine.",
+    "worker": "Execute the runs of a queue.",
+    "queue": "Show a queue and its workers, or cancel one of its runs.",
     "serve": "Show the runs in a browser, and answer their questions there.",
     "mcp": "Offer runs and evaluations to a client of the Model Context Protocol.",
     "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
@@ -33,6 +36,7 @@ COMMANDS: Final = {
 _SHARED_MODULES: Final = {
     **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
     **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
+    **dict.fromkeys(("submit", "worker", "queue"), "queue_commands"),
 }
 """The modules of several commands; any other command NAME is in the module ``NAME_command``."""
 

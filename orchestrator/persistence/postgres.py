@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -87,6 +87,7 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
     """
 
     CONTAINS = "strpos"
+    HOLDS_QUEUES = True
 
     def __init__(self, pool: StorePool, locks: SessionLocks, serde: SerializerProtocol) -> None:
         """Takes an open pool and the locks of the same database."""
@@ -112,11 +113,15 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         separated = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
         return super().put(config, separated, metadata, {**new_versions, **versions})
 
+    def connection(self) -> AbstractContextManager[Connection[DictRow]]:
+        """Lends a connection for the block."""
+        return self._pool.connection()
+
     def create_index(self) -> None:
         """Creates the index of the runs if the store has none."""
         with self._pool.connection() as connection:
             if not _is_true(connection, _HAS_INDEX):
-                with _setup_lock(connection, self._pool.store_name), connection.transaction():
+                with setup_lock(connection, self._pool.store_name), connection.transaction():
                     if not _is_true(connection, _HAS_INDEX):
                         connection.execute(POSTGRES_INDEX, prepare=False)
 
@@ -183,7 +188,7 @@ def _read_url(url: str) -> tuple[str, int]:
 def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
     with pool.connection() as connection:
         if make:
-            with _setup_lock(connection, name):
+            with setup_lock(connection, name):
                 saver.setup()
             saver.create_index()
         elif not _is_true(connection, "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"):
@@ -191,8 +196,12 @@ def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) 
 
 
 @contextmanager
-def _setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
-    """Excludes other processes that create the tables at the same moment."""
+def setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
+    """Excludes other processes that create tables at the same moment.
+
+    Raises:
+        StoreError: Another process does so for a minute.
+    """
     # Polled: a session that waits inside the database blocks the CREATE INDEX CONCURRENTLY of the setup.
     if not poll(
         partial(_is_true, connection, f"SELECT pg_try_advisory_lock({_SETUP_LOCK}) AS done"), _SETUP_S

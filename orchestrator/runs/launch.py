@@ -17,7 +17,13 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
 from orchestrator.runs.reader import ENDED, complete_snapshot
-from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
+from orchestrator.runs.resume import (
+    PLANNER,
+    Resumption,
+    build_cancelled,
+    decide_resumption,
+    state_from_values,
+)
 from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
@@ -173,6 +179,28 @@ class Launcher:
             return await resume.prepare()
 
         return replace(resume, prepare=prepare)
+
+    def launch_once(self, task: str, thread_id: str) -> Launch:
+        """Checks the arguments of a run that starts if its thread has none, and else is resumed.
+
+        A run that has ended, or that waits for an answer, stays as it is.
+
+        Raises:
+            ConfigurationError: There is no checkpointer, or the task or the thread is not accepted.
+        """
+        begun = self.launch_task(task, thread_id, None, replace_run=False)
+        resumed = self.launch_resume(thread_id, None, None)
+
+        async def prepare() -> Start:
+            snapshot = await self.read_snapshot(thread_id)
+            if not snapshot.config["configurable"].get("checkpoint_id"):
+                return await begun.prepare()
+            if snapshot.tasks or snapshot.values.get("status") not in ENDED:
+                return await resumed.prepare()
+            state = state_from_values(thread_id, snapshot.values, self.settings.max_retries)
+            return Start("wait", RunResumed(thread_id=thread_id, state=state), state)
+
+        return replace(resumed, prepare=prepare)
 
     async def end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
         """Ends a stored run that has not ended as cancelled, and withdraws its questions.

@@ -17,7 +17,7 @@ from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Durability, StreamMode
 
 from agents.sync import iterate_blocking
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import find_open_question
@@ -114,7 +114,7 @@ class Runner:
         run = self.launcher.settings.new_context(launch.thread_id, interruptible=resumable)
         # setdefault is atomic, so two threads cannot both start a run.
         if self._running.setdefault(run.thread_id, run) is not run:
-            raise ConfigurationError(
+            raise ThreadBusyError(
                 f"thread {format_repr(run.thread_id, 80)} is already running; "
                 "wait for its end, or give another"
             )

@@ -209,6 +209,20 @@ class RunMethods:
         launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
         return self._runner.read_events(launch, tokens=tokens)
 
+    async def arun_once(self, task: str, thread_id: str) -> OrchestratorState:
+        """Run a task once, however often this is called with the same thread, and from any process.
+
+        Starts the run if the thread has none, and resumes it if it was interrupted. A run that has ended, or
+        that waits for an answer, is returned as it is.
+
+        Raises:
+            ThreadBusyError: Another process or orchestrator runs the thread at this moment.
+            ResumeError: The run cannot go on with the settings of this orchestrator.
+            BrokenRunError: The thread holds a state that cannot be read.
+            ConfigurationError: There is no checkpointer, or an argument is not accepted.
+        """
+        return await self._runner.wait_for_end(self._launcher.launch_once(task, thread_id))
+
     def fork(
         self,
         thread_id: str,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
-from orchestrator.errors import ConfigurationError, StoreLostError
+from orchestrator.errors import StoreLostError, ThreadBusyError
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import Question
 
@@ -43,11 +43,13 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
 
     Attributes:
         CONTAINS: The SQL function that finds a text in another.
+        HOLDS_QUEUES: Whether its database can hold queues of runs.
         locks: The locks on the threads.
         command: The command that a command line stores with each checkpoint.
     """
 
     CONTAINS: ClassVar[str]
+    HOLDS_QUEUES: ClassVar[bool] = False
     locks: ThreadLocks
     command: Mapping[str, object] | None = None
 
@@ -155,7 +157,7 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
     """Holds the lock of a thread. Does nothing if the saver has no locks.
 
     Raises:
-        ConfigurationError: Another process or orchestrator holds the lock.
+        ThreadBusyError: Another process or orchestrator holds the lock.
         StoreError: The store cannot be reached.
     """
     if not isinstance(saver, LockingSaver):
@@ -164,7 +166,7 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
     lock = _CancellableLock(saver.locks, thread_id)
     try:
         if not await asyncio.to_thread(lock.acquire, wait=wait):
-            raise ConfigurationError(
+            raise ThreadBusyError(
                 f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
                 "orchestrator; wait for its end, or give another"
             )

@@ -11,6 +11,7 @@ import orchestrator
 METHODS = [
     "run",
     "arun",
+    "arun_once",
     "stream",
     "astream",
     "resume",

@@ -1,0 +1,151 @@
+"""``orchestrator submit``, ``worker`` and ``queue``: runs on more than one machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import shared_options as shared
+
+QueueDatabase = Annotated[
+    str,
+    typer.Option(help="PostgreSQL URL that stores the runs.", metavar="URL", envvar="PEM_QUEUE_DB"),
+]
+Name = Annotated[str, typer.Option("--queue", help="Name of the queue.", metavar="NAME")]
+App = Annotated[
+    str,
+    typer.Option(
+        help="Function that takes the store and returns the orchestrator.", metavar="MODULE:FUNCTION"
+    ),
+]
+Apps = Annotated[
+    list[str],
+    typer.Option(
+        "--app",
+        help="Function that takes the store and returns an orchestrator (repeatable). Jobs that need another "
+        "one are left.",
+        metavar="MODULE:FUNCTION",
+    ),
+]
+Thread = Annotated[
+    str | None,
+    typer.Option(help="Name of the run, which is queued once. Default: a generated one.", metavar="ID"),
+]
+Priority = Annotated[int, typer.Option(help="Greater ones are taken first.", metavar="N")]
+After = Annotated[
+    float,
+    typer.Option(
+        help="Delay the start, such as 90s or 12h.",
+        metavar="AGE",
+        parser=lambda text: shared.parse_age(str(text)).total_seconds(),
+    ),
+]
+Concurrency = Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1, max=1000)]
+Heartbeat = Annotated[
+    float,
+    typer.Option(
+        help="Take over the runs of a worker that gives no sign of life for this time; the same for all "
+        "workers of a queue.",
+        metavar="SECONDS",
+        min=1,
+        max=3600,
+    ),
+]
+Grace = Annotated[
+    float,
+    typer.Option(
+        help="After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not "
+        "ended.",
+        metavar="SECONDS",
+        min=0,
+        max=86_400,
+    ),
+]
+Cancel = Annotated[
+    str | None,
+    typer.Option(help="End this run for good, whether it waits or a worker executes it.", metavar="ID"),
+]
+Install = Annotated[
+    bool, typer.Option("--install", help="Create the tables, or bring them up to date with this version.")
+]
+
+
+def submit(
+    app: App,
+    db: QueueDatabase,
+    task: shared.Task = None,
+    *,
+    queue: Name = "default",
+    thread: Thread = None,
+    priority: Priority = 0,
+    after: After = 0.0,
+    json: shared.Json = False,
+) -> None:
+    """Queue a run of TASK for workers on any machine, and print what is queued.
+
+    The same --thread is queued once. Exit status: 0 queued, or there already; 2 bad input, nothing queued.
+    """
+    from orchestrator.cli.session.task_files import read_task
+    from orchestrator.cli.view.consoles import print_json, report_bad_input
+    from orchestrator.cli.view.queue_table import describe_submission
+    from orchestrator.queue import open_queue
+
+    with report_bad_input():
+        text = read_task(task)
+        with open_queue(db, queue) as opened:
+            submitted = opened.submit(text, app=app, thread_id=thread, priority=priority, after_s=after)
+            status = opened.read_status()
+    if json:
+        print_json(submitted)
+    else:
+        typer.echo(describe_submission(submitted, status))
+
+
+def worker(
+    app: Apps,
+    db: QueueDatabase,
+    *,
+    queue: Name = "default",
+    concurrency: Concurrency = 10,
+    heartbeat: Heartbeat = 10,
+    grace: Grace = 20,
+) -> None:
+    """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
+
+    Creates missing tables. Exit status: 0 stopped, 1 the database was lost (start it again), 2 bad input.
+    """
+    from orchestrator.cli.session.queue_session import run_worker
+    from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
+
+    with report_bad_input(), print_logs_on(build_console(stderr=True)):
+        run_worker(db, queue, app, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
+
+
+def queue(
+    db: QueueDatabase,
+    *,
+    cancel: Cancel = None,
+    install: Install = False,
+    json: shared.Json = False,
+) -> None:
+    """Show the jobs of all queues of a database, and its workers with their last sign of life."""
+    from orchestrator.cli.session.queue_session import install_queue
+    from orchestrator.cli.view.consoles import build_console, one_line, print_json, report_bad_input
+    from orchestrator.cli.view.queue_table import draw_status
+    from orchestrator.errors import ConfigurationError
+    from orchestrator.queue import open_queue
+
+    with report_bad_input():
+        if install:
+            install_queue(db)
+        with open_queue(db) as opened:
+            if cancel is not None and not opened.cancel(cancel):
+                raise ConfigurationError(
+                    f"the queue has no job of run {one_line(cancel, 80)!r}; `orchestrator show` shows it"
+                )
+            status = opened.read_status()
+    if json:
+        print_json(status)
+    else:
+        build_console().print(draw_status(status))

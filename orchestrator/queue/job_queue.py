@@ -1,0 +1,189 @@
+"""Submits runs to a queue, cancels them, and reads the status of the queue."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.persistence import Store, open_store
+from orchestrator.queue.queue_apps import build_app
+from orchestrator.queue.queue_engine import QueueEngine
+from orchestrator.queue.queue_status import QueueStatus, read_queue_status
+from orchestrator.queue.queued_job import QueuedJob, build_key, read_route
+from orchestrator.runs.reader import ENDED
+from orchestrator.settings import check_task, check_thread_id
+from orchestrator.state.plain_values import format_repr
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What became of a task.
+
+    Attributes:
+        thread_id: Name of the run.
+        queue: Name of the queue.
+        status: "queued"; "queued before", if the queue has a job for this run; or "success", "failed" or
+            "waiting" (for a person), the status of the run on this thread, for which nothing was queued.
+    """
+
+    thread_id: str
+    queue: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobQueue:
+    """A queue of runs; ``open_queue`` opens it.
+
+    Attributes:
+        store: The store of the runs.
+        engine: The engine.
+        name: Name of the queue.
+    """
+
+    store: Store
+    engine: QueueEngine
+    name: str
+    _built: set[str] = field(default_factory=set)
+
+    def submit(
+        self,
+        task: str,
+        *,
+        app: str,
+        thread_id: str | None = None,
+        priority: int = 0,
+        after_s: float = 0,
+    ) -> Submission:
+        """Queues a run. A thread is queued once: the same call may be repeated after an error.
+
+        Args:
+            task: What to do, at most 200,000 characters.
+            app: ``MODULE:FUNCTION`` that takes the store and returns the orchestrator. It is built here once,
+                so that a mistake is noticed before anything is queued.
+            thread_id: Name of the run. Default: a new name. A run that was interrupted is resumed.
+            priority: From -1000 to 1000; greater ones first.
+            after_s: How long the start is delayed, in seconds.
+
+        Raises:
+            ConfigurationError: An argument is not accepted, or the thread has a run of another task. Nothing
+                was queued.
+            StoreLostError: The database cannot be reached.
+        """
+        check_thread_id(thread_id)
+        name = thread_id or str(uuid.uuid4())
+        job = QueuedJob(
+            queue=self.name,
+            app=app,
+            task=check_task(task),
+            thread_id=name,
+            priority=priority,
+            after_s=after_s,
+        )
+        if app not in self._built:
+            build_app(app, self.store)
+            self._built.add(app)
+        known = None if thread_id is None else self.store.history.find(name)
+        if known is not None and known.task != job.task:
+            raise ConfigurationError(
+                f"thread {format_repr(name, 80)} has a run of another task; give another thread_id"
+            )
+        if known is not None and (known.status in ENDED or known.status == "waiting"):
+            return Submission(name, self.name, known.status)
+        is_new = self.engine.enqueue(job)
+        return Submission(name, self.name, "queued" if is_new else "queued before")
+
+    def cancel(self, thread_id: str) -> bool:
+        """Ends a run for good, wherever it is: it leaves the queue, and its worker ends it as failed.
+
+        Returns:
+            Whether the queue had a job of this run. A run that waits for a person has none:
+            ``LangGraphOrchestrator.cancel`` ends it.
+        """
+        check_thread_id(thread_id)
+        routes = self.engine.remove([build_key(thread_id)])
+        run = self.store.history.find(thread_id) if routes else None
+        if run is not None and run.status == "interrupted":
+            queue, _, app = read_route(routes[0])
+            self.engine.enqueue(
+                QueuedJob(queue=queue, app=app, task="", thread_id=thread_id, kind="cancel", priority=1000)
+            )
+        return bool(routes)
+
+    def read_status(self) -> QueueStatus:
+        """Reads the jobs and the workers of all queues of this database."""
+        return read_queue_status(self.store.saver) or QueueStatus((), (), ())
+
+
+@contextmanager
+def open_queue(db: str, queue: str = "default") -> Iterator[JobQueue]:
+    """Opens a queue for the block.
+
+    Args:
+        db: The ``postgresql://`` URL of the store.
+        queue: Name of the queue; it needs no creation.
+
+    Raises:
+        StoreError: The database cannot be reached, or has no queue.
+        ConfigurationError: It is no PostgreSQL, the name is not accepted, or the extra is not installed.
+    """
+    check_queue_name(queue)
+    with open_store(db, make=False) as store:
+        engine = open_engine(store, db)
+        if not engine.is_installed():
+            raise StoreError(
+                f"{store.where} has no queue; start a worker on it, or run `orchestrator queue --install`"
+            )
+        yield JobQueue(store, engine, queue)
+
+
+def submit(
+    task: str,
+    *,
+    db: str,
+    app: str,
+    queue: str = "default",
+    thread_id: str | None = None,
+    priority: int = 0,
+    after_s: float = 0,
+) -> Submission:
+    """Queues one run; ``open_queue`` keeps its connection for many. See ``JobQueue.submit``."""
+    with open_queue(db, queue) as opened:
+        return opened.submit(task, app=app, thread_id=thread_id, priority=priority, after_s=after_s)
+
+
+def check_queue_name(queue: str) -> None:
+    """Checks the name of a queue.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    QueuedJob(queue=queue, app="any:app", task="", thread_id="")
+
+
+def open_engine(store: Store, db: str) -> QueueEngine:
+    """Returns the engine of a store.
+
+    Raises:
+        ConfigurationError: The store is no PostgreSQL, or the extra is not installed.
+    """
+    if not store.saver.HOLDS_QUEUES:
+        raise ConfigurationError(
+            f"{store.where} cannot hold a queue; give a database as postgresql://USER:PASSWORD@HOST/NAME"
+        )
+    engine: QueueEngine = _import_engine().PgQueuerEngine(store.saver, db, store.where)
+    return engine
+
+
+def _import_engine() -> ModuleType:
+    try:
+        from orchestrator.queue import pgqueuer_engine  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            f"a queue needs the extra [distributed] ({error}); install plan-execute-monitor[distributed]"
+        ) from error
+    return pgqueuer_engine

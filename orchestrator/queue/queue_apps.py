@@ -1,0 +1,45 @@
+"""Builds the orchestrator that a job names: this runs the user's code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evaluation.sensitive.quoting import describe_error
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.experiments.named_functions import import_name
+from orchestrator.persistence import Store
+
+
+def build_app(name: str, store: Store) -> LangGraphOrchestrator:
+    """Imports a function and calls it with the store. No name that a store states may come here.
+
+    Args:
+        name: ``MODULE:FUNCTION``, of an installed package or of a module in the working directory.
+        store: The store, which the function gives to its orchestrator.
+
+    Raises:
+        ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
+    """
+    try:
+        made = import_name(name, Path.cwd())(store)
+    except ValueError as error:
+        raise ConfigurationError(f"the app {error}") from error
+    except OrchestratorError:
+        raise
+    except Exception as error:  # the user's code
+        raise ConfigurationError(
+            f"the app {name!r} raised {type(error).__name__}: {describe_error(error)}; give a function that "
+            "takes the store and returns a LangGraphOrchestrator"
+        ) from error
+    if not isinstance(made, LangGraphOrchestrator):
+        raise ConfigurationError(
+            f"the app {name!r} returned a {type(made).__name__}; give a function that takes the store and "
+            "returns a LangGraphOrchestrator"
+        )
+    if made.graph.checkpointer is None:
+        raise ConfigurationError(
+            f"the orchestrator of the app {name!r} stores no runs; build it with checkpointer=store, the "
+            "argument of the function"
+        )
+    return made

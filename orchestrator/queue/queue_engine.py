@@ -1,0 +1,64 @@
+"""The port to the engine of a queue, which delivers jobs and notices workers that died.
+
+Another engine takes the place of ``pgqueuer_engine.py`` and ``pgqueuer_tables.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from orchestrator.queue.queued_job import QueuedJob
+
+
+class JobHandler(Protocol):
+    """What a worker does with the jobs that the engine delivers, some of them twice."""
+
+    async def execute(self, job: QueuedJob) -> float | None:
+        """Executes a job; returns None at its end, or the seconds after which it is delivered again."""
+        ...
+
+    async def cancel(self, job: QueuedJob) -> None:
+        """Ends a job that is being executed here for good."""
+        ...
+
+    def interrupt(self) -> None:
+        """Stops all jobs at once, because the connection to the engine is lost. Others continue them."""
+        ...
+
+
+class QueueEngine(Protocol):
+    """Delivers jobs at least once."""
+
+    def install(self) -> None:
+        """Creates the tables, or brings them up to date."""
+        ...
+
+    def is_installed(self) -> bool:
+        """Checks whether there are tables."""
+        ...
+
+    def enqueue(self, job: QueuedJob) -> bool:
+        """Adds a job; returns False if a job of its name waits or is being executed."""
+        ...
+
+    def remove(self, keys: Sequence[str]) -> list[str]:
+        """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
+        ...
+
+    async def work(
+        self,
+        routes: Sequence[str],
+        handler: JobHandler,
+        stop: asyncio.Event,
+        *,
+        concurrency: int,
+        heartbeat_s: float,
+    ) -> None:
+        """Executes jobs until ``stop`` is set and the last one has ended.
+
+        Raises:
+            StoreLostError: The connection was lost. Other workers take over the jobs.
+        """
+        ...

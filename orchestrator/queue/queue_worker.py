@@ -1,0 +1,157 @@
+"""A worker: executes the runs of a queue until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Final
+
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import StoreLostError, ThreadBusyError
+from orchestrator.persistence import Store
+from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
+from orchestrator.queue.queue_engine import QueueEngine
+from orchestrator.queue.queue_status import read_queue_status
+from orchestrator.queue.queued_job import KINDS, QueuedJob, build_route
+from orchestrator.state.graph_state import OrchestratorState
+
+_CANCELLED: Final = "cancelled in the queue"
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class QueueWorker:
+    """Executes the jobs of a queue.
+
+    The claim on the thread of a run makes sure that no two workers execute it, also if the engine delivers
+    its job twice: the second delivery is put off, and finds a run that has ended.
+
+    Attributes:
+        store: The store of the runs.
+        engine: The engine of the queue.
+        queue: Name of the queue.
+        apps: The orchestrators by the name of the function that built them; jobs for others are left.
+        concurrency: How many jobs it executes at once.
+        heartbeat_s: Seconds without a sign of life after which other workers take over its jobs.
+        grace_s: Seconds that runs may go on after ``stop``, before they are interrupted.
+        report: Called with one line about each job.
+    """
+
+    store: Store
+    engine: QueueEngine
+    queue: str
+    apps: Mapping[str, LangGraphOrchestrator]
+    concurrency: int = 10
+    heartbeat_s: float = 10.0
+    grace_s: float = 20.0
+    report: Callable[[str], None] = _log.info
+    _stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _loop: asyncio.AbstractEventLoop | None = None
+    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    async def run(self) -> None:
+        """Executes jobs until ``stop`` is called.
+
+        Raises:
+            StoreLostError: The connection was lost; start the worker again.
+            StoreError: The tables of the queue are of an earlier version.
+        """
+        self._loop = asyncio.get_running_loop()
+        helpers = (asyncio.create_task(self._show_life()), asyncio.create_task(self._end_runs()))
+        try:
+            await self.engine.work(
+                self._list_routes(),
+                self,
+                self._stop,
+                concurrency=self.concurrency,
+                heartbeat_s=self.heartbeat_s,
+            )
+        finally:
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.wait(helpers)
+            with suppress(StoreLostError):
+                await asyncio.to_thread(self.store.saver.change, FORGET_WORKER, [(self._id,)])
+
+    def stop(self) -> None:
+        """Takes no further job, and ends when the runs have. May be called in a signal handler."""
+        if self._loop is None:
+            self._stop.set()
+        else:
+            self._loop.call_soon_threadsafe(self._stop.set)
+
+    async def execute(self, job: QueuedJob) -> float | None:
+        """Executes a job; returns the seconds after which it is delivered again, or None at its end."""
+        app = self.apps[job.app]
+        try:
+            if job.kind == "cancel":
+                await app.acancel(job.thread_id, _CANCELLED)
+                return None
+            state = await app.arun_once(job.task, job.thread_id)
+        except (ThreadBusyError, StoreLostError) as error:
+            self.report(f"later: {error}")
+            return self.heartbeat_s / 2
+        self.report(f"{_describe_end(state)}: {job.thread_id}")
+        return 0.0 if _is_interrupted(state) else None
+
+    async def cancel(self, job: QueuedJob) -> None:
+        """Ends the run of a job as failed."""
+        await self.apps[job.app].acancel(job.thread_id, _CANCELLED)
+
+    def interrupt(self) -> None:
+        """Stops all runs at once, so that another worker resumes them."""
+        for app in self.apps.values():
+            app.interrupt()
+
+    def _list_routes(self) -> list[str]:
+        return [build_route(self.queue, kind, app) for app in self.apps for kind in KINDS]
+
+    async def _end_runs(self) -> None:
+        await self._stop.wait()
+        await asyncio.sleep(self.grace_s)
+        self.interrupt()
+
+    async def _show_life(self) -> None:
+        left: frozenset[str] = frozenset()
+        while True:
+            with suppress(StoreLostError):  # the engine notices it
+                await asyncio.to_thread(self.store.saver.change, SHOW_LIFE, [self._describe()])
+                left = await asyncio.to_thread(self._report_left, left)
+            await asyncio.sleep(self.heartbeat_s / 2)
+
+    def _describe(self) -> Sequence[object]:
+        software = version("plan-execute-monitor")
+        place = (platform.node(), os.getpid(), software)
+        return (self._id, self.queue, self._list_routes(), *place, self.concurrency, self.heartbeat_s)
+
+    def _report_left(self, reported: frozenset[str]) -> frozenset[str]:
+        """Reports the jobs that this worker cannot execute, once each kind."""
+        status = read_queue_status(self.store.saver)
+        jobs = () if status is None else status.jobs
+        left = {
+            f"{job.kind} {job.app}"
+            for job in jobs
+            if job.queue == self.queue and job.waiting and not job.workers
+        }
+        for what in sorted(left - reported):
+            self.report(
+                f"left: jobs of {what} wait in {self.queue}, and no worker takes them; give one --app"
+            )
+        return frozenset(left)
+
+
+def _is_interrupted(state: OrchestratorState) -> bool:
+    return state["status"] in ("planning", "executing") and state["question"] is None
+
+
+def _describe_end(state: OrchestratorState) -> str:
+    if state["question"] is not None:
+        return "waiting for a person"
+    return "interrupted" if _is_interrupted(state) else state["status"]

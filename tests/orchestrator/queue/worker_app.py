@@ -1,0 +1,100 @@
+"""What the workers of the tests execute: three steps, each with one effect.
+
+The folder EFFECTS has what was done. A step takes EFFECT_S seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
+
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import Store
+
+STEPS = 3
+PLAN = '{"plan": ["Do part 1", "Do part 2", "Do part 3"]}'
+
+
+def _append(name: str, line: str) -> None:
+    opened = os.open(Path(os.environ["EFFECTS"], name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(opened, f"{line}\n".encode())
+    os.close(opened)
+
+
+def act(part: str, config: RunnableConfig) -> str:
+    """Do a part, once for each key."""
+    values = config.get("configurable", {})
+    time.sleep(float(os.environ.get("EFFECT_S", "0.05")))
+    try:
+        Path(os.environ["EFFECTS"], f"key {values['idempotency_key']}").touch(exist_ok=False)
+    except FileExistsError:
+        return f"{part} was done before"
+    _append("effects", f"{values['thread_id']} {part}")
+    return f"{part} is done"
+
+
+def act_once(part: str, config: RunnableConfig) -> str:
+    """Do a part; nobody notices if it is done twice."""
+    time.sleep(float(os.environ.get("EFFECT_S", "0.05")))
+    _append("effects", f"{config.get('configurable', {})['thread_id']} {part}")
+    return f"{part} is done"
+
+
+def _answer(messages: list[BaseMessage]) -> AIMessage:
+    if messages[-1].type == "tool":
+        return AIMessage(messages[-1].text)
+    part = messages[-1].text.rsplit("Do ", 1)[-1].split("\n")[0]
+    return AIMessage("", tool_calls=[{"name": "act", "args": {"part": part}, "id": part}])
+
+
+def _judge(messages: list[BaseMessage]) -> AIMessage:
+    _append("verdicts", messages[-1].text.replace("\n", " "))
+    return AIMessage('{"success": true, "feedback": "good"}')
+
+
+def build(store: Store) -> LangGraphOrchestrator:
+    """Build the orchestrator of a worker."""
+    return _build(store)
+
+
+def build_once(store: Store) -> LangGraphOrchestrator:
+    """Build one whose tool acts at most once."""
+    return _build(store, once=True)
+
+
+def _build(store: Store, *, once: bool = False) -> LangGraphOrchestrator:
+    tool = act_once if once else act
+    tool.__name__ = "act"
+    return LangGraphOrchestrator.from_model(
+        ScriptedChatModel(_answer),
+        planner_model=ScriptedChatModel(lambda _: PLAN),
+        monitor_model=ScriptedChatModel(_judge),
+        tools=[tool],
+        contract=None,
+        step_contract=lambda _, __: EvaluationContract(must_call=["act"]),
+        planning="always",
+        synthesis=False,
+        once_tools=["act"] if once else [],
+        checkpointer=store,
+    )
+
+
+def build_nothing(store: Store) -> str:
+    """Build no orchestrator."""
+    return store.where
+
+
+def build_without_store(store: Store) -> LangGraphOrchestrator:
+    """Forget the store."""
+    return LangGraphOrchestrator.from_model(ScriptedChatModel(_answer))
+
+
+def fail(store: Store) -> LangGraphOrchestrator:
+    """Raise."""
+    raise RuntimeError(f"no agents on {store.where[:0]}this machine")

@@ -1,0 +1,117 @@
+"""Workers in processes of their own, and what they did."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.cli.session.queue_session import install_queue
+from orchestrator.persistence import open_store
+from orchestrator.queue import open_queue
+from tests.orchestrator.queue.worker_app import STEPS
+
+APP = "tests.orchestrator.queue.worker_app:build"
+APP_ONCE = f"{APP}_once"
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass
+class Fleet:
+    """Workers on one database."""
+
+    db: str
+    folder: Path
+    heartbeat_s: float = 2
+    effect_s: float = 0.05
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, *options: str, app: str = APP, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        command = (*prefix, sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
+        effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
+        with (self.folder / f"worker{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*command, "--heartbeat", str(self.heartbeat_s), *options],
+                env={**os.environ, **effects},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.processes.append(process)
+        return process
+
+    def submit(self, number: int, app: str = APP) -> list[str]:
+        """Queue runs, and return their names."""
+        with open_queue(self.db) as queue:
+            return [queue.submit("Do all", app=app, thread_id=f"run{at}").thread_id for at in range(number)]
+
+    def effects(self) -> Counter[str]:
+        """How often each effect happened."""
+        return self._read("effects")
+
+    def verdicts(self) -> int:
+        """How many results were judged."""
+        return self._read("verdicts").total()
+
+    def _read(self, name: str) -> Counter[str]:
+        file = self.folder / name
+        return Counter(file.read_text().splitlines() if file.exists() else ())
+
+    def statuses(self) -> Counter[str]:
+        """How many runs have each status."""
+        with open_store(self.db) as store:
+            return Counter(run.status for run in store.history.runs())
+
+    def logs(self) -> str:
+        """What the workers printed."""
+        return "\n".join(file.read_text(errors="replace") for file in sorted(self.folder.glob("*.log")))
+
+    def wait(self, is_reached: Callable[[], bool], seconds: float = 60) -> None:
+        """Wait for something, or fail with the logs of the workers."""
+        deadline = time.monotonic() + seconds
+        while not is_reached():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {seconds} s: {self.statuses()}\n{self.logs()}")
+            time.sleep(0.1)
+
+    def wait_for_ends(self, number: int, seconds: float = 60) -> None:
+        """Wait until so many runs have ended, and their jobs have left the queue."""
+        self.wait(lambda: self.statuses()["success"] == number and not self.jobs(), seconds)
+
+    def jobs(self) -> int:
+        """How many jobs the queue has."""
+        with open_queue(self.db) as queue:
+            jobs = queue.read_status().jobs
+            return sum(job.waiting + job.running + job.delayed + job.failed for job in jobs)
+
+    def stop(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+
+
+@contextmanager
+def fleet_on(db: str, folder: Path, **options: float) -> Iterator[Fleet]:
+    """Workers that end with the block."""
+    install_queue(db)
+    folder.mkdir(exist_ok=True)
+    fleet = Fleet(db, folder, **options)
+    try:
+        yield fleet
+    finally:
+        fleet.stop()
+
+
+def is_each_effect_there_once(fleet: Fleet, runs: int) -> bool:
+    """Whether all that was to be done was done, and nothing twice."""
+    effects = fleet.effects()
+    return len(effects) == runs * STEPS and set(effects.values()) == {1}
