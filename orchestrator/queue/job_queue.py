@@ -10,7 +10,7 @@ from types import ModuleType
 
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store, open_store
-from orchestrator.queue.queue_apps import build_app
+from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.queue.queued_job import QueuedJob, build_key, read_route
@@ -48,7 +48,7 @@ class JobQueue:
     store: Store
     engine: QueueEngine
     name: str
-    _built: set[str] = field(default_factory=set)
+    _checked: set[str] = field(default_factory=set)
 
     def submit(
         self,
@@ -84,9 +84,9 @@ class JobQueue:
             priority=priority,
             after_s=after_s,
         )
-        if app not in self._built:
-            build_app(app, self.store)
-            self._built.add(app)
+        if app not in self._checked:
+            import_orchestrator(app, self.store)
+            self._checked.add(app)
         known = None if thread_id is None else self.store.history.find(name)
         if known is not None and known.task != job.task:
             raise ConfigurationError(

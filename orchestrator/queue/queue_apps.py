@@ -11,7 +11,7 @@ from orchestrator.experiments.named_functions import import_name
 from orchestrator.persistence import Store
 
 
-def build_app(name: str, store: Store) -> LangGraphOrchestrator:
+def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     """Imports a function and calls it with the store. No name that a store states may come here.
 
     Args:

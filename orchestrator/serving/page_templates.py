@@ -17,7 +17,10 @@ from starlette.responses import HTMLResponse
 from orchestrator.errors import StoreError
 
 FOLDER: Final = Path(__file__).parent
-PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/compare", "Compare"))
+PAGES: Final = (
+    *(("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/compare", "Compare")),
+    ("/queue", "Queue"),
+)
 _MINUTE_S: Final = 60.0
 _MILLISECONDS: Final = 1000
 

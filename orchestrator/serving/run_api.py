@@ -13,6 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.serving import run_changes
 from orchestrator.serving.live.run_builders import Name, NewRun
 from orchestrator.serving.page_templates import run_address
@@ -55,6 +56,12 @@ class Cancellation(BaseModel):
 def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
     return list_page(context.history, query)
+
+
+@router.get("/queue")
+def read_queue(context: Context) -> QueueStatus | None:
+    """Count the jobs of the queues, and list the workers with their last sign of life; null without a queue."""
+    return read_queue_status(context.saver)
 
 
 @router.post("/runs", status_code=201, responses={200: {"description": "The key started this run before."}})

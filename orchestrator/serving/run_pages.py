@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from orchestrator.queue.queue_status import read_queue_status
 from orchestrator.runs.reader import STATUSES
 from orchestrator.runs.run_selection import SortKey
 from orchestrator.serving.page_templates import build_address, render
@@ -41,6 +42,12 @@ def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Que
         "sorts": get_args(SortKey),
     }
     return render(request, "runs.html", values)
+
+
+@router.get("/queue")
+def show_queue(request: Request, context: Context) -> Response:
+    """Shows the jobs of the queues, and the workers with their last sign of life."""
+    return render(request, "queue.html", {"status": read_queue_status(context.saver)})
 
 
 @router.get("/run")

@@ -10,6 +10,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from orchestrator.persistence import History, RunSummary, StoredRun
+from orchestrator.runs.run_saver import RunSaver
 from orchestrator.serving.live.event_feed import EventFeed
 from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.live.run_sessions import RunSessions
@@ -24,6 +25,7 @@ class ServerContext:
 
     Attributes:
         history: The stored runs.
+        saver: The saver of the store.
         options: Who may reach the server.
         builder: Builds orchestrators.
         inbox: The open questions.
@@ -33,6 +35,7 @@ class ServerContext:
     """
 
     history: History
+    saver: RunSaver
     options: ServerOptions
     builder: RunBuilder
     inbox: Inbox

@@ -43,7 +43,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         openapi_url="/api/openapi.json",
     )
     inbox = Inbox(store.history, builder)
-    app.state.context = ServerContext(store.history, chosen, builder, inbox, feed, sessions)
+    app.state.context = ServerContext(store.history, store.saver, chosen, builder, inbox, feed, sessions)
     for router in (form_pages.router, run_pages.router, run_api.router, evaluation_routes.router):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports

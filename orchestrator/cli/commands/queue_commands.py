@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -34,12 +35,8 @@ Thread = Annotated[
 ]
 Priority = Annotated[int, typer.Option(help="Greater ones are taken first.", metavar="N")]
 After = Annotated[
-    float,
-    typer.Option(
-        help="Delay the start, such as 90s or 12h.",
-        metavar="AGE",
-        parser=lambda text: shared.parse_age(str(text)).total_seconds(),
-    ),
+    timedelta | None,
+    typer.Option(help="Delay the start, such as 90s or 12h.", metavar="AGE", parser=shared.parse_age),
 ]
 Concurrency = Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1, max=1000)]
 Heartbeat = Annotated[
@@ -79,7 +76,7 @@ def submit(
     queue: Name = "default",
     thread: Thread = None,
     priority: Priority = 0,
-    after: After = 0.0,
+    after: After = None,
     json: shared.Json = False,
 ) -> None:
     """Queue a run of TASK for workers on any machine, and print what is queued.
@@ -93,8 +90,9 @@ def submit(
 
     with report_bad_input():
         text = read_task(task)
+        delay_s = 0.0 if after is None else after.total_seconds()
         with open_queue(db, queue) as opened:
-            submitted = opened.submit(text, app=app, thread_id=thread, priority=priority, after_s=after)
+            submitted = opened.submit(text, app=app, thread_id=thread, priority=priority, after_s=delay_s)
             status = opened.read_status()
     if json:
         print_json(submitted)

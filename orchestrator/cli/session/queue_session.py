@@ -11,7 +11,7 @@ from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.persistence import open_store
 from orchestrator.queue.job_queue import check_queue_name, open_engine
-from orchestrator.queue.queue_apps import build_app
+from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_worker import QueueWorker
 
 
@@ -30,7 +30,7 @@ def run_worker(
         engine = open_engine(store, db)
         if not engine.is_installed():
             engine.install()
-        built = {app: build_app(app, store) for app in apps}
+        built = {app: import_orchestrator(app, store) for app in apps}
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
         with stop_on_signal(worker.stop):
             _report(f"worker of {queue} on {store.where}, for {', '.join(apps)}, until SIGTERM or Ctrl-C")

@@ -1,0 +1,94 @@
+"""Bad input is one sentence and status 2, and nothing is queued."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestrator.cli.app import app
+from orchestrator.persistence import open_store
+from tests.orchestrator.queue.workers import APP
+
+MODULE = "tests.orchestrator.queue.worker_app"
+TASK = ("submit", "Do all")
+
+
+def call(*words: str):
+    return CliRunner().invoke(app, [*words])
+
+
+BAD = {
+    "a queue name that is none": ((*TASK, "--app", APP, "--queue", "a b"), "queue is 'a b'; give a name"),
+    "an app that is no name": ((*TASK, "--app", "module"), "app is 'module'; give MODULE:FUNCTION"),
+    "a module that is missing": ((*TASK, "--app", "no_such:build"), "'no_such:build' raised ModuleNotFound"),
+    "no orchestrator": ((*TASK, "--app", f"{MODULE}:build_nothing"), "returned a str; give a function"),
+    "no store": ((*TASK, "--app", f"{MODULE}:build_without_store"), "build it with checkpointer=store"),
+    "a function that raises": ((*TASK, "--app", f"{MODULE}:fail"), "raised RuntimeError: no agents on"),
+    "a task that is too large": (("submit", "a" * 200_001, "--app", APP), "give a task of at most 200,000"),
+    "an empty task": (("submit", " ", "--app", APP), "task is"),
+    "a priority that is none": ((*TASK, "--app", APP, "--priority", "9999"), "a whole number from -1000"),
+    "a name that is too long": ((*TASK, "--app", APP, "--thread", "a" * 501), "at most 500 characters"),
+    "an unknown run": (("queue", "--cancel", "unknown"), "the queue has no job of run 'unknown'"),
+    "a worker of an app that is missing": (("worker", "--app", "no_such:build"), "ModuleNotFoundError"),
+    "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_nothing_is_queued(bench, postgres_url, name):
+    words, sentence = BAD[name]
+    ended = call(*words, "--db", postgres_url)
+
+    assert ended.exit_code == 2, ended.output
+    assert sentence in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert bench.count().total() == 0
+
+
+@pytest.mark.parametrize("words", [(*TASK, "--app", APP), ("queue",)])
+def test_a_database_without_our_tables_is_refused_and_stays_empty(postgres_url, words):
+    ended = call(*words, "--db", postgres_url)
+
+    assert ended.exit_code == 2
+    assert "holds no runs; give the URL of the store" in ended.stderr
+
+
+def test_a_store_without_a_queue_says_how_to_get_one(postgres_url):
+    with open_store(postgres_url):
+        pass
+    ended = call("queue", "--db", postgres_url)
+
+    assert ended.exit_code == 2
+    assert "has no queue; start a worker on it, or run `orchestrator queue --install`" in ended.stderr
+
+
+def test_a_file_is_no_database_for_a_queue(tmp_path):
+    with open_store(tmp_path / "runs.sqlite"):
+        pass
+    ended = call("queue", "--db", str(tmp_path / "runs.sqlite"))
+
+    assert ended.exit_code == 2
+    assert "cannot hold a queue; give a database as postgresql://" in ended.stderr
+
+
+def test_a_missing_database_is_named(monkeypatch):
+    monkeypatch.delenv("PEM_QUEUE_DB", raising=False)
+    ended = call("queue")
+
+    assert ended.exit_code == 2
+    assert "Missing option '--db'" in ended.stderr
+
+
+def test_a_database_that_cannot_be_reached_is_named():
+    ended = call("queue", "--db", "postgresql://nobody@127.0.0.1:1/none")
+
+    assert ended.exit_code == 2
+    assert "cannot be reached" in ended.stderr
+
+
+def test_the_commands_print_what_is_queued(bench, postgres_url):
+    submitted = call(*TASK, "--app", APP, "--thread", "run", "--db", postgres_url)
+    shown = call("queue", "--install", "--db", postgres_url)
+
+    assert submitted.stdout == "queued: run in default (1 waiting, 0 running, 0 workers)\n"
+    assert f"run.1 {APP}: 1 waiting, 0 running, 0 delayed, 0 failed; no live worker takes" in shown.stdout

@@ -1,0 +1,107 @@
+"""Runs that are submitted are executed once, in their order, and by a worker that can."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator import ConfigurationError
+from orchestrator.queue.queued_job import QueuedJob
+from tests.orchestrator.queue.worker_app import STEPS
+from tests.orchestrator.queue.workers import APP
+
+
+def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
+    statuses = [bench.submit().status, bench.submit().status]
+
+    assert statuses == ["queued", "queued before"]
+    assert bench.count()["waiting"] == 1
+
+
+async def test_a_run_that_has_ended_is_returned_and_not_queued_again(bench):
+    bench.submit()
+    async with bench.working():
+        await bench.reach(lambda: bench.status() == "success" and not bench.count().total())
+
+    assert bench.submit().status == "success"
+    assert bench.count().total() == 0
+    assert len(bench.effects()) == STEPS
+
+
+async def test_a_thread_with_a_run_of_another_task_is_refused(bench):
+    bench.submit()
+    async with bench.working():
+        await bench.reach(lambda: bench.status() == "success")
+
+    with pytest.raises(ConfigurationError, match="a run of another task"):
+        bench.submit(task="Do nothing")
+
+
+async def test_greater_priorities_are_taken_first(bench):
+    for name, priority in (("low", -1), ("middle", 0), ("high", 5)):
+        bench.submit(name, priority=priority)
+    async with bench.working(bench.worker(concurrency=1)):
+        await bench.reach(lambda: len(bench.effects()) == 3 * STEPS)
+
+    assert list(dict.fromkeys(line.split()[0] for line in bench.effects())) == ["high", "middle", "low"]
+
+
+async def test_a_delayed_run_starts_when_its_time_has_come(bench):
+    bench.submit(after_s=3)
+    bench.submit("prompt")
+    assert bench.count() == {"waiting": 1, "delayed": 1, "running": 0, "failed": 0}
+
+    async with bench.working():
+        await bench.reach(lambda: bench.status("prompt") == "success")
+        assert bench.status() is None
+        await bench.reach(lambda: bench.status() == "success")
+
+
+@pytest.mark.parametrize(
+    "route",
+    ["default/run.2/" + APP, "default/run.1/other:build"],
+    ids=["of a newer version", "for another app"],
+)
+async def test_a_job_that_a_worker_does_not_know_is_left_and_reported(bench, route):
+    class Newer(QueuedJob):
+        @property
+        def route(self) -> str:
+            return route
+
+    job = Newer(queue="default", app=APP, task="Do all", thread_id="newer")
+    bench.queue.engine.enqueue(job)
+    async with bench.working():
+        await bench.reach(lambda: any("left: " in line for line in bench.reports))
+
+    [count] = bench.queue.read_status().jobs
+    assert (count.waiting, count.workers, bench.status("newer")) == (1, 0, None)
+
+
+async def test_a_job_whose_run_is_executed_elsewhere_is_delivered_again_later(bench):
+    locks = bench.queue.store.saver.locks
+    bench.submit()
+    assert locks.acquire("run", wait=False)
+    async with bench.working():
+        await bench.reach(lambda: bench.count()["delayed"] == 1)
+        assert bench.effects() == []
+        locks.release("run")
+        await bench.reach(lambda: bench.status() == "success")
+
+    assert len(bench.effects()) == STEPS
+
+
+async def test_a_job_that_raises_fails_with_its_reason_and_can_be_submitted_again(bench):
+    class Broken:
+        async def arun_once(self, task, thread_id):
+            raise RuntimeError("no disk of its own")
+
+        def interrupt(self):
+            pass
+
+    bench.submit()
+    async with bench.working(bench.worker(app=Broken())):
+        await bench.reach(lambda: bench.count()["failed"] == 1)
+
+    [failed] = bench.queue.read_status().failed
+    assert (failed.thread_id, failed.reason) == ("run", "no disk of its own")
+    assert bench.submit().status == "queued"
+    assert bench.count() == {"waiting": 1, "delayed": 0, "running": 0, "failed": 0}
