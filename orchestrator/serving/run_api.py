@@ -60,7 +60,7 @@ def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
 
 @router.get("/queue")
 def read_queue(context: Context) -> QueueStatus | None:
-    """Count the jobs of the queues, and list the workers with their last sign of life; null without a queue."""
+    """Count the jobs of the queues, and list the workers; null without a queue."""
     return read_queue_status(context.saver)
 
 
