@@ -59,6 +59,7 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
     context: ServerContext = app.state.context
     # A thread for each call: agents may block, and the end of the server does not wait for them.
     asyncio.get_running_loop().set_default_executor(DaemonExecutor())
+    context.sessions.open()
     watch = None if context.options.read_only else asyncio.create_task(watch_deadlines(context))
     yield
     if watch is not None:

@@ -34,8 +34,8 @@ class EventFeed:
     _logs: dict[str, EventLog] = field(default_factory=dict)
     _polls: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
-    def begin(self, first: Event) -> EventLog:
-        """Returns the log of a run that begins or continues here, after its first event."""
+    def begin(self, first: Event) -> None:
+        """Opens the log of a run that begins or continues here, with its first event."""
         log = self._logs.get(first.thread_id)
         if log is None or isinstance(first, RunStarted) or log.is_over:
             if log is not None:
@@ -45,13 +45,17 @@ class EventFeed:
             log.add_missing(rebuild_events(first.thread_id, first.state, is_stored=False))
         log.is_running = True
         log.append(record_event(first))
-        return log
 
-    def add(self, log: EventLog, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Adds an event of a run that is executed here."""
+        log = self._logs[event.thread_id]
         log.append(record_event(event))
         if isinstance(event, RunFinished):
             log.end()
+
+    def stop(self, thread_id: str) -> None:
+        """Says that a run is no longer executed here."""
+        self._logs[thread_id].is_running = False
 
     def drop(self, thread_id: str) -> None:
         """Ends the log of a run that was deleted."""

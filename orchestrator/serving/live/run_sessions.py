@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
+from agents.sync import DaemonExecutor, start_call
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.runtime.events import Event
 from orchestrator.serving.live.event_feed import EventFeed
@@ -24,15 +27,25 @@ OpenStream: TypeAlias = Callable[[LangGraphOrchestrator], AsyncGenerator[Event, 
 class RunSessions:
     """The runs that this process executes.
 
+    They have an event loop of their own, in another thread: evaluating their steps takes time in which the
+    loop of the server answers requests.
+
     Attributes:
         builder: Builds their orchestrators.
-        feed: Gets their events.
+        feed: Gets their events, in the loop of the server.
     """
 
     builder: RunBuilder
     feed: EventFeed
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _loop: asyncio.AbstractEventLoop = field(init=False)
+    _tasks: set[asyncio.Future[None]] = field(default_factory=set)
     _running: dict[str, LangGraphOrchestrator] = field(default_factory=dict)
+
+    def open(self) -> None:
+        """Starts the loop of the runs."""
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(DaemonExecutor())
+        start_call(Future[None](), partial(_run_until_stopped, self._loop))
 
     async def start(self, run: NewRun, thread_id: str) -> None:
         """Starts a run, and returns when it has begun; raises the errors of ``run``."""
@@ -67,13 +80,17 @@ class RunSessions:
             orchestrator.interrupt(thread_id)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.feed.close()
+        if self._loop.is_running():
+            self._loop.call_soon_threadsafe(self._loop.stop)
 
     async def _begin(self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream) -> None:
-        began = asyncio.Event()
-        task = asyncio.create_task(self._execute(open_orchestrator, open_stream, began))
+        began, server = asyncio.Event(), asyncio.get_running_loop()
+        executed = self._execute(open_orchestrator, open_stream, server, began)
+        task = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(executed, self._loop))
         self._tasks.add(task)
-        first = asyncio.create_task(began.wait())
-        await asyncio.wait({task, first}, return_when=asyncio.FIRST_COMPLETED)
+        first = asyncio.ensure_future(began.wait())
+        both: set[asyncio.Future[Any]] = {task, first}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         first.cancel()
         if not began.is_set():
             self._tasks.discard(task)
@@ -82,28 +99,43 @@ class RunSessions:
         task.add_done_callback(self._finish)
 
     async def _execute(
-        self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream, began: asyncio.Event
+        self,
+        open_orchestrator: Callable[[], Opened],
+        open_stream: OpenStream,
+        server: asyncio.AbstractEventLoop,
+        began: asyncio.Event,
     ) -> None:
         async with (
             open_in_thread(open_orchestrator) as orchestrator,
             aclosing(open_stream(orchestrator)) as events,
         ):
             first = await anext(events)
-            log = self.feed.begin(first)
-            self._running[first.thread_id] = orchestrator
-            began.set()
+            server.call_soon_threadsafe(self._add_first, first, orchestrator, began)
             try:
                 async for event in events:
-                    self.feed.add(log, event)
+                    server.call_soon_threadsafe(self.feed.add, event)
             finally:
-                log.is_running = False
-                self._running.pop(first.thread_id, None)
+                server.call_soon_threadsafe(self._remove, first.thread_id)
 
-    def _finish(self, task: asyncio.Task[None]) -> None:
+    def _add_first(self, first: Event, orchestrator: LangGraphOrchestrator, began: asyncio.Event) -> None:
+        self.feed.begin(first)
+        self._running[first.thread_id] = orchestrator
+        began.set()
+
+    def _remove(self, thread_id: str) -> None:
+        self.feed.stop(thread_id)
+        self._running.pop(thread_id, None)
+
+    def _finish(self, task: asyncio.Future[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             # What was stored before is intact: the page shows the run as interrupted.
             _log.error("a run of the server stopped", exc_info=error)
+
+
+def _run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
 
 
 @asynccontextmanager
