@@ -71,7 +71,7 @@ class Load:
         while time.monotonic() < self.until:
             for page in PAGES:
                 began = time.perf_counter()
-                answer = await client.get(page.format(self.current.get(0, "")))
+                answer = await client.get(page.format(next(iter(self.current.values()), "")))
                 self.pages[page].append((time.perf_counter() - began) * 1000)
                 if self.current:
                     answer.raise_for_status()

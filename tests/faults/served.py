@@ -68,7 +68,11 @@ def serve(place: Place, told: Connection, pause_s: float, asks: bool) -> None:
         place.log.write({"guest": guest})
         return f"{guest} has an invitation"
 
-    with open_store(place.store) as store, socket.create_server(("127.0.0.1", 0)) as listener:
+    with (
+        open_store(place.store) as store,
+        open_store(place.store) as shown,  # as `orchestrator serve`, whose runs have connections of their own
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
         orchestrator = LangGraphOrchestrator.from_model(
             build_model(pause_s),
             tools=[invite],
@@ -78,7 +82,7 @@ def serve(place: Place, told: Connection, pause_s: float, asks: bool) -> None:
             checkpointer=store,
         )
         told.send(listener.getsockname()[1])
-        app = build_app(store, OneOrchestrator(orchestrator))
+        app = build_app(shown, OneOrchestrator(orchestrator))
         uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])
 
 
