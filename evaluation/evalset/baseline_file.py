@@ -6,19 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from evaluation.errors import ContractError
 from evaluation.evalset.case_result import CaseResult, ResultBasis
 from evaluation.evalset.files import format_values
-from evaluation.evalset.value_files import read_values
+from evaluation.evalset.value_files import read_values, validate_values
 from evaluation.results.findings import EvaluationStatus
 from evaluation.sensitive.quoting import shorten
 from evaluation.statistics.intervals import proportion
 from evaluation.validation.problems import InputModel
-from evaluation.values import Count, VersionOne, as_object
+from evaluation.values import Count, VersionOne
 
 _STATUSES: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 _BASES: Final = {"approved": 0, "checked": 0, "judged": 1, "unverified": 2}
@@ -81,10 +81,10 @@ def read_baseline(path: Path) -> Baseline:
         OSError: The file cannot be read.
     """
     try:
-        fields: dict[str, Any] = as_object(read_values(path))
-        return Baseline(**fields)
+        data = read_values(path)
     except ValueError as error:
         raise ContractError(f"{path.name}: {error}") from None
+    return validate_values(Baseline, data, path)
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:

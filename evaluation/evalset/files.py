@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from evaluation.errors import ContractError
 from evaluation.evalset.task_case import CaseDefaults, CaseSet, SingleCase, TaskCase
-from evaluation.evalset.value_files import read_values
-from evaluation.evalset.yaml_text import find_line, format_yaml
+from evaluation.evalset.value_files import read_values, validate_values
+from evaluation.evalset.yaml_text import compose_yaml, find_line, format_yaml
 from evaluation.inputs.contract import EvaluationContract, merge_contracts
 from evaluation.sensitive.quoting import shorten
-from evaluation.validation.problems import describe_errors, list_field_paths
+from evaluation.validation.problems import list_field_paths
 from evaluation.values import as_object
 
 _FIELDS: Final = (*CaseSet.model_fields, *TaskCase.model_fields, *list_field_paths(EvaluationContract))
@@ -67,11 +65,7 @@ def format_values(file: Path, data: object) -> str:
 def validate_cases(data: object, file: Path) -> CaseSet:
     """Read the values of a file of cases; raises ContractError as ``read_case_set`` does."""
     model = CaseSet if "cases" in as_object(data) else SingleCase
-    try:
-        checked = model.model_validate(data, context={"folder": file.parent})
-    except ValidationError as error:
-        problems = describe_errors(error, data, _FIELDS, "the file")
-        raise ContractError(f"{file.name}: {'; '.join(problems)}") from None
+    checked = validate_values(model, data, file, _FIELDS)
     if isinstance(checked, CaseSet):
         _check_names(checked, file)
         return checked.model_copy(
@@ -93,8 +87,8 @@ def _check_names(cases: CaseSet, file: Path) -> None:
     places: dict[str, int] = {}
     for place, case in enumerate(cases.cases):
         if (first := places.setdefault(case.title, place)) != place:
-            text, name = file.read_text("utf-8-sig"), shorten(case.title, 80)
-            line, before = (find_line(text, ("cases", each)) for each in (place, first))
+            root, name = compose_yaml(file.read_text("utf-8-sig")), shorten(case.title, 80)
+            line, before = (find_line(root, ("cases", each)) for each in (place, first))
             raise ContractError(
                 f"{file.name}:{line}: the case {name!r} has the name of the one in line {before}; "
                 "give each its own name"

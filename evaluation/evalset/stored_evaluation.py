@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeVar
 
@@ -15,6 +16,11 @@ from evaluation.evalset.case_result import CaseResult
 from evaluation.validation.json_data import parse_json
 from evaluation.validation.problems import InputModel, describe_errors
 from evaluation.values import VersionOne
+
+# Windows has no fcntl; there, two commands may write to one file.
+_HAS_FCNTL: Final = find_spec("fcntl") is not None
+if _HAS_FCNTL:
+    import fcntl
 
 FORMAT: Final = "plan-execute-monitor evaluation"
 _LONGEST_HEADER: Final = 1_000_000
@@ -39,12 +45,6 @@ def is_stored_evaluation(path: Path) -> bool:
     """Return whether a file begins as a stored evaluation does; raises OSError if it cannot be read."""
     with path.open("rb") as file:
         return FORMAT.encode() in file.read(200)
-
-
-def read_header(path: Path) -> EvaluationHeader:
-    """Read the first line of a stored evaluation; raises as ``read_results`` does."""
-    with path.open("rb") as file:
-        return _read_header(file, path.name)
 
 
 def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResult]:
@@ -87,31 +87,40 @@ def append_results(
         The results that the file has, and a function that appends one.
 
     Raises:
-        ContractError: The file is no stored evaluation, or one of other cases or options.
+        ContractError: The file is no stored evaluation, or one of other cases or options, or another command
+            writes to it.
         OSError: The file cannot be read or written.
     """
-    stored = []
-    if path.exists() and path.stat().st_size:
-        _check_same(read_header(path), header, path.name)
-        stored = [*read_results(path, is_continued=True)]
-        _cut_last_line(path)
     with path.open("ab") as file:
-        if not file.tell():
+        _lock(file, path.name)
+        stored = []
+        if path.stat().st_size:
+            with path.open("rb") as written:
+                _check_same(_read_header(written, path.name), header, path.name)
+            stored = [*read_results(path, is_continued=True)]
+            # A crash may have cut the last line.
+            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+        else:
             _append(file, header)
         yield stored, lambda result: _append(file, result)
+
+
+def _lock(file: BinaryIO, name: str) -> None:
+    """Refuse a file that another command writes; the lock ends with its command, also by a crash."""
+    if not _HAS_FCNTL:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ContractError(
+            f"another command writes to {name}; wait until it has ended, or give another file"
+        ) from None
 
 
 def _append(file: BinaryIO, line: InputModel) -> None:
     # One write and a flush, so that a crash cuts the last line at most.
     file.write(line.model_dump_json(exclude_defaults=isinstance(line, CaseResult)).encode() + b"\n")
     file.flush()
-
-
-def _cut_last_line(path: Path) -> None:
-    data = path.read_bytes()
-    if not data.endswith(b"\n"):
-        with path.open("r+b") as file:
-            file.truncate(data.rfind(b"\n") + 1)
 
 
 def _check_same(stored: EvaluationHeader, header: EvaluationHeader, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import yaml
 
@@ -79,14 +79,35 @@ def parse_yaml(text: str) -> object:
     return value
 
 
-def find_line(text: str, path: Sequence[str | int]) -> int:
-    """Return the line, from 1, of the value at a path of a document that ``parse_yaml`` has read."""
-    # YAML takes no tab before a value; JSON, which comes here too, does.
-    node: Any = yaml.compose(text.replace("\t", " "), _Loader)
+def find_line(root: yaml.Node | None, path: Sequence[str | int]) -> int:
+    """Return the line, from 1, of the field or item at a path, or of the nearest value around it.
+
+    Args:
+        root: What ``compose_yaml`` returned; None for the first line.
+        path: The names of fields, and the positions in lists.
+    """
+    line = 0 if root is None else root.start_mark.line
     for part in path:
-        values = node.value if isinstance(part, int) else {key.value: value for key, value in node.value}
-        node = values[part]
-    return int(node.start_mark.line) + 1
+        children: dict[object, tuple[yaml.Node, yaml.Node]] = {}
+        if isinstance(root, yaml.MappingNode):
+            children = {key.value: (key, value) for key, value in root.value}
+        elif isinstance(root, yaml.SequenceNode):
+            children = {place: (item, item) for place, item in enumerate(root.value)}
+        if part not in children:
+            break
+        first, root = children[part]
+        line = first.start_mark.line
+    return line + 1
+
+
+def compose_yaml(text: str) -> yaml.Node | None:
+    """Return the nodes of a document of YAML or JSON, which know their lines; None if it is none."""
+    try:
+        # YAML takes no tab before a value; JSON, which comes here too, does.
+        node: yaml.Node | None = yaml.compose(text.replace("\t", " "), _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return node
 
 
 def format_yaml(value: object) -> str:

@@ -89,6 +89,8 @@ def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
     if not isinstance(value, list) or _find_format(value) is not None:
         yield from _read_value(value, name)
         return
+    if not value:
+        yield UnreadableCase(name, "the list is empty")
     for index, item in enumerate(value):
         yield from _read_value(item, f"{name}[{index}]")
 

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.action_pairs import pair_actions
+from evaluation.reporting.result_files import clean_line
 from evaluation.sensitive.quoting import shorten
-from evaluation.texts.normal import remove_unseen
 from evaluation.values import as_object
 
 _MOST_CALLS: Final = 20
@@ -36,11 +36,6 @@ def describe_failure(result: CaseResult) -> str:
     lines = [f"{result.status}: {first}", *(f"  {reason}" for reason in others)]
     lines += _draw_calls([*_list_rows(result)])
     return "\n".join([*lines, "  no answer" if answer is None else f"  answer: {_shorten_line(str(answer))}"])
-
-
-def clean_line(text: str) -> str:
-    """Return a text on one line, without what a terminal obeys or hides."""
-    return " ".join(remove_unseen(text).encode("utf-8", "replace").decode().split())
 
 
 def _shorten_line(text: str, limit: int = _LONGEST_TEXT) -> str:

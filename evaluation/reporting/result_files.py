@@ -10,11 +10,13 @@ from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from evaluation.evalset.case_result import CaseResult
+from evaluation.sensitive.quoting import shorten
 from evaluation.texts.normal import remove_unseen
 
 _MOST_ROWS: Final = 50
 """Most runs in a Markdown table, which has to fit a comment."""
-_MARKDOWN_SIGNS: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>()#+-.!|~"} | {"\n": " "})
+_LONGEST_CELL: Final = 300
+_CODE: Final = str.maketrans({"`": "'", "\\": "\\\\", "|": "\\|"})
 _SUITE: Final = "evaluation"
 
 
@@ -74,6 +76,15 @@ def format_markdown(results: Sequence[CaseResult]) -> str:
 
 
 def _format_row(result: CaseResult) -> str:
-    reason = result.reasons[0] if result.reasons else ""
-    cells = [result.name, result.status, reason]
-    return f"| {' | '.join(cell.translate(_MARKDOWN_SIGNS) for cell in cells)} |"
+    cells = [_format_code(text) for text in (result.name, *result.reasons[:1])]
+    return f"| {cells[0]} | {result.status} | {''.join(cells[1:])} |"
+
+
+def _format_code(text: str) -> str:
+    # In code, nothing is markup, a link or the name of somebody who is notified.
+    return f"`{shorten(clean_line(text), _LONGEST_CELL).translate(_CODE)}`"
+
+
+def clean_line(text: str) -> str:
+    """Returns a text on one line, without what a terminal obeys or hides."""
+    return " ".join(_to_xml(text).split())

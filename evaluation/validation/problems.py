@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Final, TypeAlias, get_args
@@ -32,7 +32,11 @@ _CLOSE: Final = 0.75
 
 
 def describe_errors(
-    error: ValidationError, data: object, known_names: Sequence[str], root: str = "case"
+    error: ValidationError,
+    data: object,
+    known_names: Sequence[str],
+    root: str = "case",
+    locate: Callable[[Path], str] = lambda _: "",
 ) -> list[str]:
     """Describe each wrong field of ``data`` in one sentence that begins with its path.
 
@@ -42,6 +46,7 @@ def describe_errors(
         known_names: Names or paths of fields, one of which is proposed for an unknown field that resembles
             it.
         root: Name of ``data`` itself.
+        locate: Returns for a path the place in a file that stands before the sentence.
 
     Returns:
         At most ``MAX_PROBLEMS`` sentences, and the number of the others in a further one.
@@ -59,7 +64,10 @@ def describe_errors(
         if path not in outer or any(len(detail["loc"]) <= len(path) for detail in details)
     ]
     return limit_problems(
-        [f"{format_path(path, root)}: {_describe(path, by_path[path], known_names)}" for path in wrong]
+        [
+            f"{locate(path)}{format_path(path, root)}: {_describe(path, by_path[path], known_names)}"
+            for path in wrong
+        ]
     )
 
 

@@ -42,7 +42,7 @@ class EvaluateOptions:
         ),
     ] = None
     contract: Annotated[
-        str | None,
+        Path | None,
         typer.Option(
             help="A contract that holds for every run, or cases whose names or tasks are those of the runs.",
             metavar="FILE",
@@ -103,11 +103,11 @@ class EvaluateOptions:
         Path | None, _Output(help="Append a case made of the run of --thread to this file of cases.")
     ] = None
     html: Annotated[
-        str | None, _Output(help="Write a report to look at, with all runs in one HTML file.")
+        Path | None, _Output(help="Write a report to look at, with all runs in one HTML file.")
     ] = None
-    csv: Annotated[str | None, _Output(help="Write a row for each run to this file.")] = None
-    junit: Annotated[str | None, _Output(help="Write a JUnit report to this file.")] = None
-    markdown: Annotated[str | None, _Output(help="Write a summary for a pull request to this file.")] = None
+    csv: Annotated[Path | None, _Output(help="Write a row for each run to this file.")] = None
+    junit: Annotated[Path | None, _Output(help="Write a JUnit report to this file.")] = None
+    markdown: Annotated[Path | None, _Output(help="Write a summary for a pull request to this file.")] = None
     json: Annotated[bool, typer.Option("--json", help="Print the report of each run as a line of JSON.")] = (
         False
     )

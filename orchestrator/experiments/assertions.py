@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import BaseModel
@@ -35,8 +34,8 @@ def assert_evaluation(
     Args:
         run: A case for ``evaluate``; or an ``agent_run``, the state of a run, LangChain's ``{"messages":
             [...]}``, or the answer as a text.
-        contract: What is required beside the contract of a case, which is the closer one. Without any
-            contract: that no fact and no action is without a source, and the other checks that need none.
+        contract: What is required, in place of the contract of a case. Without any contract: that no fact
+            and no action is without a source, and the other checks that need none.
         require: What a success has to rest on: "checked", "judged" or "approved"; None for anything.
         fail_on: The least severe status that is not accepted: "warning", "needs_review" or "failed".
         judge: Scores what no program can.
@@ -55,7 +54,7 @@ def assert_evaluation(
     fields = _read_contract(contract)
     evaluation = RecordedEvaluation(fields, fail_on, require, judge, keeps_runs=True)
     recorded = RecordedRun(_read_case(run))
-    judged = replace(recorded, case={**(evaluation.find_contract(recorded) or {}), **recorded.case})
+    judged = evaluation.add_contract(recorded) or recorded
     report = evaluate(judged.case, judge=judge, **options)
     result = evaluation.build_result(report, judged)
     if not result.accepted:

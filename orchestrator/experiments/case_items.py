@@ -13,7 +13,8 @@ import pytest
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
 from evaluation.evalset.task_case import CaseSet
-from evaluation.reporting.failure_text import clean_line, describe_failure
+from evaluation.reporting.failure_text import describe_failure
+from evaluation.reporting.result_files import clean_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_runs import CaseRunner, Job, build_runner, list_jobs
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation

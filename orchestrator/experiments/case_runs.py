@@ -15,6 +15,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_scoring import score_case
 from orchestrator.experiments.named_functions import import_name, run_hook
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+from orchestrator.experiments.stated_names import check_cases
 from orchestrator.experiments.targets import Target, build_model_target, build_target, execute_case
 
 J = TypeVar("J")
@@ -82,6 +83,7 @@ def build_runner(  # noqa: PLR0917
         calls_per_second: The greatest rate of calls of the model, or of the target; None for any.
 
     Raises:
+        ContractError: A metric or a check of a contract does not exist.
         ConfigurationError: A name cannot be imported, or names no target; or a file that is not YAML names
             code.
         ModelSpecError: The specification names no model.
@@ -91,6 +93,7 @@ def build_runner(  # noqa: PLR0917
         raise ConfigurationError(
             f"{file.name} names code to run, which only a file of cases in YAML may; write it in YAML"
         )
+    check_cases(cases, file)
     folders = (file.parent, Path.cwd())
     names = {name for case in cases.cases for name in (case.before, case.after) if isinstance(name, str)}
     try:

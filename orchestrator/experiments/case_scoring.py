@@ -11,7 +11,7 @@ from evaluation.evalset.task_case import FROM_TASK
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.values import JsonObject
-from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+from orchestrator.experiments.recorded_evaluation import NO_CASE, RecordedEvaluation
 from orchestrator.task_contracts.source import derive_contract, read_case
 
 
@@ -28,15 +28,13 @@ def score_case(
     """
     contract = read_case(case, case.task) or derive_contract(case.task)
     own = replace(run, case={**run.case, **contract["contract"]})
-    stated = evaluation.find_contract(own)
-    if stated is None:
-        problem = problem or "no case of --contract has this name or task"
-    judged = replace(own, case={**(stated or {}), **own.case})
+    judged = evaluation.add_contract(own)
+    problem = problem or (NO_CASE if judged is None else None)
+    judged = judged or own
     given: Any = judged.case if problem is None else UnreadableCase(case.title, problem)
     report = evaluate(given, judge=evaluation.judge)
-    result = evaluation.build_result(
-        report, judged, contract["unchecked"], is_derived=case.contract == FROM_TASK
-    )
+    is_derived = case.contract == FROM_TASK and not evaluation.has_contract
+    result = evaluation.build_result(report, judged, contract["unchecked"], is_derived=is_derived)
     correct = None if problem else find_correct(run.case, case)
     # The name of a case is the user's own, and tells the results apart.
     return result.model_copy(update={"name": case.title, "correct": correct})

@@ -27,7 +27,9 @@ FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
 _SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 MOST_REASONS: Final = 3
 _TOO_LITTLE: Final = "it rests on less than"
-_OF_RUN: Final = frozenset({"case_id", "agent_run"})
+NO_CASE: Final = "no case of --contract has this name or task"
+_OF_RUN: Final = frozenset({"case_id", "agent_run", "input", "run_metadata"})
+_NOTHING: Final[Sequence[object]] = (None, [], {}, "")
 
 
 @dataclass(slots=True)
@@ -35,8 +37,8 @@ class RecordedEvaluation:
     """Evaluates runs one after the other, and counts what could not be read.
 
     Attributes:
-        contract: The fields of the contract, which hold for every run beside its own; None for what needs no
-            contract.
+        contract: The fields of the contract, which hold for every run in place of its own; None for its own,
+            or for what needs no contract.
         fail_on: The least severe status that is not accepted.
         require: The least that an accepted status has to rest on; None for anything.
         judge: Scores what no program can; None for none.
@@ -60,6 +62,11 @@ class RecordedEvaluation:
     skipped: int = 0
     cases: Mapping[str, JsonObject] | None = None
 
+    @property
+    def has_contract(self) -> bool:
+        """Whether the user has named a contract."""
+        return self.contract is not None or self.cases is not None
+
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
         """Yields the result of each run, in their order."""
         return map(self.number_trial, self.evaluate_unnumbered(runs))
@@ -76,28 +83,43 @@ class RecordedEvaluation:
                 self.problems += 1
                 self.unread.append(f"{run.where}: {run.problem}")
                 continue
-            self.unread.extend(run.warnings)
-            contract = self.find_contract(run)
-            if contract is None:
+            judged = self.add_contract(run)
+            if judged is None:
                 self.problems += 1
-                self.unread.append(f"{run.case.get('case_id')}: no case of --contract has this name or task")
+                self.unread += [*run.warnings, f"{run.case.get('case_id')}: {NO_CASE}"]
                 continue
+            self.unread.extend(judged.warnings)
             if self.skipped > 0:
                 self.skipped -= 1
                 continue
-            # The contract of the run itself is the closer one.
-            waiting.append(replace(run, case={**contract, **run.case}))
-            yield waiting[-1].case
+            waiting.append(judged)
+            yield judged.case
 
-    def find_contract(self, run: RecordedRun) -> JsonObject | None:
-        """Returns the contract of a run besides its own; None if no case of ``cases`` is its."""
+    def add_contract(self, run: RecordedRun) -> RecordedRun | None:
+        """Returns a run with the contract that holds for it, and a warning if it is not the run's own.
+
+        The contract of the user replaces every demand that the run has recorded, because whoever wrote the
+        run may have written them, too. Without one, a run without demands has the default contract.
+
+        Returns:
+            None if no case of ``cases`` has the name or the task of the run.
+        """
         recorded = as_object(run.case.get("agent_run"))
-        if self.cases is not None:
-            task = " ".join(str(recorded.get("input", "")).split())
-            return self.cases.get(str(run.case.get("case_id")), self.cases.get(task))
-        if self.contract is not None:
-            return self.contract
-        return build_default_contract(recorded) if run.case.keys() <= _OF_RUN else {}
+        own = [name for name, value in run.case.items() if name not in _OF_RUN and value not in _NOTHING]
+        if not self.has_contract:
+            default = {} if own else build_default_contract(recorded)
+            return replace(run, case={**run.case, **default})
+        stated = self.contract if self.cases is None else self._find_case(run.case, recorded)
+        if stated is None:
+            return None
+        kept = {name: value for name, value in run.case.items() if name in _OF_RUN}
+        ignored = f"{run.case.get('case_id')}: {', '.join(own)} of the run, which --contract replaces"
+        return replace(run, case={**kept, **stated}, warnings=(*run.warnings, *([ignored] if own else ())))
+
+    def _find_case(self, case: JsonObject, recorded: JsonObject) -> JsonObject | None:
+        task = " ".join(str(recorded.get("input", "")).split())
+        cases = self.cases or {}
+        return cases.get(str(case.get("case_id")), cases.get(task))
 
     def apply_gate(self, result: CaseResult) -> CaseResult:
         """Returns a result that is accepted if its status and its basis are enough."""

@@ -12,9 +12,11 @@ from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.arm_differences import compare_arms
 from evaluation.reporting.arm_figures import summarize_arms
 from evaluation.reporting.case_page import write_html
+from orchestrator import persistence
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import BAD_INPUT
-from orchestrator.cli.session.compared_runs import ComparedRuns, read_stored_arms, split_models
+from orchestrator.cli.session.compared_runs import build_comparison, read_stored_arms, split_models
+from orchestrator.cli.session.named_files import check_outputs, name_file
 from orchestrator.cli.view.comparison_table import draw_arms, list_changed_cases, list_differences
 from orchestrator.cli.view.consoles import (
     build_console,
@@ -23,8 +25,6 @@ from orchestrator.cli.view.consoles import (
     print_logs_on,
     report_bad_input,
 )
-from orchestrator.cli.view.evaluation_progress import show_progress
-from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.model_arms import describe_unanswered
 
 
@@ -65,32 +65,34 @@ def compare(  # noqa: PLR0917
     Exit status: 0, 1 if a store failed, 2 for bad input or if a model did not answer.
     """
     console = build_console(stderr=True)
-    with print_logs_on(console), report_bad_input():
+    with print_logs_on(console), report_bad_input(), name_file():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
+        policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
+        check_outputs([html, out], [*(files or ()), *policy_files, *([] if tasks is None else [tasks])])
         if tasks is None:
             results, unanswered = read_stored_arms(files or []), []
         else:
-            files_of_policies = [Path(name.strip()) for name in policies.split(",") if name.strip()]
-            runs = ComparedRuns(tasks, split_models(models), files_of_policies, seed, repeat)
-            with runs.open(db, out, concurrency, calls_per_second) as (taken, keys):
-                ended = {result.key: result for result in show_progress(taken, len(keys), console)}
-            results = [ended[key] for key in keys if key in ended]
+            with persistence.open_store(db) as store:
+                source = build_comparison(
+                    tasks,
+                    split_models(models),
+                    policy_files,
+                    seed,
+                    repeat,
+                    store,
+                    concurrency,
+                    calls_per_second,
+                )
+                results = source.sort([*source.take(out, console)])
             unanswered = describe_unanswered(results)
         if html is not None:
-            _write_page(html, results)
+            write_html(html, results, "Comparison")
     _print(results, as_json=json)
     for sentence in unanswered:
         console.print(one_line(sentence), markup=False)
     if unanswered:
         raise typer.Exit(BAD_INPUT)
-
-
-def _write_page(path: Path, results: Sequence[CaseResult]) -> None:
-    try:
-        write_html(path, results, "Comparison")
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be written ({error.strerror}); give another file") from None
 
 
 def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:

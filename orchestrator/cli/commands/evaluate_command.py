@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
@@ -15,7 +14,6 @@ import typer
 from rich.console import Console
 
 from agents import load_model
-from evaluation import ContractError
 from evaluation.evalset.baseline_file import (
     Baseline,
     build_baseline,
@@ -29,13 +27,13 @@ from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.session.evaluated_cases import open_source, take_results
+from orchestrator.cli.session.evaluated_cases import open_source
 from orchestrator.cli.session.evaluated_runs import add_runs
-from orchestrator.cli.session.task_files import read_case_contracts, read_evaluation_contract
+from orchestrator.cli.session.named_files import check_outputs, name_file
+from orchestrator.cli.session.result_source import Source
+from orchestrator.cli.session.task_files import read_stated_contracts
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
-from orchestrator.cli.view.evaluation_progress import show_progress
 from orchestrator.cli.view.evaluation_summary import draw_changes, draw_result, draw_summary
-from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 _EXAMPLE = "example_cases.yaml"
@@ -53,26 +51,13 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     """
     options = EvaluateOptions(**typed)
     console = build_console(stderr=True)
-    if options.init or options.add_to is not None:
-        with report_bad_input():
+    with print_logs_on(console), report_bad_input(), name_file():
+        if options.init or options.add_to is not None:
             console.print(_write_cases(options), markup=False)
-        return
-    with print_logs_on(console), report_bad_input():
-        _check_options(options)
-        before = _read_baseline(options)
-        _check_outputs(options)
-        evaluation = _build_evaluation(options)
-        results = _take_results(options, evaluation, console)
-        _write_files(options, results)
-    console.print(draw_summary(results, evaluation.unread))
-    is_worse = _is_worse(before, results, console)
-    if evaluation.problems or not results or any(result.status == "invalid" for result in results):
-        raise typer.Exit(BAD_INPUT)
-    _save_baseline(options, results)
-    # A baseline says which cases may fail, unless the gate is asked for, too.
-    is_gated = before is None or options.fail_on is not None or options.require is not None
-    if is_worse or (is_gated and not all(result.accepted for result in results)):
-        raise typer.Exit(FAILED)
+            return
+        status = _evaluate(options, console)
+    if status:
+        raise typer.Exit(status)
 
 
 # Typer reads the signature of a command.
@@ -88,6 +73,10 @@ def _check_options(options: EvaluateOptions) -> None:
         )
     if options.out is not None and options.runs is not None:
         raise typer.BadParameter("--out needs the same runs each time; give --thread ID instead of --runs")
+    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html, options.out)
+    check_outputs(
+        written, [*(options.files or ()), *([] if options.contract is None else [options.contract])]
+    )
 
 
 def _write_cases(options: EvaluateOptions) -> str:
@@ -95,64 +84,55 @@ def _write_cases(options: EvaluateOptions) -> str:
     if options.add_to is not None:
         return f"{add_runs(options, options.add_to)} added to {options.add_to}"
     file = (options.files or [Path("cases.yaml")])[0]
-    with _name_file(file), file.open("x", encoding="utf-8") as opened:
+    with file.open("x", encoding="utf-8") as opened:
         opened.write((package_files("evaluation.evalset") / _EXAMPLE).read_text(encoding="utf-8"))
     return f"written: {file}; `orchestrator evaluate {file}` runs it"
 
 
-def _check_outputs(options: EvaluateOptions) -> None:
-    """Refuses a file of results that is one of the files to evaluate: it would be replaced."""
-    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html)
-    given = {file.resolve() for file in options.files or ()}
-    for path in written:
-        if path is not None and Path(path).resolve() in given:
-            raise ConfigurationError(
-                f"{str(path)!r} is a file to evaluate; give another file for the results"
-            )
+def _evaluate(options: EvaluateOptions, console: Console) -> int:
+    """Evaluates the runs, prints and writes their results, and returns the exit status."""
+    _check_options(options)
+    before = None if options.baseline is None else read_baseline(options.baseline)
+    evaluation = _build_evaluation(options)
+    with open_source(options, evaluation) as source:
+        results = _take_results(source, options, console)
+    console.print(draw_summary(results, evaluation.unread))
+    if not results:
+        return BAD_INPUT
+    _write_files(options, results)
+    is_worse = _is_worse(before, results, console)
+    if evaluation.problems or any(result.status == "invalid" for result in results):
+        return BAD_INPUT
+    if options.save_baseline is not None:
+        write_baseline(options.save_baseline, build_baseline(results))
+    # A baseline says which cases may fail, unless the gate is asked for, too.
+    is_gated = before is None or options.fail_on is not None or options.require is not None
+    return FAILED if is_worse or (is_gated and not all(result.accepted for result in results)) else 0
 
 
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else RubricJudge(load_model(options.judge))
-    cases = read_case_contracts(options.contract)
-    contract = read_evaluation_contract(options.contract) if cases is None else None
+    contract, cases = read_stated_contracts(options.contract)
     is_kept, gate = bool(options.out or options.html), options.fail_on or "failed"
     return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
 
 
-def _take_results(
-    options: EvaluateOptions, evaluation: RecordedEvaluation, console: Console
-) -> list[CaseResult]:
+def _take_results(source: Source, options: EvaluateOptions, console: Console) -> list[CaseResult]:
     results: list[CaseResult] = []
-    with open_source(options, evaluation) as source, _name_file(options.out):
-        taken = take_results(source, options.out, evaluation)
-        for result in show_progress(taken, source.total, console):
-            # Only the report has the runs; any number of them is summarised in little memory without it.
-            results.append(result if options.html else result.without_run())
-            _print_result(result, options)
-    # Cases end in any order.
-    order = source.order
-    return sorted(results, key=lambda each: (order[each.name], each.trial)) if order else results
-
-
-def _read_baseline(options: EvaluateOptions) -> Baseline | None:
-    with _name_file(options.baseline):
-        return None if options.baseline is None else read_baseline(options.baseline)
+    for result in source.take(options.out, console):
+        # Only the report has the runs; any number of them is summarised in little memory without it.
+        results.append(result if options.html else result.without_run())
+        _print_result(result, options)
+    return source.sort(results)
 
 
 def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
     """Prints the changes since the baseline, and returns whether a case is worse."""
     if before is None:
         return False
-    with report_bad_input(), _name_file(None):
-        changes = compare_baselines(before, build_baseline(results))
+    changes = compare_baselines(before, build_baseline(results))
     console.print(draw_changes(changes))
     return bool(changes.worse)
-
-
-def _save_baseline(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
-    if (path := options.save_baseline) is not None:
-        with report_bad_input(), _name_file(path):
-            write_baseline(path, build_baseline(results))
 
 
 def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
@@ -165,7 +145,7 @@ def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
 
 def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
     names = [file.name for file in options.files or []] + (options.thread or [])
-    writers: dict[Callable[[str, Sequence[CaseResult]], None], str | None] = {
+    writers: dict[Callable[[Path, Sequence[CaseResult]], None], Path | None] = {
         partial(write_html, title=", ".join(names) or "Stored runs"): options.html,
         write_csv: options.csv,
         write_junit: options.junit,
@@ -173,17 +153,4 @@ def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> Non
     }
     for write, path in writers.items():
         if path is not None:
-            with _name_file(path):
-                write(path, results)
-
-
-@contextmanager
-def _name_file(path: str | Path | None) -> Iterator[None]:
-    """Turns the error of a file that cannot be used into one sentence with its name."""
-    try:
-        yield
-    except ContractError as error:
-        raise ConfigurationError(str(error)) from None
-    except OSError as error:
-        name = str(error.filename or path)
-        raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None
+            write(path, results)

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from evaluation import ContractError, read_case_set
+from evaluation import read_case_set
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import (
-    EvaluationHeader,
-    append_results,
-    is_stored_evaluation,
-    read_results,
-)
+from evaluation.evalset.stored_evaluation import EvaluationHeader, is_stored_evaluation, read_results
 from evaluation.evalset.value_files import MAX_BYTES, read_values
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
 from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.session.evaluated_runs import open_runs
+from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.case_runs import YAML_SUFFIXES, build_runner, list_jobs, run_jobs
+from orchestrator.experiments.case_runs import YAML_SUFFIXES, build_runner, list_jobs
 from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where results come from.
-
-    Attributes:
-        evaluate: Yields the results that are not among the given ones, which an interrupted command stored.
-        header: Describes the cases and the options in a file of results.
-        total: The number of results; None if it is unknown.
-        order: The place of each case in the file; empty if the results come in order.
-    """
-
-    evaluate: Callable[[Sequence[CaseResult]], Iterator[CaseResult]]
-    header: EvaluationHeader
-    total: int | None = None
-    order: Mapping[str, int] = field(default_factory=dict)
 
 
 @contextmanager
@@ -52,6 +30,7 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
 
     Raises:
         ConfigurationError: A file or an option cannot be used.
+        ContractError: A file of cases or results cannot be used.
         StoreError: There is no store, or no such run.
     """
     with open_runs(options) as runs:
@@ -61,30 +40,12 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
             raise ConfigurationError(
                 f"{special[0].name} is a file of cases or of results; give it alone, and without --processes"
             )
-        try:
-            if not special:
-                yield _read_recorded(runs, options, evaluation)
-            elif _has_cases(special[0]):
-                yield _read_cases(special[0], options, evaluation)
-            else:
-                yield _read_stored(special[0], options, evaluation)
-        except ContractError as error:
-            raise ConfigurationError(str(error)) from None
-
-
-def take_results(source: Source, out: Path | None, evaluation: RecordedEvaluation) -> Iterator[CaseResult]:
-    """Yields the results that ``out`` has, and then the others, each stored in ``out`` as it comes.
-
-    Raises:
-        ContractError: ``out`` has the results of other cases or options.
-    """
-    with nullcontext() if out is None else append_results(out, source.header) as file:
-        stored, append = ([], None) if file is None else file
-        yield from map(evaluation.apply_gate, stored)
-        for result in source.evaluate(stored):
-            if append is not None:
-                append(result)
-            yield result
+        if not special:
+            yield _read_recorded(runs, options, evaluation)
+        elif _has_cases(special[0]):
+            yield _read_cases(special[0], options, evaluation)
+        else:
+            yield _read_stored(special[0], options, evaluation)
 
 
 def _has_cases(file: Path) -> bool:
@@ -109,21 +70,32 @@ def _read_recorded(
         evaluation.skipped = len(stored)
         return evaluation.evaluate(runs)
 
-    # By their contents, so that a changed file is not taken for evaluated.
-    files = options.files if options.out is not None else None
-    digests = {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files or ()}
-    return Source(evaluate, _build_header(options, evaluation, files=digests, threads=options.thread))
+    header = _build_header(options, evaluation, files=_digest_files(options), threads=options.thread)
+    return Source(evaluation, evaluate, header)
+
+
+def _digest_files(options: EvaluateOptions) -> dict[str, str]:
+    """Returns what tells that a file has changed since its results were stored."""
+    digests = {}
+    for file in (options.files or ()) if options.out is not None else ():
+        with file.open("rb") as opened:
+            digests[str(file)] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return digests
 
 
 def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         done = {result.key for result in stored}
         before = (result for result in read_results(file) if result.key not in done)
-        if options.contract is None:
-            return map(evaluation.apply_gate, before)
-        return (scored for result in before for scored in _score_again(result, evaluation))
+        if options.contract is not None:
+            return (scored for result in before for scored in _score_again(result, evaluation))
+        # Whoever wrote the file may have written any verdict.
+        evaluation.unread.append(
+            f"{file.name}: its verdicts are shown as they are; --contract FILE evaluates its runs again"
+        )
+        return map(evaluation.apply_gate, before)
 
-    return Source(evaluate, _build_header(options, evaluation, files=[file.name]))
+    return Source(evaluation, evaluate, _build_header(options, evaluation, files=_digest_files(options)))
 
 
 def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator[CaseResult]:
@@ -138,16 +110,10 @@ def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvalua
     jobs = list_jobs(cases, options.repeat)
     target, rate = options.target or cases.target, options.calls_per_second
     runner = build_runner(cases, file, evaluation, target, options.model, rate)
-
-    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
-        done = {result.key for result in stored}
-        left = [(case, trial) for case, trial in jobs if (case.title, runner.arm, trial) not in done]
-        return run_jobs(runner.run, left, options.concurrency)
-
-    digest = hashlib.sha256(cases.model_dump_json(exclude_unset=True).encode()).hexdigest()
     header = _build_header(options, evaluation, target=target, model=None if target else options.model)
-    order = {case.title: place for place, case in enumerate(cases.cases)}
-    return Source(evaluate, header.model_copy(update={"cases": digest}), len(jobs), order)
+    header = header.model_copy(update={"cases": digest_cases(cases)})
+    keyed = {(case.title, runner.arm, trial): (case, trial) for case, trial in jobs}
+    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency)
 
 
 def _build_header(

@@ -63,16 +63,15 @@ def add_runs(options: EvaluateOptions, path: Path) -> int:
     """Appends a case for each run of ``--thread`` to a file of cases, and returns their number.
 
     Raises:
-        ConfigurationError: There is no such option, a run has not ended, or the file cannot be changed.
+        ConfigurationError: There is no such option.
+        ContractError: A run has not ended, or the file cannot be changed.
+        OSError: The file cannot be read or written.
         StoreError: There is no store, or no such run.
     """
     if not options.thread or options.files or options.runs:
         raise ConfigurationError("--add-to needs the runs to add; give --thread ID, and no files")
-    try:
-        with open_store(options.db) as store:
-            cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
-        for case in cases:
-            append_case(path, case)
-    except (ContractError, OSError) as error:
-        raise ConfigurationError(f"--add-to: {error}") from None
+    with open_store(options.db) as store:
+        cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
+    for case in cases:
+        append_case(path, case)
     return len(cases)

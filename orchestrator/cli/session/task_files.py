@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from langchain_core.tools import BaseTool
 
 from agents.calls.tool_binding import build_tools
 from evaluation import ContractError, TaskCase, read_case_set
+from evaluation.evalset.task_case import CaseSet
 from evaluation.evalset.value_files import read_contract_file, read_values
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.named_functions import import_name
+from orchestrator.experiments.stated_names import check_cases, check_names
 from orchestrator.settings import check_task
 
 
@@ -64,51 +66,40 @@ def read_contract(path: str, task: str, *, derives: bool) -> TaskCase:
     return matches[0]
 
 
-def read_case_contracts(path: str | None) -> dict[str, JsonObject] | None:
-    """Returns the contracts of a file of cases, by the name and by the task of each case.
+def read_stated_contracts(file: Path | None) -> tuple[JsonObject | None, Mapping[str, JsonObject] | None]:
+    """Reads the contract that holds for every run, or the contracts of cases by their names and tasks.
 
     Args:
-        path: A file in YAML or JSON; None for none.
-
-    Returns:
-        None if the file has one contract, and no cases.
-
-    Raises:
-        ConfigurationError: The file cannot be read, or a case has no contract of its own.
-    """
-    try:
-        if path is None or "cases" not in as_object(read_values(Path(path))):
-            return None
-        cases = read_case_set(path).cases
-    except (ValueError, OSError) as error:
-        raise _refuse_file(path or "", error) from None
-    contracts: dict[str, JsonObject] = {}
-    for case in cases:
-        if isinstance(case.contract, str):
-            problem = f"the case {one_line(case.name or case.task, 80)!r} has no contract of its own"
-            raise _refuse_file(path, ValueError(problem))
-        fields = case.contract.model_dump(mode="json", exclude_unset=True)
-        contracts |= dict.fromkeys({case.name or "", " ".join(case.task.split())}, fields)
-    return contracts
-
-
-def read_evaluation_contract(path: str | None) -> JsonObject | None:
-    """Returns the fields of a contract, which hold for every run.
-
-    Args:
-        path: A file in YAML or JSON with the fields of a contract, or with them below ``contract``; None for
+        file: A file in YAML or JSON: the fields of a contract, also below ``contract``; or cases. None for
             none.
 
+    Returns:
+        The fields of the contract, and those of each case; one of the two is None.
+
     Raises:
-        ConfigurationError: The file cannot be read, or has no contract.
+        ConfigurationError: The file cannot be read, it has no contract, or a case has none of its own.
     """
-    if path is None:
-        return None
+    if file is None:
+        return None, None
     try:
-        contract = read_contract_file(Path(path))
-    except (ContractError, ValueError, OSError) as error:
-        raise _refuse_file(path, error) from None
-    return contract.model_dump(mode="json", exclude_unset=True)
+        if "cases" in as_object(read_values(file)):
+            return None, _index_contracts(read_case_set(file), file)
+        contract = read_contract_file(file)
+        check_names({(): contract}, file)
+    except (ValueError, OSError) as error:
+        raise _refuse_file(str(file), error) from None
+    return contract.model_dump(mode="json", exclude_unset=True), None
+
+
+def _index_contracts(cases: CaseSet, file: Path) -> dict[str, JsonObject]:
+    check_cases(cases, file)
+    contracts: dict[str, JsonObject] = {}
+    for case in cases.cases:
+        if isinstance(case.contract, str):
+            raise ContractError(f"the case {one_line(case.title, 80)!r} has no contract of its own")
+        fields = case.contract.model_dump(mode="json", exclude_unset=True)
+        contracts |= dict.fromkeys({case.title, " ".join(case.task.split())}, fields)
+    return contracts
 
 
 def _refuse_file(path: str, error: Exception) -> ConfigurationError:

@@ -14,12 +14,15 @@ from orchestrator.cli.view.consoles import count_noun
 _SECONDS_BETWEEN = 5.0
 
 
-def show_progress(results: Iterator[CaseResult], total: int | None, console: Console) -> Iterator[CaseResult]:
+def show_progress(
+    results: Iterator[CaseResult], before: int, total: int, console: Console
+) -> Iterator[CaseResult]:
     """Yields the results, and prints every few seconds how many there are, the rate, and the time left.
 
     Args:
         results: The results as they come.
-        total: Their number; None if it is unknown.
+        before: The number of the results that an earlier command stored.
+        total: The number of all results; 0 if it is unknown.
         console: Gets the lines.
     """
     start = last = time.monotonic()
@@ -27,12 +30,13 @@ def show_progress(results: Iterator[CaseResult], total: int | None, console: Con
         yield result
         if (now := time.monotonic()) - last >= _SECONDS_BETWEEN:
             last = now
-            console.print(Text(describe_progress(count, total, now - start)), style="dim")
+            console.print(Text(describe_progress(count, before, total, now - start)), style="dim")
 
 
-def describe_progress(count: int, total: int | None, seconds: float) -> str:
-    """Returns "40 of 100 runs, 2.0 runs/s, 30 s left"."""
-    rate = count / seconds
-    done = count_noun(count, "run") if total is None else f"{count} of {count_noun(total, 'run')}"
-    left = "" if total is None else f", {(total - count) / rate:.0f} s left"
-    return f"{done}, {rate:.1f} runs/s{left}"
+def describe_progress(count: int, before: int, total: int, seconds: float) -> str:
+    """Returns "40 of 100 runs, 2.0 runs/s, 30 s left", at the rate of the ``count`` runs since the start."""
+    rate, done = count / seconds, count + before
+    if not total:
+        return f"{count_noun(done, 'run')}, {rate:.1f} runs/s"
+    left = max(0, total - done) / rate
+    return f"{done} of {count_noun(total, 'run')}, {rate:.1f} runs/s, {left:.0f} s left"

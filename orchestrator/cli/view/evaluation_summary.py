@@ -43,7 +43,10 @@ def draw_changes(changes: Changes) -> Text:
 def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterator[str]:
     accepted = [result for result in results if result.accepted]
     statuses = _count(result.status for result in results)
-    yield f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"
+    if results:
+        yield f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"
+    else:
+        yield "nothing was evaluated: there is no run that can be read"
     if accepted:
         yield f"what the accepted ones rest on: {_count(result.basis for result in accepted)}"
     yield from map(one_line, describe_pass_rates(results))

@@ -60,8 +60,8 @@ def test_a_change_is_named(compare, before, after, worse, better):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version: 2\ncases: {}", "b.yaml: version: give 1, not 2"),
-        ("version: 1\ncases: {a: {status: fine}}", "b.yaml: cases.a.status: give 'passed', 'warning'"),
+        ("version: 2\ncases: {}", "b.yaml:1: version: give 1, not 2"),
+        ("version: 1\ncases: {a: {status: fine}}", "b.yaml:2: cases.a.status: give 'passed', 'warning'"),
         ("[", "b.yaml: line 1: this is not YAML of plain values"),
         (
             "version: 1\ncases: {}",

@@ -156,9 +156,21 @@ def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(read, text, problem
         read(text)
 
     message = str(error.value)
-    assert message.startswith("cases.yaml: ")
+    assert re.match(r"cases\.yaml(:[0-9]+)?: ", message)
     assert problem in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", ["cases.yaml", "cases.json"])
+def test_a_wrong_field_has_its_line_in_yaml_and_in_json(read, name):
+    cases = [{"task": "x"}, {"task": "y", "contract": {"keywords": ["a"], "thresholds": {"rouge_1": "x"}}}]
+    text = json.dumps({"version": 1, "cases": cases}, indent="\t" if name == "cases.json" else 2)
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "rouge_1" in each)
+
+    with pytest.raises(ContractError) as error:
+        read(text, name)
+
+    assert str(error.value).startswith(f"{name}:{line}: cases[1].contract.thresholds.rouge_1: ")
 
 
 @pytest.mark.parametrize(
@@ -269,11 +281,14 @@ def test_a_contract_is_read_from_a_file_in_the_folder(read, tmp_path):
 @pytest.mark.parametrize(
     ("reference", "problem"),
     [
-        ("absent.yaml", "cases.yaml: cases[0].contract: 'absent.yaml' cannot be used (No such file"),
+        ("absent.yaml", "cases.yaml:2: cases[0].contract: 'absent.yaml' cannot be used (No such file"),
         ("../cases.yaml", "'../cases.yaml' leads out of the folder of the file; give a path within it"),
         ("/etc/passwd", "'/etc/passwd' leads out of the folder of the file"),
         ("link.yaml", "'link.yaml' leads out of the folder of the file"),
-        ("wrong.yaml", "'wrong.yaml' cannot be used (keyword: no field has this name; write 'keywords'"),
+        (
+            "wrong.yaml",
+            "'wrong.yaml' cannot be used (wrong.yaml:1: keyword: no field has this name; write 'keywords'",
+        ),
     ],
 )
 def test_a_contract_that_cannot_be_referred_to_is_named(read, tmp_path, reference, problem):

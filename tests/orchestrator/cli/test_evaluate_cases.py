@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 
 import pytest
@@ -367,9 +368,13 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
         (["cases.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
         (["--baseline", "many.yaml"], "2 of 1 runs passed; give at most the number of runs"),
         (["--baseline", "none.yaml"], "none.yaml"),
-        (["--csv", "cases.yaml"], "'cases.yaml' is a file to evaluate; give another file for the results"),
-        (["--save-baseline", "cases.yaml"], "'cases.yaml' is a file to evaluate"),
-        (["--out", "absent/r.jsonl"], "'absent/r.jsonl' cannot be used (No such file or directory)"),
+        (
+            ["--csv", "cases.yaml"],
+            "'cases.yaml' is a file that the command reads; give another file for the results",
+        ),
+        (["--save-baseline", "cases.yaml"], "'cases.yaml' is a file that the command reads"),
+        (["--out", "absent/r.jsonl"], "'absent/r.jsonl' is in a folder that does not exist"),
+        (["--csv", "r", "--html", "r"], "'r' is the file of other results, too; give another file"),
         (["--out", "other.yaml"], "other.yaml:1: this is no stored evaluation"),
     ],
 )
@@ -444,6 +449,63 @@ def test_a_baseline_that_cannot_be_read_is_found_before_anything_is_executed(cli
     assert (asked.exit_code, (tmp_path / "executions").exists()) == (2, False)
 
 
-def test_progress_says_the_rate_and_the_time_left():
-    assert describe_progress(40, 100, 20.0) == "40 of 100 runs, 2.0 runs/s, 30 s left"
-    assert describe_progress(40, None, 20.0) == "40 runs, 2.0 runs/s"
+def test_progress_says_the_rate_of_this_command_and_the_time_left():
+    assert describe_progress(40, 0, 100, 20.0) == "40 of 100 runs, 2.0 runs/s, 30 s left"
+    assert describe_progress(40, 50, 100, 20.0) == "90 of 100 runs, 2.0 runs/s, 5 s left"
+    assert describe_progress(40, 0, 0, 20.0) == "40 runs, 2.0 runs/s"
+
+
+@pytest.mark.parametrize("option", ["--html", "--csv", "--junit", "--markdown", "--save-baseline", "--out"])
+@pytest.mark.parametrize("path", ["absent/r", "folder"])
+def test_a_file_of_results_that_cannot_be_written_is_found_before_anything_is_executed(
+    cli, cases, tmp_path, option, path
+):
+    (tmp_path / "folder").mkdir()
+
+    asked = cli("evaluate", cases("- {task: x}", "counted"), option, path)
+
+    assert (asked.exit_code, f"'{path}' is " in asked.stderr) == (2, True)
+    assert not (tmp_path / "executions").exists()
+
+
+def test_a_second_command_on_one_file_of_results_is_refused(cli, cases, tmp_path):
+    file = cases("- {task: x}", "counted")
+    cli("evaluate", file, "--out", "r.jsonl")
+
+    with (tmp_path / "r.jsonl").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        asked = cli("evaluate", file, "--out", "r.jsonl")
+
+    assert asked.exit_code == 2
+    assert "another command writes to r.jsonl; wait until it has ended" in asked.stderr
+    assert (tmp_path / "executions").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("contract", "sentence"),
+    [
+        ("{thresholds: {latencyms: 3}}", "thresholds.latencyms: is no metric; did you mean 'latency_ms'?"),
+        ("{checks: [{check: function, name: polite}]}", 'checks[0] names "polite"; no check has this name'),
+        ("{checks: [{check: word_cout, max: 3}]}", "checks[0].check: no check has this name; write 'word_c"),
+        ("own.yaml", "own.yaml:2: thresholds.rouge_1: "),
+    ],
+)
+def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_executed(
+    cli, cases, tmp_path, contract, sentence
+):
+    (tmp_path / "own.yaml").write_text("thresholds:\n  rouge_1: x")
+
+    asked = cli("evaluate", cases(f"- task: y\n- task: x\n  contract: {contract}", "counted"))
+
+    assert asked.exit_code == 2
+    assert asked.stderr.startswith("orchestrator: cases.yaml:7: ")
+    assert sentence in asked.stderr
+    assert not (tmp_path / "executions").exists()
+
+
+def test_stored_verdicts_are_said_to_be_those_of_the_file(cli, cases):
+    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
+
+    asked = cli("evaluate", "r.jsonl")
+
+    assert "r.jsonl: its verdicts are shown as they are; --contract FILE evaluates" in asked.stderr

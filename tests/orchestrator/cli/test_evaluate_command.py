@@ -145,7 +145,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
         (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be used (No such file"),
         (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
-        (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' cannot be used (No such file or directory)"),
+        (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' is in a folder that does not exist"),
         (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
         (["--thread", "nobody"], "no run is stored yet"),
     ],
@@ -162,7 +162,11 @@ def test_bad_input_is_one_sentence(cli, runs, tmp_path, arguments, message):
 
 
 def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_path):
-    case = {"case_id": "=1|<b>", "agent_run": {"input": "x", "final_output": "y"}, "reference_output": "z"}
+    case = {
+        "case_id": "=1|<b>\r\n`@x`\x1b[31m",
+        "agent_run": {"input": "x", "final_output": "y"},
+        "reference_output": "z",
+    }
     (tmp_path / "case.json").write_text(json.dumps(case))
     table, text = tmp_path / "r.csv", tmp_path / "r.md"
 
@@ -177,8 +181,9 @@ def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_pat
         "needs_review",
     )
 
-    assert table.read_text().splitlines()[1].startswith("'=1|<b>,")
-    assert "| =1\\|\\<b\\> |" in text.read_text()
+    [_, row] = csv.reader(table.read_text().splitlines(keepends=True))
+    assert row[0].startswith("'=1|<b>")
+    assert "| `=1\\|<b> '@x'[31m` | needs_review |" in text.read_text()
 
 
 @pytest.mark.parametrize("option", [("--thread", "a"), ("--judge", "local")])
@@ -250,6 +255,72 @@ def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, 
     assert "1 of 2 runs accepted" in named.stderr
     assert "not read: runs.jsonl:2: no case of --contract has this name or task" in unknown.stderr
     assert "the case 'x' has no contract of its own" in derived.stderr
+
+
+DEMANDS = {
+    "required_content": [],
+    "audit": {},
+    "fake_judge_response": {"score": 5},
+    "trajectory": {"ignored_tools": ["price_of"]},
+    "checks": [],
+}
+
+
+@pytest.mark.parametrize("field", DEMANDS)
+def test_a_contract_of_the_user_replaces_what_a_run_has_recorded(cli, tmp_path, field):
+    run = {"agent_run": {"input": "x", "final_output": UNSOURCED}, field: DEMANDS[field]}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    (tmp_path / "contract.yaml").write_text("required_content: [{number: 12.5}]")
+
+    asked = cli("evaluate", str(tmp_path / "run.json"), "--contract", str(tmp_path / "contract.yaml"))
+
+    assert (asked.exit_code, "0 of 1 run accepted (1 failed)" in asked.stderr) == (1, True)
+    is_named = f"run.json: {field} of the run, which --contract replaces" in asked.stderr
+    assert is_named == bool(DEMANDS[field])
+
+
+@pytest.mark.parametrize("field", ["required_content", "audit", "checks"])
+def test_demands_of_nothing_do_not_turn_the_checks_of_any_run_off(cli, tmp_path, field):
+    run = {"input": "x", "final_output": UNSOURCED, "tool_calls": [LOOKUP]}
+    (tmp_path / "run.json").write_text(json.dumps({"agent_run": run, field: DEMANDS[field]}))
+
+    assert cli("evaluate", str(tmp_path / "run.json")).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("list.json", "[]"),
+        ("list.json", "[[]]"),
+        ("object.json", "{}"),
+        ("null.json", "null"),
+        ("empty.jsonl", ""),
+        ("blank.jsonl", "\n \n"),
+        ("comments.jsonl", "# nothing\n# to see\n"),
+        ("comments.yaml", "# nothing\n"),
+        ("cases.yaml", "version: 1\ncases: []"),
+        ("cases.json", '{"version": 1, "cases": []}'),
+        ("evals.json", '{"eval_cases": []}'),
+        ("spans.json", '{"resourceSpans": []}'),
+        ("talk.json", '{"messages": []}'),
+    ],
+)
+def test_a_file_without_a_run_is_no_success_and_writes_nothing(cli, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+
+    asked = cli("evaluate", str(tmp_path / name), "--junit", str(tmp_path / "r.xml"))
+
+    assert (asked.exit_code, "accepted" in asked.stderr) == (2, False)
+    assert not (tmp_path / "r.xml").exists()
+
+
+def test_a_last_time_without_a_run_is_no_success(cli, served, db):
+    served(steps=["Hello."])
+    cli("run", "Say hello.", "--model", "openai:m", "--db", str(db))
+
+    asked = cli("evaluate", "--runs", "since=0.000001s", "--db", str(db))
+
+    assert (asked.exit_code, "nothing was evaluated" in asked.stderr) == (2, True)
 
 
 def test_losses_of_many_runs_are_one_line(cli, tmp_path):

@@ -73,10 +73,12 @@ def test_the_least_severe_status_that_fails_can_be_chosen(fail_on, is_accepted):
             assert_evaluation(slow, contract=contract, fail_on=fail_on)
 
 
-def test_the_contract_of_a_case_is_closer_than_the_shared_one():
+def test_the_contract_of_a_case_is_replaced_by_the_given_one():
     case = {"agent_run": {"final_output": "It costs 40 euros."}, "required_content": [{"number": 40}]}
 
-    assert assert_evaluation(case, contract=PRICE).status == "passed"
+    assert assert_evaluation(case).status == "passed"
+    with pytest.raises(AssertionError, match="number"):
+        assert_evaluation(case, contract=PRICE)
 
 
 def test_without_a_contract_a_fact_without_a_source_fails():
