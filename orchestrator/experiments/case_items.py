@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import pytest
 
+from agents import load_model
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
 from evaluation.evalset.task_case import CaseSet
+from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.failure_text import describe_failure
 from evaluation.reporting.result_files import clean_line
 from orchestrator.errors import ConfigurationError
@@ -103,5 +105,6 @@ def _read_evalset(file: Path, config: pytest.Config) -> _Evalset:
 
 def _build_runner(cases: CaseSet, file: Path, config: pytest.Config) -> CaseRunner:
     option = config.option
-    gate = RecordedEvaluation(None, option.evalset_fail_on, option.evalset_require, keeps_runs=True)
+    judge = None if option.evalset_judge is None else RubricJudge(load_model(option.evalset_judge))
+    gate = RecordedEvaluation(None, option.evalset_fail_on, option.evalset_require, judge, keeps_runs=True)
     return build_runner(cases, file, gate, option.evalset_target or cases.target, option.evalset_model)

@@ -1,19 +1,36 @@
-"""The example sets: one passes, one fails, one is flaky; every command runs on them."""
+"""The example sets: one passes, one fails, one is flaky; every command for evaluations runs on them."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
+from tests.fakes.loopback import ollama_reply
 
 SETS = Path(__file__).parents[2] / "examples" / "evalset"
 
 
-def evaluate(*arguments):
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], catch_exceptions=False)
+@pytest.fixture
+def orchestrator(tmp_path, monkeypatch, loopback):
+    """Type a command in a folder with the example sets, beside a scripted model."""
+    folder = tmp_path / "evalset"
+    shutil.copytree(SETS, folder)
+    monkeypatch.chdir(folder)
+    verdict = json.dumps({"feedback": "it is good", "success": True, "score": 5, "rationale": "good"})
+
+    def answer(body):
+        return ollama_reply(verdict if "format" in body else "The atlas costs 12.5 euros.")
+
+    monkeypatch.setenv("OLLAMA_HOST", loopback(answer=answer).url)
+    return lambda line: CliRunner().invoke(app, line.split(), catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
@@ -24,22 +41,54 @@ def evaluate(*arguments):
         ("flaky", 1, "by verdict: 1 of 1 cases are flaky: guessed price (2 of 4)"),
     ],
 )
-def test_a_set_ends_as_its_name_says(name, status, message):
-    asked = evaluate(SETS / f"{name}.yaml")
+def test_a_set_ends_as_its_name_says(orchestrator, name, status, message):
+    asked = orchestrator(f"evaluate {name}.yaml")
 
     assert (asked.exit_code, message in asked.stderr) == (status, True)
 
 
-def test_results_are_stored_scored_again_and_compared(tmp_path):
-    out, baseline = tmp_path / "results.jsonl", tmp_path / "baseline.yaml"
-    contract = SETS / "contracts" / "priced.yaml"
-    cases = SETS / "passing.yaml"
+COMMANDS = [
+    # The exit status, and the command; each finds the files of those before it.
+    (0, "evaluate passing.yaml --out good.jsonl --save-baseline baseline.yaml --repeat 2 --concurrency 2"),
+    (0, "evaluate passing.yaml --out good.jsonl --baseline baseline.yaml --repeat 2"),
+    (0, "evaluate good.jsonl --contract contracts/priced.yaml --require checked --fail-on warning"),
+    (0, "evaluate good.jsonl --html r.html --junit r.xml --markdown r.md --csv r.csv --json"),
+    (1, "evaluate failing.yaml --html f.html --junit f.xml --markdown f.md --csv f.csv"),
+    (2, "evaluate failing.yaml --baseline baseline.yaml"),
+    (1, "evaluate passing.yaml --target clerk:guess --out guesses.jsonl"),
+    (0, "evaluate passing.yaml --model ollama:one --judge ollama:one --calls-per-second 100"),
+    (0, "compare good.jsonl guesses.jsonl --html c.html"),
+    (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl"),
+    (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl --json"),
+    (0, "run hello --model ollama:one --db runs.sqlite --thread one --planning never"),
+    (0, "evaluate --thread one --db runs.sqlite --add-to more.yaml"),
+    (0, "evaluate --thread one --runs since=7d --db runs.sqlite"),
+    (0, "evaluate --init mine.yaml"),
+    (0, "evaluate mine.yaml"),
+]
 
-    commands = [
-        (cases, "--out", out, "--save-baseline", baseline, "--repeat", 2, "--concurrency", 2),
-        (cases, "--out", out, "--baseline", baseline, "--repeat", 2),
-        (out, "--contract", contract, "--require", "checked"),
-        (out, "--junit", tmp_path / "r.xml", "--markdown", tmp_path / "r.md", "--csv", tmp_path / "r.csv"),
-    ]
 
-    assert [evaluate(*command).exit_code for command in commands] == [0, 0, 0, 0]
+def test_every_command_runs_on_the_sets(orchestrator):
+    ended = [orchestrator(line) for _, line in COMMANDS]
+
+    seen = {line: (each.exit_code, each.output) for each, (_, line) in zip(ended, COMMANDS, strict=True)}
+    assert {line: code for line, (code, _) in seen.items()} == {line: code for code, line in COMMANDS}, seen
+
+
+def test_the_sets_are_tests_of_pytest_in_several_processes(orchestrator):
+    files = [f"--evalset={name}.yaml" for name in ("passing", "failing", "flaky")]
+    options = ["-n", "1", "--junitxml", "r.xml", "-q", "-p", "no:cacheprovider"]
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *files, *options],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+    tests = {each.attrib["name"]: each.find("failure") for each in ET.parse("r.xml").iter("testcase")}
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED, ended.stdout
+    assert len(tests) == 7
+    assert (tests["price"], tests["recorded price"]) == (None, None)
+    assert "price_of(title=" in tests["price of the globe"].text

@@ -35,8 +35,8 @@ cases:
 """
 LIGHT = """
 import sys
-import orchestrator.experiments.pytest_plugin
-heavy = ["langchain_core", "langgraph", "pydantic", "evaluation.evalset", "orchestrator.engine"]
+import plan_execute_monitor_pytest
+heavy = ["agents", "langchain_core", "langgraph", "pydantic", "evaluation.evalset", "orchestrator.engine"]
 print([name for name in heavy if name in sys.modules])
 """
 OPTIONS = ("-p", "no:langsmith", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
@@ -156,6 +156,59 @@ def test_a_file_that_cannot_be_used_is_a_usage_error_in_one_sentence(run, pytest
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert len(list(filter(None, result.errlines))) == 1
     result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    """A project with packages of our names, as a user runs its tests."""
+    folder = tmp_path_factory.mktemp("foreign")
+    for name in ("agents", "evaluation", "orchestrator"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("MINE = True")
+    (folder / "test_mine.py").write_text("import agents\ndef test_mine(): assert agents.MINE")
+    (folder / "cases.yaml").write_text(CASES)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:langsmith",
+    ]
+    return lambda *options: subprocess.run(
+        [*command, *options], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_project_with_packages_of_our_names_is_tested_as_before(foreign):
+    ended = foreign()
+
+    assert (ended.returncode, "1 passed" in ended.stdout) == (0, True)
+
+
+def test_a_package_that_hides_ours_is_one_sentence_if_a_file_of_cases_is_given(foreign):
+    ended = foreign("--evalset", "cases.yaml")
+
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "ERROR: --evalset finds another package than one of plan-execute-monitor (No module named"
+        in ended.stderr
+    )
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_judge_decides_what_no_program_can(run, pytester):
+    rubric = "{rubric: {criteria: [{name: kind, description: The answer is kind.}]}}"
+    case = f"version: 1\ntask: Hello?\ncontract: {rubric}\nagent_run: {{final_output: Hello.}}\n"
+    (pytester.path / "kind.yaml").write_text(case)
+
+    result = run("--evalset", "kind.yaml", "--evalset-judge", "nonsense")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *nonsense*"])
 
 
 def test_without_the_option_nothing_heavy_is_imported():

@@ -1,4 +1,7 @@
-"""The options of the pytest plugin. Without ``--evalset``, it imports nothing else."""
+"""The options of the pytest plugin. Without ``--evalset``, it imports nothing else.
+
+A module of its own, because pytest loads it in every project, also in one whose packages hide ours.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Without a target: the model of the orchestrator. Default: local.",
     )
     group.addoption(
+        "--evalset-judge", metavar="SPEC", help="Ask this model what no program can decide. Default: none."
+    )
+    group.addoption(
         "--evalset-require",
         choices=("checked", "judged", "approved"),
         help="What a test that passes has to rest on.",
@@ -39,6 +45,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the collection of cases if a file is given."""
-    if config.getoption("evalset"):
-        config.pluginmanager.import_plugin("orchestrator.experiments.case_items")
+    """Register the collection of cases if a file is given.
+
+    Raises:
+        pytest.UsageError: A package of the project hides one of ours.
+    """
+    if not config.getoption("evalset"):
+        return
+    try:
+        from orchestrator.experiments import case_items  # noqa: PLC0415 - the project may hide it
+    except ImportError as error:
+        raise pytest.UsageError(
+            f"--evalset finds another package than one of plan-execute-monitor ({error}); rename your own"
+        ) from None
+    config.pluginmanager.register(case_items)
