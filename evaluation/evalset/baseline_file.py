@@ -109,18 +109,23 @@ def compare_baselines(before: Baseline, now: Baseline) -> Changes:
     Raises:
         ContractError: The two are of other cases.
     """
-    if others := sorted(before.cases.keys() ^ now.cases.keys()):
-        shown = ", ".join(repr(shorten(name, 60)) for name in others[:3])
-        raise ContractError(
-            f"the baseline is of other cases: {len(others)} are only in one of both ({shown}); "
-            "write it again with --save-baseline"
-        )
+    check_same_cases(before, now.cases)
     changes = Changes([], [])
     for name, case in now.cases.items():
         if change := _compare(before.cases[name], case):
             text = f"{name}: {_describe(case)}, was {_describe(before.cases[name])}"
             (changes.worse if change < 0 else changes.better).append(text)
     return changes
+
+
+def check_same_cases(before: Baseline, names: Iterable[str]) -> None:
+    """Raise ContractError if a baseline is of other cases than those of these names."""
+    if others := sorted(before.cases.keys() ^ {*names}):
+        shown = ", ".join(repr(shorten(name, 60)) for name in others[:3])
+        raise ContractError(
+            f"the baseline is of other cases: {len(others)} are only in one of both ({shown}); "
+            "write it again with --save-baseline"
+        )
 
 
 def _compare(was: BaselineCase, now: BaselineCase) -> int:

@@ -109,7 +109,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
     try:
         runs = [*found.read(value)]  # type: ignore[arg-type] # a list of messages is read, too
     except ContractError as error:
-        yield UnreadableCase(where, f"it looks like a {found.name} and cannot be read: {error}")
+        yield UnreadableCase(where, f"this {found.name} cannot be read: {error}")
         return
     for number, run in enumerate(runs, 1):
         place = where if len(runs) == 1 else f"{where}#{number}"

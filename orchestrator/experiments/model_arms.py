@@ -80,9 +80,7 @@ def build_arms(
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
     """
-    chosen: dict[str | None, RetryPolicy | None] = {
-        path.stem: RetryPolicy.from_yaml(path) for path in policies
-    }
+    chosen: dict[str | None, RetryPolicy | None] = {path.stem: _read_policy(path) for path in policies}
     sides = [(model, policy) for model in models for policy in chosen or {None: None}]
     names = [_name_arm(model, policy, len(models)) for model, policy in sides]
     if len({*names}) < max(2, len(names)):
@@ -109,6 +107,13 @@ def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
         f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had no answer: {errors[0]}"
         for arm, errors in failed.items()
     ]
+
+
+def _read_policy(path: Path) -> RetryPolicy:
+    try:
+        return RetryPolicy.from_yaml(path)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path.name}: {error}") from None
 
 
 def _name_arm(model: str, policy: str | None, models: int) -> str:

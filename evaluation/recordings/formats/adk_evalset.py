@@ -10,6 +10,10 @@ from evaluation.recordings.message_runs import read_message_run
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
 from evaluation.values import JsonObject, as_list, as_object
 
+_READ_OF_SETS: Final = frozenset({
+    "evalSetId", "eval_set_id", "evalCases", "eval_cases", "name", "description", "creationTimestamp",
+    "creation_timestamp",
+})  # fmt: skip
 _READ: Final = frozenset({
     "evalId", "eval_id", "conversation", "creationTimestamp", "creation_timestamp",
 })  # fmt: skip
@@ -39,7 +43,8 @@ class EvalsetFormat:
             name = _get(case, "eval_id")
             if not invocations:
                 raise ContractError(f"the case {name} has no conversation; record one")
-            ignored = [list_ignored(case, _READ, f"the case {name}")]
+            ignored = [list_ignored(value, _READ_OF_SETS, "the evalset")]
+            ignored += [list_ignored(case, _READ, f"the case {name}")]
             ignored += [list_ignored(each, _READ_OF_INVOCATIONS, "the invocation") for each in invocations]
             contents = [content for each in invocations for content in _list_contents(each)]
             warnings = [text for texts in ignored for text in texts]

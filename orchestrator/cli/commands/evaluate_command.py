@@ -17,6 +17,7 @@ from agents import load_model
 from evaluation.evalset.baseline_file import (
     Baseline,
     build_baseline,
+    check_same_cases,
     compare_baselines,
     read_baseline,
     write_baseline,
@@ -95,6 +96,9 @@ def _evaluate(options: EvaluateOptions, console: Console) -> int:
     before = None if options.baseline is None else read_baseline(options.baseline)
     evaluation = _build_evaluation(options)
     with open_source(options, evaluation) as source:
+        if before is not None and source.keys:
+            # Before anything is executed.
+            check_same_cases(before, {name for name, _, _ in source.keys})
         results = _take_results(source, options, console)
     console.print(draw_summary(results, evaluation.unread))
     if not results:

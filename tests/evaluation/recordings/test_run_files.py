@@ -126,6 +126,23 @@ FORMATS = {
 }
 
 
+TAU = FORMATS["tau-bench"]
+
+
+@pytest.mark.parametrize(
+    ("change", "warning"),
+    [
+        ({"info": {"x": 1}}, "the result: info is not read"),
+        ({"traj": [*OPENAI[:2], OPENAI[3]]}, "1 of 1 calls have no answer: price_of"),
+        ({"traj": [{**OPENAI[0], "weather": "fine"}, *OPENAI[1:]]}, "fields weather of messages"),
+    ],
+)
+def test_a_loss_of_a_tau_bench_result_is_named(tmp_path, change, warning):
+    [run] = read_runs(write(tmp_path, {**TAU, **change}))
+
+    assert any(warning in each for each in run.warnings)
+
+
 def write(folder, *values, lines=False):
     file = folder / "runs.data"
     file.write_text("\n".join(map(json.dumps, values)) if lines else json.dumps(values[0]))

@@ -137,12 +137,16 @@ def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
         (["--tasks", "TASKS", "--models", "ollama:good,nowhere:x"], "nowhere"),
         (["--tasks", "missing.yaml", "--models", "ollama:good,ollama:bad"], "missing.yaml"),
         (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is in a folder that"),
+        (["--tasks", "TASKS", "--policies", "POLICY"], "policy.yaml: max_retrys is not an argument"),
         (["missing.jsonl", "TASKS"], "'missing.jsonl' cannot be used (No such file or directory)"),
         (["TASKS", "TASKS"], "this is no stored evaluation"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_asked(cli, ollama, tasks, arguments, sentence):
-    ended = cli("compare", *(str(tasks) if word == "TASKS" else word for word in arguments))
+    policy = tasks.with_name("policy.yaml")
+    policy.write_text("max_retrys: 3")
+    paths = {"TASKS": str(tasks), "POLICY": str(policy)}
+    ended = cli("compare", *(paths.get(word, word) for word in arguments))
     assert ended.exit_code == 2
     assert sentence in ended.stderr
     assert ollama.bodies == []

@@ -443,8 +443,12 @@ def test_a_stored_run_is_added_to_a_file_of_cases(cli, served, db, tmp_path):
     assert (again.exit_code, "cases.yaml has a case 'one' already" in again.stderr) == (2, True)
 
 
-def test_a_baseline_that_cannot_be_read_is_found_before_anything_is_executed(cli, cases, tmp_path):
-    asked = cli("evaluate", cases("- {task: x}", "counted"), "--baseline", "absent.yaml")
+@pytest.mark.parametrize("name", ["absent.yaml", "other.yaml"])
+def test_a_baseline_that_cannot_be_used_is_found_before_anything_is_executed(cli, cases, tmp_path, name):
+    case = "{status: passed, basis: checked, passed: 1, runs: 1}"
+    (tmp_path / "other.yaml").write_text(f"version: 1\ncases: {{another: {case}}}")
+
+    asked = cli("evaluate", cases("- {task: x}", "counted"), "--baseline", name)
 
     assert (asked.exit_code, (tmp_path / "executions").exists()) == (2, False)
 
