@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Final
 
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.errors import StoreLostError, ThreadBusyError
+from orchestrator.errors import BrokenRunError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
 from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
 from orchestrator.queue.queue_engine import QueueEngine
@@ -95,7 +95,9 @@ class QueueWorker:
                 await app.acancel(job.thread_id, _CANCELLED)
                 return None
             state = await app.arun_once(job.task, job.thread_id)
-        except (ThreadBusyError, StoreLostError) as error:
+        except BrokenRunError:
+            raise
+        except (ThreadBusyError, StoreError) as error:  # also a clock behind the one of the last worker
             self.report(f"later: {error}")
             return self.heartbeat_s / 2
         self.report(f"{_describe_end(state)}: {job.thread_id}")

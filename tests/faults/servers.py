@@ -124,7 +124,7 @@ class Disk:
 
 
 @contextmanager
-def disk_at(folder: Path) -> Iterator[Disk]:
+def disk_at(folder: Path, size: str = "8m") -> Iterator[Disk]:
     """Mount a file system in a folder.
 
     Raises:
@@ -132,7 +132,7 @@ def disk_at(folder: Path) -> Iterator[Disk]:
     """
     mounted = folder / "disk"
     mounted.mkdir()
-    _mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mounted))
+    _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(mounted))
     try:
         yield Disk(mounted, folder)
     finally:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from orchestrator.cli.session.queue_session import install_queue
@@ -32,12 +33,13 @@ class Fleet:
     heartbeat_s: float = 2
     effect_s: float = 0.05
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def start(self, *options: str, app: str = APP, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         """Start a worker."""
         command = (*prefix, sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
-        with (self.folder / f"worker{len(self.processes)}.log").open("wb") as log:
+        with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, "--heartbeat", str(self.heartbeat_s), *options],
                 env={**os.environ, **effects},
@@ -46,6 +48,13 @@ class Fleet:
             )
         self.processes.append(process)
         return process
+
+    def supervise(self, *options: str) -> None:
+        """Start each worker again that ended with a status other than 0, as systemd does."""
+        for process in [*self.processes]:
+            if process.poll() not in (None, 0):
+                self.processes.remove(process)
+                self.start(*options)
 
     def submit(self, number: int, app: str = APP) -> list[str]:
         """Queue runs, and return their names."""

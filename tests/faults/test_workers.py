@@ -1,0 +1,165 @@
+"""Whatever happens to workers and their database, no run is lost, and nothing is done twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.faults.servers import NoDiskError, Postgres, disk_at
+from tests.orchestrator.queue.worker_app import STEPS
+from tests.orchestrator.queue.workers import APP, APP_ONCE, Fleet, fleet_on, is_each_effect_there_once
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
+RUNS = 12
+HALF = RUNS * STEPS // 2
+
+
+@pytest.fixture
+def fleet(postgres: Postgres, tmp_path: Path) -> Iterator[Fleet]:
+    """Workers on a database of their own."""
+    with fleet_on(postgres.place().store, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers:
+        yield workers
+
+
+def wait_supervised(fleet: Fleet, ended: int = RUNS) -> None:
+    """Wait for the ends of all runs, with a supervisor."""
+
+    def is_over() -> bool:
+        fleet.supervise()
+        return fleet.statuses().total() == ended and not fleet.jobs()
+
+    fleet.wait(is_over, 240)
+
+
+def wait_for_effects(fleet: Fleet, number: int) -> None:
+    fleet.wait(lambda: fleet.effects().total() >= number, 120)
+
+
+@pytest.mark.parametrize("app", [APP, APP_ONCE], ids=["tools with keys", "once_tools"])
+def test_workers_that_are_killed_again_and_again_lose_nothing(fleet, app):
+    fleet.submit(RUNS, app)
+    for number in range(1, 5):
+        victim = fleet.start("--concurrency", "4", app=app)
+        wait_for_effects(fleet, number * 5)
+        victim.kill()
+        victim.wait()
+        fleet.processes.remove(victim)
+    fleet.start(app=app)
+    fleet.wait(lambda: not fleet.jobs(), 240)
+
+    # A person is asked about a call that a kill cut off, if its tool must not act twice.
+    assert set(fleet.statuses()) <= ({"success"} if app == APP else {"success", "waiting"})
+    assert fleet.statuses().total() == RUNS
+    assert set(fleet.effects().values()) == {1}
+    assert app == APP_ONCE or is_each_effect_there_once(fleet, RUNS)
+
+
+def test_a_worker_that_stops_for_longer_than_its_heartbeat_goes_on_alone_with_its_runs(fleet):
+    fleet.submit(RUNS)
+    stopped = fleet.start("--concurrency", "4")
+    wait_for_effects(fleet, 4)
+    stopped.send_signal(signal.SIGSTOP)
+    fleet.start("--concurrency", "4")
+    fleet.wait(lambda: "is being run elsewhere" in fleet.logs())
+    time.sleep(3 * fleet.heartbeat_s)
+    stopped.send_signal(signal.SIGCONT)
+    fleet.wait_for_ends(RUNS, 240)
+
+    assert is_each_effect_there_once(fleet, RUNS)
+    assert fleet.verdicts() == RUNS * STEPS
+
+
+def test_workers_whose_connections_are_cut_end_and_are_started_again(fleet, postgres):
+    fleet.submit(RUNS)
+    first, second = fleet.start("--concurrency", "4"), fleet.start("--concurrency", "4")
+    wait_for_effects(fleet, 4)
+    postgres.cut()
+
+    assert [process.wait(60) for process in (first, second)] == [1, 1]
+    wait_supervised(fleet)
+    assert is_each_effect_there_once(fleet, RUNS)
+
+
+@pytest.mark.parametrize("how", ["stopped", "crashed"])
+def test_a_database_that_is_started_again_finds_its_workers_and_their_runs(fleet, postgres, how):
+    fleet.submit(RUNS)
+    for _ in range(2):
+        fleet.start("--concurrency", "4")
+    wait_for_effects(fleet, 4)
+    (postgres.stop if how == "stopped" else postgres.crash)()
+    time.sleep(2)
+    postgres.start()
+    wait_supervised(fleet)
+
+    assert is_each_effect_there_once(fleet, RUNS)
+
+
+@contextmanager
+def small_database(postgres: Postgres, folder: Path) -> Iterator[tuple[str, Path]]:
+    """A database on a small disk of its own: its URL, and the folder to fill."""
+    with disk_at(folder, "40m") as disk, psycopg.connect(postgres.server.get_uri(), autocommit=True) as asked:
+        tables = disk.folder / "tables"
+        tables.mkdir()
+        for path in (folder, *folder.parents[:2], disk.folder):
+            path.chmod(0o755)
+        owner = Path(str(postgres.server.pgdata)).stat()
+        os.chown(tables, owner.st_uid, owner.st_gid)
+        asked.execute(f"CREATE TABLESPACE small LOCATION '{tables}'")
+        asked.execute("CREATE DATABASE small TABLESPACE small")
+        try:
+            yield postgres.server.get_uri("small"), disk.folder
+        finally:
+            asked.execute("DROP DATABASE small WITH (FORCE)")
+            asked.execute("DROP TABLESPACE small")
+
+
+@pytest.fixture
+def small(postgres: Postgres, tmp_path: Path) -> Iterator[tuple[Fleet, Path]]:
+    """Workers on a database on a small disk, and the folder to fill."""
+    try:
+        with (
+            small_database(postgres, tmp_path) as (url, disk),
+            fleet_on(url, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers,
+        ):
+            yield workers, disk
+    except NoDiskError as error:
+        pytest.skip(str(error))
+
+
+def test_a_full_disk_of_the_database_is_waited_for(small):
+    fleet, disk = small
+    fleet.submit(RUNS)
+    for _ in range(2):
+        fleet.start("--concurrency", "4")
+    wait_for_effects(fleet, 4)
+    subprocess.run(["dd", "if=/dev/zero", f"of={disk}/filler", "bs=4096"], check=False)
+    fleet.wait(lambda: "No space left on device" in fleet.logs(), 120)
+    (disk / "filler").unlink()
+    wait_supervised(fleet)
+
+    assert fleet.statuses() == {"success": RUNS}
+    assert is_each_effect_there_once(fleet, RUNS)
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="the Debian package faketime is not installed")
+def test_workers_with_clocks_apart_take_over_from_each_other(fleet):
+    fleet.submit(RUNS)
+    ahead = fleet.start("--concurrency", "4", prefix=("faketime", "-f", "+15s"))
+    wait_for_effects(fleet, 4)
+    ahead.kill()
+    ahead.wait()
+    fleet.processes.remove(ahead)
+    fleet.start("--concurrency", "4", prefix=("faketime", "-f", "-15s"))
+    fleet.start("--concurrency", "4")
+    fleet.wait_for_ends(RUNS, 240)
+
+    assert is_each_effect_there_once(fleet, RUNS)
