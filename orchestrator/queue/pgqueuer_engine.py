@@ -28,7 +28,7 @@ from psycopg import AsyncConnection, Connection
 from psycopg.rows import dict_row
 
 from agents.sync import run_sync
-from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.errors import StoreLostError
 from orchestrator.persistence.postgres import PostgresRunSaver, setup_lock
 from orchestrator.queue.pgqueuer_tables import (
     CREATE_WORKERS,
@@ -101,7 +101,8 @@ class PgQueuerEngine:
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
         jobs = self.saver.select(FIND, ([*keys],))
-        run_sync(partial(self._cancel, [JobId(number) for number, _ in jobs]))
+        if jobs:
+            run_sync(partial(self._cancel, [JobId(number) for number, _ in jobs]))
         return [route for _, route in jobs]
 
     async def _cancel(self, numbers: list[JobId]) -> None:
@@ -136,13 +137,6 @@ class PgQueuerEngine:
             raise StoreLostError(
                 f"the connection of the worker to {self.name} was lost ({format_one_line(error)}); start it "
                 "again, as its supervisor does"
-            ) from error
-        except RuntimeError as error:
-            if "pgq upgrade" not in str(error):
-                raise
-            raise StoreError(
-                f"{self.name} has the queue of an earlier version ({error}); run `orchestrator queue "
-                "--install` with its --db"
             ) from error
 
     async def _connect(self) -> AsyncConnection:

@@ -61,7 +61,6 @@ class QueueWorker:
 
         Raises:
             StoreLostError: The connection was lost; start the worker again.
-            StoreError: The tables of the queue are of an earlier version.
         """
         self._loop = asyncio.get_running_loop()
         helpers = (asyncio.create_task(self._show_life()), asyncio.create_task(self._end_runs()))

@@ -28,8 +28,7 @@ def run_worker(
     check_queue_name(queue)
     with open_store(db) as store:
         engine = open_engine(store, db)
-        if not engine.is_installed():
-            engine.install()
+        engine.install()
         built = {app: import_orchestrator(app, store) for app in apps}
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
         with stop_on_signal(worker.stop):

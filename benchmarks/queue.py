@@ -1,0 +1,180 @@
+"""Measures the queue of runs: jobs a second, speed-up by workers, recovery, and overhead of a run.
+
+    uv run python -m benchmarks.queue
+
+PostgreSQL comes from a package of the tests. Workers are processes on this machine. Always exits with 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import psycopg
+
+from benchmarks.measuring import print_load
+from orchestrator.cli.session.queue_session import install_queue
+from orchestrator.persistence import open_store
+from orchestrator.queue import open_queue
+from orchestrator.queue.job_queue import open_engine
+from orchestrator.queue.queued_job import QueuedJob
+from orchestrator.runs.run_saver import RunSaver
+from tests.orchestrator.queue.worker_app import STEPS, build
+from tests.orchestrator.queue.workers import Fleet, fleet_on
+from tests.postgres import running_server
+
+JOBS: Final = 5000
+RUNS: Final = 48
+LOCAL: Final = 30
+NAMES: Final = count()
+
+
+class Empty:
+    """Does nothing with a job."""
+
+    async def execute(self, job: QueuedJob) -> float | None:
+        """Return at once."""
+
+    async def cancel(self, job: QueuedJob) -> None:
+        """Do nothing."""
+
+    def interrupt(self) -> None:
+        """Do nothing."""
+
+
+def wait_until_empty(saver: RunSaver) -> None:
+    while saver.select("SELECT count(*) FROM orchestrator_pgqueuer", ())[0][0]:
+        time.sleep(0.01)
+
+
+def take_jobs(url: str) -> None:
+    """Take jobs until there are none."""
+
+    async def work() -> None:
+        with open_store(url) as store:
+            stop = asyncio.Event()
+            engine = open_engine(store, url)
+            taking = asyncio.create_task(
+                engine.work(["default/run.1/a:b"], Empty(), stop, concurrency=50, heartbeat_s=10)
+            )
+            await asyncio.to_thread(wait_until_empty, store.saver)
+            stop.set()
+            await taking
+
+    asyncio.run(work())
+
+
+def measure_jobs(url: str) -> str:
+    install_queue(url)
+    with open_queue(url) as queue:
+        start = time.monotonic()
+        for number in range(JOBS):
+            queue.engine.enqueue(QueuedJob(queue="default", app="a:b", task="", thread_id=f"{number}"))
+        queued = time.monotonic() - start
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=take_jobs, args=(url,)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    with open_store(url) as store:
+        log = "SELECT count(*) FROM orchestrator_pgqueuer_log WHERE status = 'picked'"
+        while not store.saver.select(log, ())[0][0]:
+            time.sleep(0.01)
+        start = time.monotonic()
+        wait_until_empty(store.saver)
+    taken = time.monotonic() - start
+    for worker in workers:
+        worker.join()
+    return f"{JOBS / queued:.0f} submitted a second, {JOBS / taken:.0f} taken by two workers"
+
+
+def execute_runs(fleet: Fleet, workers: int, concurrency: int, runs: int) -> float:
+    """Return the seconds from the first effect to the last end."""
+    processes = [fleet.start("--concurrency", str(concurrency)) for _ in range(workers)]
+    fleet.wait(lambda: workers_alive(fleet) == workers, 120)
+    fleet.submit(runs)
+    start = time.monotonic()
+    fleet.wait_for_ends(runs, 600)
+    seconds = time.monotonic() - start
+    for process in processes:
+        process.terminate()
+    return seconds
+
+
+def workers_alive(fleet: Fleet) -> int:
+    with open_queue(fleet.db) as queue:
+        return len(queue.read_status().workers)
+
+
+def measure_speed_up(urls: Iterator[str], folder: Path) -> str:
+    seconds = []
+    for workers in (1, 2, 4):
+        with fleet_on(next(urls), folder / f"speed{workers}", effect_s=0.5, heartbeat_s=10) as fleet:
+            seconds.append(execute_runs(fleet, workers, 2, RUNS))
+    one, two, four = seconds
+    return f"{one:.1f} s, {two:.1f} s, {four:.1f} s: x {one / two:.2f}, x {one / four:.2f}"
+
+
+def measure_recovery(url: str, folder: Path, heartbeat_s: float) -> str:
+    with fleet_on(url, folder / f"recovery{heartbeat_s}", effect_s=0.5, heartbeat_s=heartbeat_s) as fleet:
+        killed = fleet.start("--concurrency", "4")
+        fleet.submit(4)
+        fleet.wait(lambda: fleet.effects().total() >= 1, 120)
+        fleet.start("--concurrency", "4")
+        fleet.wait(lambda: workers_alive(fleet) == 2, 120)
+        killed.kill()
+        start, done = time.monotonic(), fleet.effects().total()
+        fleet.wait(lambda: fleet.effects().total() > done, 120)
+        return f"{time.monotonic() - start:.1f} s"
+
+
+def measure_overhead(urls: Iterator[str], folder: Path) -> str:
+    os.environ.update(EFFECTS=str(folder), EFFECT_S="0")
+    with open_store(next(urls)) as store:
+        orchestrator = build(store)
+        orchestrator.run("Do all", "first")
+        start = time.monotonic()
+        for number in range(LOCAL):
+            orchestrator.run("Do all", f"run{number}")
+        local = (time.monotonic() - start) / LOCAL
+    with fleet_on(next(urls), folder / "overhead", effect_s=0.0, heartbeat_s=10) as fleet:
+        queued = execute_runs(fleet, 1, 1, LOCAL) / LOCAL
+    return f"{1000 * local:.0f} ms local, {1000 * queued:.0f} ms by a worker that executes one at a time"
+
+
+@contextmanager
+def databases() -> Iterator[Iterator[str]]:
+    with running_server() as server:
+
+        def create() -> Iterator[str]:
+            for name in (f"queue{number}" for number in NAMES):
+                with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                    connection.execute(f"CREATE DATABASE {name}".encode())
+                yield server.get_uri(name)
+
+        yield create()
+
+
+def main() -> None:
+    print_load()
+    with databases() as urls, TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        print("| what | figure |\n|---|---|")
+        print("| empty jobs |", measure_jobs(next(urls)), "|", flush=True)
+        what = f"{RUNS} runs of {STEPS} calls of 0.5 s, two at once in a worker, by 1, 2 and 4 workers"
+        print(f"| {what} |", measure_speed_up(urls, folder), "|", flush=True)
+        for heartbeat_s in (3.0, 10.0):
+            what = f"first effect after a worker is killed, heartbeat {heartbeat_s:g} s"
+            print(f"| {what} |", measure_recovery(next(urls), folder, heartbeat_s), "|", flush=True)
+        print("| a run |", measure_overhead(urls, folder), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
