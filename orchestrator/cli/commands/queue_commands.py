@@ -111,7 +111,8 @@ def worker(
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
 
-    Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database was lost (start it again), 2 bad input.
+    Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database was lost (start
+    it again), 2 bad input.
     """
     from orchestrator.cli.session.queue_session import run_worker
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.orchestrator.queue.workers import fleet_on, is_each_effect_there_once
 
 RUNS = 12
 
 
-@pytest.mark.sample
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet") as fleet:
         fleet.submit(RUNS)

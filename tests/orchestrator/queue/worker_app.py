@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import Store
 
@@ -77,7 +76,6 @@ def _build(store: Store, *, once: bool = False) -> LangGraphOrchestrator:
         monitor_model=ScriptedChatModel(_judge),
         tools=[tool],
         contract=None,
-        step_contract=lambda _, __: EvaluationContract(must_call=["act"]),
         planning="always",
         synthesis=False,
         once_tools=["act"] if once else [],
