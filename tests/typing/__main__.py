@@ -13,7 +13,8 @@ from pytest_examples import find_examples
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROGRAMS = [*sorted((ROOT / "examples").glob("*.py")), *sorted(Path(__file__).parent.glob("*uses.py"))]
+EXAMPLES = [*sorted((ROOT / "examples").glob("*.py")), *sorted((ROOT / "examples" / "workers").glob("*.py"))]
+PROGRAMS = [*EXAMPLES, *sorted(Path(__file__).parent.glob("*uses.py"))]
 
 
 def main() -> int:
