@@ -51,7 +51,7 @@ PATTERNS = [
             *(('{"plan": [', pattern) for pattern in ('"a', "'", '["', "{}", ",", '"action_input":')),
             *(('{"success": true, "feedback": ', pattern) for pattern in ('"a', "'", "{", "\\", "//")),
         ],
-        every=5,
+        every=9,
     ),
 )
 def test_a_megabyte_of_one_pattern_is_read_in_time_that_does_not_explode(pattern, opening):

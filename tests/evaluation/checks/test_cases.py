@@ -1,7 +1,5 @@
 """Each check decides its table of cases, in several scripts."""
 
-import json
-
 import pytest
 
 from evaluation.checks import CHECKS, CheckContext, ToolUse, read_checks
@@ -11,14 +9,6 @@ from tests.evaluation.checks.cases import CASES
 def evaluate(data, output, task=""):
     (check,) = read_checks([data])
     return check.evaluate(CheckContext(output, task))
-
-
-def cases(place):
-    return [
-        pytest.param(case[0], text, id=f"{json.dumps(case[0])}-{text!r}")
-        for case in CASES
-        for text in case[place]
-    ]
 
 
 @pytest.mark.parametrize("name", sorted(CHECKS.keys() - {"tool_calls", "sourced_facts", "probe"}))

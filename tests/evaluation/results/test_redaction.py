@@ -27,13 +27,6 @@ class Names:
         return [Span(text.index("Ada"), text.index("Ada") + 3, "name", "personal")] if "Ada" in text else []
 
 
-class Broken:
-    """A recogniser that fails and quotes what it was given."""
-
-    def find(self, text):
-        raise LookupError(text)
-
-
 def case_full_of(text):
     """Make a case that holds ``text`` in every field that takes a text, and everything found wanting."""
     call = {
