@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.reader import ENDED, RunList, RunSummary, StoredRun, StoredStatus, is_run, read_run
+from orchestrator.runs.reader import StoredRun, is_run, read_run
 from orchestrator.runs.run_index import RunIndex
 from orchestrator.runs.run_saver import (
     COMMAND,
@@ -20,7 +20,15 @@ from orchestrator.runs.run_saver import (
     describe_unknown_thread,
     lock_for_delete,
 )
-from orchestrator.runs.run_selection import Order, RunSelection, SortKey
+from orchestrator.runs.run_selection import (
+    ENDED,
+    Order,
+    RunList,
+    RunSelection,
+    RunSummary,
+    SortKey,
+    StoredStatus,
+)
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr

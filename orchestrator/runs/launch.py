@@ -10,25 +10,20 @@ from typing import Final, Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.types import Command, Overwrite, StateSnapshot
+from langgraph.types import Command, StateSnapshot
 
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.fork import Graph, copy_before
-from orchestrator.runs.reader import ENDED, complete_snapshot
-from orchestrator.runs.resume import (
-    PLANNER,
-    Resumption,
-    build_cancelled,
-    decide_resumption,
-    state_from_values,
-)
+from orchestrator.runs.reader import complete_snapshot
+from orchestrator.runs.resume import Resumption, decide_resumption, state_from_values
 from orchestrator.runs.run_saver import format_resume_call
+from orchestrator.runs.run_selection import ENDED
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.graph_state import GROWING, OrchestratorState, RunInput, blank_state
+from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
@@ -139,7 +134,7 @@ class Launcher:
 
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
-            resumed = self._decide(thread_id, snapshot, answer)
+            resumed = self.decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
             metadata = cast("Mapping[str, object]", snapshot.metadata or {})
             changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
@@ -202,30 +197,6 @@ class Launcher:
 
         return replace(resumed, prepare=prepare)
 
-    async def end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
-        """Ends a stored run that has not ended as cancelled, and withdraws its questions.
-
-        Returns:
-            The last state; None if the thread has no run, or one that has ended.
-
-        Raises:
-            BrokenRunError: The thread does not hold the state of a run.
-        """
-        snapshot = await self.read_snapshot(thread_id)
-        try:
-            resumed = self._decide(thread_id, snapshot)
-        except ResumeError:
-            return None
-        state = build_cancelled(resumed, reason)
-        # The reducers would add to the stored values, which may be an earlier run's.
-        added = {name: Overwrite(state[name]) for name in GROWING}
-        began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
-        # After the planner, a run that has failed goes to its end, which withdraws all questions.
-        await self.graph.aupdate_state(
-            self.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
-        )
-        return state
-
     async def read_snapshot(self, thread_id: str) -> StateSnapshot:
         """Reads the latest state of a thread, with the states of parallel steps.
 
@@ -271,7 +242,7 @@ class Launcher:
         if is_ended or not snapshot.config["configurable"].get("checkpoint_id"):
             return
         try:
-            run = self._decide(thread_id, snapshot)
+            run = self.decide(thread_id, snapshot)
         except ResumeError as error:  # another orchestrator or version stored it
             raise ConfigurationError(str(error)) from None
         question = next(iter(run.questions), None)
@@ -282,7 +253,8 @@ class Launcher:
             "replace=True to run in its place"
         )
 
-    def _decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
+    def decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
+        """Decides how a thread continues; see ``decide_resumption``."""
         return decide_resumption(thread_id, snapshot, answer, self.settings.now(), self.settings.max_retries)
 
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:

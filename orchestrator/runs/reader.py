@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
-from pydantic import AwareDatetime
 
 from orchestrator.runs.resume import (
     PLANNER,
@@ -23,6 +22,7 @@ from orchestrator.runs.resume import (
     state_from_values,
 )
 from orchestrator.runs.run_saver import checkpoint_config
+from orchestrator.runs.run_selection import ENDED, STATUSES, RunSummary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
 from orchestrator.state.graph_state import (
@@ -34,54 +34,11 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
 )
-from orchestrator.state.records import Basis, Question
+from orchestrator.state.records import Question
 from orchestrator.state.reducers import merge_records
-from orchestrator.state.run_card import render_run, render_runs
+from orchestrator.state.run_card import render_run
 from orchestrator.state.stored_form import SCHEMA, STARTED, parse_time, schema_problem, validate_state
-from orchestrator.state.usage import Usage
 from orchestrator.supervision.human import read_tool_question
-
-StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
-
-STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
-ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """One line about a stored run.
-
-    Attributes:
-        thread_id: The thread.
-        status: "waiting" if a question waits for a person; "planning" or "executing" if the run is under way;
-            "interrupted" if no process runs it any more, so that ``resume`` continues it; "unreadable" if
-            another version of this program stored it or it is broken.
-        task: The task; empty if the run is unreadable.
-        steps_done: Number of steps that were validated or passed over.
-        steps_planned: Number of steps in the plan; 0 before there is a plan.
-        started: Start time in UTC; None if it was not stored.
-        updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
-        question: The question for a person.
-        usage: The usage of the run; None before there is a plan.
-        models: The names of the models that the executor called, each once.
-        basis: By what the success is known; None if the run did not succeed.
-    """
-
-    thread_id: str
-    status: StoredStatus
-    task: str
-    steps_done: int
-    steps_planned: int
-    started: AwareDatetime | None
-    updated: AwareDatetime
-    question: Question | None
-    usage: Usage | None
-    models: tuple[str, ...] = ()
-    basis: Basis | None = None
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the run in one line."""
-        return render_runs([self])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +57,6 @@ class StoredRun:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the result and every attempt."""
         return render_run(self.state, self.summary.status, self.summary.thread_id)
-
-
-class RunList(list[RunSummary]):
-    """A page of summaries, which a notebook shows as a table.
-
-    Attributes:
-        next: The ``cursor`` of the page after this one; None on the last.
-    """
-
-    next: str | None = None
-
-    def _repr_html_(self) -> str:
-        return render_runs(self)
 
 
 def build_summary(

@@ -18,12 +18,14 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.errors import BrokenRunError, StoreError, StoreLostError
-from orchestrator.runs.reader import RunList, RunSummary, read_summary, unreadable_summary
+from orchestrator.runs.reader import read_summary, unreadable_summary
 from orchestrator.runs.run_saver import RunSaver, checkpoint_config
 from orchestrator.runs.run_selection import (
     IndexedRun,
     Place,
+    RunList,
     RunSelection,
+    RunSummary,
     fold_text,
     format_start,
 )

@@ -14,13 +14,13 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
-from langgraph.types import Durability, StreamMode
+from langgraph.types import Durability, Overwrite, StreamMode
 
 from agents.sync import iterate_blocking
-from orchestrator.errors import ThreadBusyError
+from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.resume import find_open_question
+from orchestrator.runs.resume import PLANNER, build_cancelled, find_open_question
 from orchestrator.runs.run_index import index_run
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runtime.events import (
@@ -35,8 +35,9 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import GROWING, OrchestratorState
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.stored_form import STARTED
 
 Modes: TypeAlias = tuple[StreamMode, ...]
 
@@ -82,25 +83,50 @@ class Runner:
             lambda: self.interrupt(launch.thread_id),
         )
 
-    def cancel(self, thread_id: str | None, reason: str) -> None:
-        """Cancels the run of a thread, or every run if no thread is named."""
+    def cancel(self, thread_id: str | None, reason: str) -> str | None:
+        """Cancels the run of a thread, or every run if no thread is named.
+
+        Returns:
+            The thread, if it may hold a stored run that this runner does not run; else None.
+        """
         for run in self._find_running(thread_id):
             run.cancel(reason)
+        is_stored = self.launcher.graph.checkpointer is not None and thread_id not in self._running
+        return thread_id if is_stored else None
 
     def interrupt(self, thread_id: str | None) -> None:
         """Interrupts the run of a thread, or every run if no thread is named."""
         for run in self._find_running(thread_id):
             run.interrupt()
 
-    def find_unattended(self, thread_id: str | None) -> str | None:
-        """Returns a thread that may hold a stored run and that this runner does not run; else None."""
-        is_stored = self.launcher.graph.checkpointer is not None and thread_id not in self._running
-        return thread_id if is_stored else None
-
     async def cancel_stored(self, thread_id: str, reason: str) -> None:
         """Ends a stored run that waits for a person or was interrupted; does nothing if there is none."""
         async with lock_thread(self.saver, thread_id, wait=False):
-            await self.launcher.end_run(thread_id, reason)
+            await self._end_run(thread_id, reason)
+
+    async def _end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
+        """Ends a stored run that has not ended as cancelled, and withdraws its questions.
+
+        Returns:
+            The last state; None if the thread has no run, or one that has ended.
+
+        Raises:
+            BrokenRunError: The thread does not hold the state of a run.
+        """
+        snapshot = await self.launcher.read_snapshot(thread_id)
+        try:
+            resumed = self.launcher.decide(thread_id, snapshot)
+        except ResumeError:
+            return None
+        state = build_cancelled(resumed, reason)
+        # The reducers would add to the stored values, which may be an earlier run's.
+        added = {name: Overwrite(state[name]) for name in GROWING}
+        began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
+        # After the planner, a run that has failed goes to its end, which withdraws all questions.
+        await self.launcher.graph.aupdate_state(
+            self.launcher.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
+        )
+        return state
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
@@ -177,7 +203,7 @@ class Runner:
             snapshot = await self.launcher.read_snapshot(thread_id)
             question = find_open_question(snapshot, state)
             if question is not None and run.cancelled is not None:
-                state = await self.launcher.end_run(thread_id, run.cancelled) or state
+                state = await self._end_run(thread_id, run.cancelled) or state
             elif question is not None:
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)

@@ -118,14 +118,12 @@ class RunMethods:
             ConfigurationError: Another process or orchestrator runs the thread.
             BrokenRunError: The thread holds a state that cannot be read.
         """
-        self._runner.cancel(thread_id, reason)
-        if (stored := self._runner.find_unattended(thread_id)) is not None:
+        if (stored := self._runner.cancel(thread_id, reason)) is not None:
             run_sync(lambda: self._runner.cancel_stored(stored, reason))
 
     async def acancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """Like ``cancel``, without blocking the event loop."""
-        self._runner.cancel(thread_id, reason)
-        if (stored := self._runner.find_unattended(thread_id)) is not None:
+        if (stored := self._runner.cancel(thread_id, reason)) is not None:
             await self._runner.cancel_stored(stored, reason)
 
     def interrupt(self, thread_id: str | None = None) -> None:

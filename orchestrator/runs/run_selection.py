@@ -1,4 +1,4 @@
-"""Selects runs of a list: filters, order and pages; pure functions of their summaries."""
+"""The summary of a stored run, and the selection of summaries: filters, order and pages. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,73 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from pydantic import AwareDatetime, Field
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.reader import STATUSES, RunSummary, StoredStatus
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Basis
+from orchestrator.state.records import Basis, Question
+from orchestrator.state.run_card import render_runs
 from orchestrator.state.stored_form import parse_time
+from orchestrator.state.usage import Usage
+
+StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
+
+STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
+ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line about a stored run.
+
+    Attributes:
+        thread_id: The thread.
+        status: "waiting" if a question waits for a person; "planning" or "executing" if the run is under way;
+            "interrupted" if no process runs it any more, so that ``resume`` continues it; "unreadable" if
+            another version of this program stored it or it is broken.
+        task: The task; empty if the run is unreadable.
+        steps_done: Number of steps that were validated or passed over.
+        steps_planned: Number of steps in the plan; 0 before there is a plan.
+        started: Start time in UTC; None if it was not stored.
+        updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
+        question: The question for a person.
+        usage: The usage of the run; None before there is a plan.
+        models: The names of the models that the executor called, each once.
+        basis: By what the success is known; None if the run did not succeed.
+    """
+
+    thread_id: str
+    status: StoredStatus
+    task: str
+    steps_done: int
+    steps_planned: int
+    started: AwareDatetime | None
+    updated: AwareDatetime
+    question: Question | None
+    usage: Usage | None
+    models: tuple[str, ...] = ()
+    basis: Basis | None = None
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the run in one line."""
+        return render_runs([self])
+
+
+class RunList(list[RunSummary]):
+    """A page of summaries, which a notebook shows as a table.
+
+    Attributes:
+        next: The ``cursor`` of the page after this one; None on the last.
+    """
+
+    next: str | None = None
+
+    def _repr_html_(self) -> str:
+        return render_runs(self)
+
 
 SortKey: TypeAlias = Literal["updated", "started"]
 Order: TypeAlias = Literal["desc", "asc"]

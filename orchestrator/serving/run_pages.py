@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from orchestrator.queue.queue_status import read_queue_status
-from orchestrator.runs.reader import STATUSES
-from orchestrator.runs.run_selection import SortKey
+from orchestrator.runs.run_selection import STATUSES, SortKey
 from orchestrator.serving.page_templates import build_address, render
 from orchestrator.serving.server_context import Context
 from orchestrator.serving.views.run_listing import RunQuery, list_page

@@ -10,7 +10,7 @@ from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState
 
 if TYPE_CHECKING:
-    from orchestrator.runs.reader import RunSummary
+    from orchestrator.runs.run_selection import RunSummary
 
 
 def render_run(state: OrchestratorState, status: str, thread_id: str | None = None) -> str:

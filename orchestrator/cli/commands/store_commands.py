@@ -17,7 +17,7 @@ from orchestrator.cli.view.consoles import build_console, one_line, output_first
 from orchestrator.cli.view.person import describe_next
 from orchestrator.cli.view.stored_runs import draw_run, draw_runs
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.reader import StoredStatus
+from orchestrator.runs.run_selection import StoredStatus
 from orchestrator.state.records import Basis
 
 Status = Annotated[StoredStatus | None, typer.Option(help="List only runs with this status.")]

@@ -19,7 +19,7 @@ from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_of_run import build_case
 from orchestrator.persistence.store import Store
-from orchestrator.runs.reader import ENDED
+from orchestrator.runs.run_selection import ENDED
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from orchestrator.cli.view.person import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path
-from orchestrator.runs.reader import StoredStatus
+from orchestrator.runs.run_selection import StoredStatus
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
 

@@ -34,9 +34,6 @@ from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
-Gate = Callable[[], None]
-"""Raises BudgetExceededError to refuse the next call."""
-
 
 class RecordedCalls(TypedDict):
     """The calls of one request, in the order of their starts, as a store holds them."""
@@ -70,7 +67,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def __init__(
         self,
-        gate: Gate,
+        gate: Callable[[], None],
         prices: Mapping[str, ModelPrice],
         lock: threading.Lock,
         observer: CallObserver | None = None,
@@ -89,7 +86,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""
-        return sum_calls(self.list_model_calls(), self._prices, _milliseconds_since(self._started))
+        return sum_calls(self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started))
 
     def sum_ended_calls(self) -> tuple[Usage, int]:
         """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
@@ -206,15 +203,11 @@ class UsageRecorder(BaseCallbackHandler):
             if run_id not in self._tools:
                 return
             started, record = self._tools[run_id]
-            latency = round(_milliseconds_since(started), 3)
+            latency = round(1000 * (time.monotonic() - started), 3)
             ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
             self._tools[run_id] = started, ended
         if self._observer is not None:
             self._observer.emit_tool(ToolEnded, ended)
-
-
-def _milliseconds_since(started: float) -> float:
-    return 1000 * (time.monotonic() - started)
 
 
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)

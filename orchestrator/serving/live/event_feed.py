@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, StoredRun
-from orchestrator.runs.reader import ENDED
+from orchestrator.runs.run_selection import ENDED
 from orchestrator.runtime.events import Event, RunFinished, RunResumed, RunStarted
 from orchestrator.serving.live.event_log import EventLog
 from orchestrator.serving.live.event_records import EventRecord, rebuild_events, record_event

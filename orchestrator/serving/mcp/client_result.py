@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from orchestrator.runs.reader import ENDED
+from orchestrator.runs.run_selection import ENDED
 from orchestrator.runtime.events import Event
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState

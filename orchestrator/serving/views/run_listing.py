@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestrator.persistence import History, RunSummary
-from orchestrator.runs.reader import StoredStatus
-from orchestrator.runs.run_selection import Order, SortKey
+from orchestrator.runs.run_selection import Order, SortKey, StoredStatus
 from orchestrator.state.records import Basis
 from orchestrator.state.usage import NO_USAGE
 
