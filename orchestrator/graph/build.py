@@ -40,15 +40,7 @@ from orchestrator.nodes.node_types import Node
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
 from orchestrator.nodes.supervise import commit_node, post_node, reconcile_node, supervise_node
-from orchestrator.runtime.agent_methods import (
-    Compressor,
-    Executor,
-    Monitor,
-    Planner,
-    bind_compressor,
-    bind_method,
-    has_own,
-)
+from orchestrator.runtime import agent_methods
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis, load_models
 from orchestrator.settings import Settings
@@ -72,10 +64,10 @@ class Agents:
     retry policy escalates. ``tools`` are the executor's.
     """
 
-    planner: Planner
-    executor: Executor
-    monitor: Monitor
-    compressor: Compressor | None
+    planner: agent_methods.Planner
+    executor: agent_methods.Executor
+    monitor: agent_methods.Monitor
+    compressor: agent_methods.Compressor | None
     judge: AnyJudge | None
     supervisor: object
     evaluation: EvaluationOptions
@@ -106,7 +98,7 @@ def compile_graph(
         allowed=settings.supervision != "none" or agents.supervisor is not None,
     )
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
-    plan = bind_method(agents.planner, "generate_plan")
+    plan = agent_methods.bind_method(agents.planner, "generate_plan")
     planner = planner_node(plan, modes, settings, derived, contracts)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     graph.add_node("planner_node", build_runnable(planner, settings))
@@ -124,7 +116,7 @@ def compile_graph(
     return compiled.with_config(recursion_limit=_NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION})
 
 
-def _check_people(executor: Executor, tools: ExecutorTools, settings: Settings) -> None:
+def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settings: Settings) -> None:
     """Checks that people can be asked if they have to be."""
     if settings.retry_policy.asks_human and not settings.can_ask_human:
         raise ConfigurationError(
@@ -136,12 +128,12 @@ def _check_people(executor: Executor, tools: ExecutorTools, settings: Settings) 
 
 
 def _choose_synthesis(
-    executor: Executor, output: OutputRules, settings: Settings, is_derived: bool
+    executor: agent_methods.Executor, output: OutputRules, settings: Settings, is_derived: bool
 ) -> Synthesis:
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
     if settings.synthesis is not None:
         return "always" if settings.synthesis else "never"
-    if has_own(executor, "synthesize") or output.output_type is not None or output.checks:
+    if agent_methods.has_own(executor, "synthesize") or output.output_type is not None or output.checks:
         return "always"
     return "if_derived" if is_derived else "never"
 
@@ -175,12 +167,12 @@ def _build_steps(
     tools = agents.tools
     probed = {name: tool for name, tool in tools.tools.items() if name not in tools.writing}
     attempts = settings.retry_policy.judge_attempts
-    judges = Judges(bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
+    judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
     verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
     evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
     models = load_models(settings.retry_policy.escalations, agents.models, agents.executor)
-    compress = bind_compressor(agents.compressor)
+    compress = agent_methods.bind_compressor(agents.compressor)
     execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
     methods = ExecutorMethods(execute, correct, compress, models, tools)
     answer = settings.for_answer

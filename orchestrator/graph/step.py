@@ -13,16 +13,7 @@ from langgraph.types import Send
 
 from agents.sync import run_sync
 from evaluation.graph import DirectCall, EvaluationGraph
-from orchestrator.graph.routing import (
-    Route,
-    route_after_executor,
-    route_after_monitor,
-    route_after_outcome,
-    route_after_reconcile,
-    route_if_executing,
-    route_to_answer,
-    route_to_step,
-)
+from orchestrator.graph import routing
 from orchestrator.nodes.node_types import Node, get_context, select_changes
 from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
@@ -45,23 +36,26 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
 PARALLEL: Final = "parallel"
-_ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
-    "executor_node": (route_after_executor, ("judge", "assess", "end")),
+_ROUTES: Final[Mapping[str, tuple[routing.Route, Sequence[str]]]] = {
+    "executor_node": (routing.route_after_executor, ("judge", "assess", "end")),
     MONITOR: (
-        route_after_monitor,
+        routing.route_after_monitor,
         ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
     ),
-    "commit_node": (route_if_executing("execute"), ("execute", "end")),
-    "post_node": (route_if_executing("judge"), ("judge", "end")),
+    "commit_node": (routing.route_if_executing("execute"), ("execute", "end")),
+    "post_node": (routing.route_if_executing("judge"), ("judge", "end")),
     "reconcile_node": (
-        route_after_reconcile,
+        routing.route_after_reconcile,
         ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),
     ),
     "supervise_node": (
-        route_after_outcome,
+        routing.route_after_outcome,
         ("next_step", "commit", "synthesize", "end", "replan", "ask_human"),
     ),
-    "answer_node": (route_after_outcome, ("next_step", "commit", "synthesize", "end", "retry", "ask_human")),
+    "answer_node": (
+        routing.route_after_outcome,
+        ("next_step", "commit", "synthesize", "end", "retry", "ask_human"),
+    ),
 }
 """The route after each node of a step, with its labels."""
 _TARGETS: Final[Routes] = {
@@ -149,7 +143,7 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, settings, {"replan": END}, stop_with_siblings)
     first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
-    add_route(graph, step, START, route_to_answer if is_answer else route_to_step, first)
+    add_route(graph, step, START, routing.route_to_answer if is_answer else routing.route_to_step, first)
     return graph.compile(name="step")
 
 
@@ -157,7 +151,7 @@ def add_route(
     graph: Builder | StepBuilder,
     nodes: StepNodes,
     source: str,
-    route: Route,
+    route: routing.Route,
     targets: Routes,
 ) -> None:
     """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""

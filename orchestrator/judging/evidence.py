@@ -13,14 +13,7 @@ from evaluation.metrics.response_scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.verification import Verification
-from orchestrator.state.evaluation_report import (
-    Report,
-    alerts_of,
-    checks_of,
-    judge_result,
-    mapping,
-    outcomes_of,
-)
+from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
 
 ACCEPTING: Final = frozenset({"passed", "warning"})
@@ -84,7 +77,7 @@ class Evidence:
 
 
 def read_evidence(
-    report: Report,
+    report: reports.Report,
     contract: PlainContract,
     unchecked: Sequence[str] = (),
     *,
@@ -100,11 +93,11 @@ def read_evidence(
         stated: Whether the caller states any check; else a plan does.
         derived: The checks of the contract that were derived from the words of the task or the step.
     """
-    outcomes = [outcome["passed"] for outcome in outcomes_of(report, OUTPUT_METRICS)]
+    outcomes = [outcome["passed"] for outcome in reports.outcomes_of(report, OUTPUT_METRICS)]
     parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
     for name, covers in (*_list_checks(report, contract, derived), *_list_metrics(report, contract)):
         parts["form" if covers == "content" and not stated else covers].append(name)
-    verdict = judge_result(report).get("passed")
+    verdict = reports.judge_result(report).get("passed")
     return Evidence(
         accepted=report.get("status") in ACCEPTING,
         form=tuple(parts["form"]),
@@ -112,7 +105,9 @@ def read_evidence(
         actions=tuple(parts["actions"]),
         failed=outcomes.count(False),
         undecided=outcomes.count(None),
-        unsourced=any(each["check"] == _FACTS and each["passed"] is False for each in checks_of(report)),
+        unsourced=any(
+            each["check"] == _FACTS and each["passed"] is False for each in reports.checks_of(report)
+        ),
         unchecked=tuple(unchecked),
         complete=stated and contract.get("complete") is True,
         judge=verdict if isinstance(verdict, bool) else None,
@@ -120,12 +115,12 @@ def read_evidence(
 
 
 def _list_checks(
-    report: Report, contract: PlainContract, derived: Sequence[Json]
+    report: reports.Report, contract: PlainContract, derived: Sequence[Json]
 ) -> Iterator[tuple[str, Covers]]:
     """Yields the checks that passed; those that were derived from words cover the form at most."""
     stated = list_checks(contract)
     # The report begins with the outcomes of the field ``checks``, in its order.
-    for place, record in enumerate(checks_of(report)):
+    for place, record in enumerate(reports.checks_of(report)):
         is_derived = place < len(stated) and stated[place] in derived
         if record["passed"]:
             yield (
@@ -134,12 +129,12 @@ def _list_checks(
             )
 
 
-def _list_metrics(report: Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
+def _list_metrics(report: reports.Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
     """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
     # A call proves an action, and an expected effect what was asked for.
-    has_effects = bool(mapping(contract.get("trajectory")).get("writing_tools"))
-    told = {check["sentence"] for check in checks_of(report)}
-    for outcome in outcomes_of(report, OUTPUT_METRICS):
+    has_effects = bool(reports.mapping(contract.get("trajectory")).get("writing_tools"))
+    told = {check["sentence"] for check in reports.checks_of(report)}
+    for outcome in reports.outcomes_of(report, OUTPUT_METRICS):
         metric = outcome["metric"]
         # A check has an outcome, too, with its sentence as the reason.
         if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _EVIDENT_KINDS:
@@ -153,12 +148,12 @@ def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
     return "form" if outcome["metric"] in LENGTHS else "content"
 
 
-def _count_kept_rules(report: Report, contract: PlainContract) -> int:
+def _count_kept_rules(report: reports.Report, contract: PlainContract) -> int:
     """Counts the audit rules that require content; 0 if any rule is broken."""
-    if any(alert["kind"] == "policy" for alert in alerts_of(report)):
+    if any(alert["kind"] == "policy" for alert in reports.alerts_of(report)):
         return 0
-    rules = mapping(contract.get("audit")).get("rules")
-    return sum("required" in mapping(rule) for rule in rules) if isinstance(rules, list) else 0
+    rules = reports.mapping(contract.get("audit")).get("rules")
+    return sum("required" in reports.mapping(rule) for rule in rules) if isinstance(rules, list) else 0
 
 
 def record_evidence(evidence: Evidence) -> EvidenceRecord:

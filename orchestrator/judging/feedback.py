@@ -12,16 +12,7 @@ from evaluation.results.findings import TRUNCATED, CheckRecord, EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations
-from orchestrator.state.evaluation_report import (
-    FAILURES,
-    Report,
-    alerts_of,
-    checks_of,
-    judge_result,
-    kind_of,
-    mapping,
-    outcomes_of,
-)
+from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import Json, ProblemRecord
 
 MAX_FEEDBACK: Final = 1500
@@ -57,19 +48,21 @@ _SHORTEN: Final = "The last output was cut off at its limit of tokens; write a s
 _INVALID: Final = "Your output was not judged, since its check is not set up correctly"
 
 
-def findings_of(report: Report, expected: Expectations | None = None) -> list[str]:
+def findings_of(report: reports.Report, expected: Expectations | None = None) -> list[str]:
     """List what kept a run from passing, the strictest first.
 
     Each item is one line of at most 300 characters: the severity and the alert's sentence. It does not quote
     the ``expected`` answer, if one is given.
     """
-    lines = [_format_line(alert) for alert in _select_alerts(FAILURES, report)]
+    lines = [_format_line(alert) for alert in _select_alerts(reports.FAILURES, report)]
     return lines if expected is None else [expected.mask(line) for line in lines]
 
 
-def explain_derived(report: Report) -> list[str]:
+def explain_derived(report: reports.Report) -> list[str]:
     """Say which words of the task the failed checks rest on, and how to change such a check."""
-    failed = [check for check in checks_of(report) if check["source"] == "task" and check["passed"] is False]
+    failed = [
+        check for check in reports.checks_of(report) if check["source"] == "task" and check["passed"] is False
+    ]
     return [
         _cut_line(
             f"the check {check['check']} rests on “{check['quote']}”; "
@@ -80,19 +73,19 @@ def explain_derived(report: Report) -> list[str]:
     ]
 
 
-def warnings_of(report: Report) -> list[str]:
+def warnings_of(report: reports.Report) -> list[str]:
     """List the warnings that a run passes with, as in ``findings_of``."""
     return [_format_line(alert) for alert in _select_alerts(_WARNING, report)]
 
 
-def feedback_of(report: Report) -> str:
+def feedback_of(report: reports.Report) -> str:
     """Tell the executor what to change, the most important first.
 
     Returns:
         At most ``MAX_FEEDBACK`` characters, with the number of alerts left out. If no check failed, it says
         what could not be decided. Empty if there is nothing to say.
     """
-    alerts = [_address(alert) for alert in _select_alerts((*FAILURES, *_WARNING), report)]
+    alerts = [_address(alert) for alert in _select_alerts((*reports.FAILURES, *_WARNING), report)]
     own = [alert for alert in alerts if _is_own(alert)]
     if own:
         head = _ACCEPTED if report.get("status") == "warning" else _REFUSED
@@ -100,10 +93,10 @@ def feedback_of(report: Report) -> str:
     return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
 
 
-def problems_of(report: Report, expected: Expectations) -> list[ProblemRecord]:
+def problems_of(report: reports.Report, expected: Expectations) -> list[ProblemRecord]:
     """List the requirements that were not met, the most severe first, without the expected answer."""
-    selected = [_address(alert) for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
-    checks = {end_sentence(check["sentence"]): check for check in checks_of(report)}
+    selected = [_address(alert) for alert in _select_alerts(reports.FAILURES, report) if _is_own(alert)]
+    checks = {end_sentence(check["sentence"]): check for check in reports.checks_of(report)}
     return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]
 
 
@@ -113,7 +106,7 @@ def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectatio
     shown = expected.mask(sentence)
     is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
     return ProblemRecord(
-        kind=kind_of(alert) if check is None else check["kind"],
+        kind=reports.kind_of(alert) if check is None else check["kind"],
         wanted=_cut_line(shown, _MAX_ITEM),
         text=_cut_line(expected.mask(alert["reason"]), _MAX_ITEM),
         is_stated=is_stated and shown == sentence,
@@ -133,7 +126,7 @@ def _is_own(alert: Alert) -> bool:
     return alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED
 
 
-def report_score(report: Report) -> float | None:
+def report_score(report: reports.Report) -> float | None:
     """Score a run from 0 to 1: weighted points over weighted questions; None if no question was answered.
 
     The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
@@ -142,13 +135,15 @@ def report_score(report: Report) -> float | None:
     question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless
     all only inform.
     """
-    answered = [outcome for outcome in outcomes_of(report) if outcome["passed"] is not None]
+    answered = [outcome for outcome in reports.outcomes_of(report) if outcome["passed"] is not None]
     points = [
         (WEIGHTS.get(outcome.get("severity", "critical"), 0), float(outcome["passed"] is True))
         for outcome in answered
     ]
     alerts = [
-        alert for alert in alerts_of(report) if alert["kind"] == "policy" or alert["metric"] == TRUNCATED
+        alert
+        for alert in reports.alerts_of(report)
+        if alert["kind"] == "policy" or alert["metric"] == TRUNCATED
     ]
     points += [(WEIGHTS[alert["severity"]], 0.0) for alert in alerts if alert["severity"] != "info"]
     points += [(WEIGHTS["critical"], share) for share in _judge_points(report)]
@@ -158,17 +153,17 @@ def report_score(report: Report) -> float | None:
     return sum(weight * share for weight, share in points) / total
 
 
-def _judge_points(report: Report) -> list[float]:
-    result = judge_result(report)
+def _judge_points(report: reports.Report) -> list[float]:
+    result = reports.judge_result(report)
     if result.get("status") != "scored":
         return []
     scale, score = cast("Mapping[str, float]", result["scale"]), cast("float", result["score"])
     return [(score - scale["min"]) / (scale["max"] - scale["min"])]
 
 
-def _select_alerts(statuses: Collection[EvaluationStatus], report: Report) -> list[Alert]:
+def _select_alerts(statuses: Collection[EvaluationStatus], report: reports.Report) -> list[Alert]:
     """Select the alerts that lead to one of these statuses, the strictest first, else in their order."""
-    ranked = [(STATUS[alert["kind"]][alert["severity"]], alert) for alert in alerts_of(report)]
+    ranked = [(STATUS[alert["kind"]][alert["severity"]], alert) for alert in reports.alerts_of(report)]
     selected = [(status, alert) for status, alert in ranked if status in statuses]
     return [alert for _, alert in sorted(selected, key=lambda item: -STRICTNESS.index(item[0]))]
 
@@ -177,9 +172,9 @@ def _format_line(alert: Alert) -> str:
     return _cut_line(f"{alert['severity']}: {alert['reason']}", _MAX_LINE)
 
 
-def _read_evidence(report: Report) -> dict[str, str]:
+def _read_evidence(report: reports.Report) -> dict[str, str]:
     """Reads the printed text of each command, by the metric of its alert."""
-    records = map(mapping, cast("list[Json]", report.get("checks", [])))
+    records = map(reports.mapping, cast("list[Json]", report.get("checks", [])))
     return {f"checks.{each['check']}": str(each["evidence"]) for each in records if each.get("evidence")}
 
 

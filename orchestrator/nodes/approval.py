@@ -23,12 +23,7 @@ from orchestrator.state.current_step import current_records, current_step, lates
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
-from orchestrator.supervision.human import (
-    DEADLINE,
-    build_tool_question,
-    read_answer,
-    with_answer,
-)
+from orchestrator.supervision import human
 from orchestrator.supervision.modes import SupervisionPolicy
 
 
@@ -66,8 +61,8 @@ class ToolApproval:
         step = (*current_step(self.state), len(current_records(self.state)) + 1)
         # With the arguments in the id: an agent within a tool, which has no journal, may ask about others.
         place = f"{read_task_id()}-{hash_call(name, args, *([doubt] if doubt else []))}"
-        question = build_tool_question(place, step, call, self.policy, self.read_start(), doubt)
-        while isinstance(answer := read_answer(interrupt(question), question, self.now()), str):
+        question = human.build_tool_question(place, step, call, self.policy, self.read_start(), doubt)
+        while isinstance(answer := human.read_answer(interrupt(question), question, self.now()), str):
             question = {**question, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.
@@ -78,11 +73,11 @@ class ToolApproval:
 async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
     """Applies an answer; if it cannot be read, asks again."""
     question = cast("Question", state["question"])
-    answer = read_answer(state["underway"]["answer"], question, run.now())
+    answer = human.read_answer(state["underway"]["answer"], question, run.now())
     taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
     if isinstance(answer, str):
         return {**taken, "question": {**question, "problem": answer}}
-    update = _apply_answer(state, with_answer(latest_record(state), answer), answer)
+    update = _apply_answer(state, human.with_answer(latest_record(state), answer), answer)
     emit_verdicts(write, run.thread_id, update)
     return {**taken, **update}
 
@@ -91,7 +86,7 @@ def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAns
     person = answer["answered_by"]
     if answer["answer"] == "approve":
         # A deadline that approves is nobody's approval.
-        approved = record if person == DEADLINE else add_basis(record, Evidence(person=person))
+        approved = record if person == human.DEADLINE else add_basis(record, Evidence(person=person))
         return accept(state, add_decision(approved, "accept", f"approved by {person}"))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":

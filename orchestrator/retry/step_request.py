@@ -19,18 +19,10 @@ from orchestrator.judging.feedback import (
     KEEP_REQUIREMENTS,
     REPLY_WITH_PARTS,
 )
+from orchestrator.retry import retry_rules as rules
 from orchestrator.retry.attempts import Attempt, find_best_record, read_attempts
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.repair import number_parts
-from orchestrator.retry.retry_rules import (
-    AskHumanRule,
-    CustomRule,
-    EscalateRule,
-    ExecutingRule,
-    FeedbackRule,
-    RepairRule,
-    RetryRule,
-)
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -47,7 +39,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _LARGEST_SEED: Final = 2**31 - 1
-_RULE: Final = TypeAdapter[RetryRule](RetryRule)
+_RULE: Final = TypeAdapter[rules.RetryRule](rules.RetryRule)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +105,11 @@ def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
     rule = _read_rule(refused, policy)
     seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
     request = replace(request, seed=seed, temperature=rule.temperature)
-    if isinstance(rule, FeedbackRule | EscalateRule):
+    if isinstance(rule, rules.FeedbackRule | rules.EscalateRule):
         return _add_feedback(request, state, refused, rule)
-    if isinstance(rule, RepairRule):
+    if isinstance(rule, rules.RepairRule):
         return _add_repair(request, find_best_record(current_records(state)) or refused)
-    return _call_strategy(rule, state, request) if isinstance(rule, CustomRule) else request
+    return _call_strategy(rule, state, request) if isinstance(rule, rules.CustomRule) else request
 
 
 def build_instruction(state: OrchestratorState) -> str:
@@ -160,27 +152,30 @@ def list_wanted(record: StepRecord) -> list[str]:
     return [each["wanted"] for each in problems] if problems else [" ".join(read_reason(record).split())]
 
 
-def _read_rule(refused: StepRecord, policy: RetryPolicy) -> ExecutingRule:
+def _read_rule(refused: StepRecord, policy: RetryPolicy) -> rules.ExecutingRule:
     """Returns the rule that the decision names; feedback after a correction, and for an unknown rule."""
     decision = refused.get("decision")
     if decision is None or read_correction(refused) is not None:
-        return FeedbackRule()
+        return rules.FeedbackRule()
     if decision["use"] == "custom":
-        named = [rule for rule in policy.strategies if isinstance(rule, CustomRule)]
+        named = [rule for rule in policy.strategies if isinstance(rule, rules.CustomRule)]
         return next(
-            (rule for rule in named if rule.name == decision["options"].get("strategy")), FeedbackRule()
+            (rule for rule in named if rule.name == decision["options"].get("strategy")), rules.FeedbackRule()
         )
     try:
         rule = _RULE.validate_python({**decision["options"], "use": decision["use"]})
     except ValidationError:  # a stored rule that this version does not have
-        return FeedbackRule()
-    return FeedbackRule() if isinstance(rule, AskHumanRule) else rule
+        return rules.FeedbackRule()
+    return rules.FeedbackRule() if isinstance(rule, rules.AskHumanRule) else rule
 
 
 def _add_feedback(
-    request: StepRequest, state: OrchestratorState, refused: StepRecord, rule: FeedbackRule | EscalateRule
+    request: StepRequest,
+    state: OrchestratorState,
+    refused: StepRecord,
+    rule: rules.FeedbackRule | rules.EscalateRule,
 ) -> StepRequest:
-    request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
+    request = replace(request, model=rule.model if isinstance(rule, rules.EscalateRule) else None)
     if read_correction(refused) is None and _hides_output(rule, refused, current_records(state)):
         text = _add_list(request.instruction, KEEP_REQUIREMENTS, list_wanted(refused))
         return replace(request, instruction=text)
@@ -188,7 +183,7 @@ def _add_feedback(
 
 
 def _hides_output(
-    rule: FeedbackRule | EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
+    rule: rules.FeedbackRule | rules.EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
 ) -> bool:
     """Returns whether the executor gets the requirements alone, and not the refused output."""
     if rule.last_output != "auto":
@@ -206,7 +201,7 @@ def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:
     return replace(request, instruction=instruction, draft=draft)
 
 
-def _call_strategy(rule: CustomRule, state: OrchestratorState, request: StepRequest) -> StepRequest:
+def _call_strategy(rule: rules.CustomRule, state: OrchestratorState, request: StepRequest) -> StepRequest:
     records = current_records(state)
     step = RefusedStep(
         request=request,

@@ -11,24 +11,9 @@ from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
+from orchestrator.runs import run_saver, run_selection
 from orchestrator.runs.reader import StoredRun, is_run, read_run
 from orchestrator.runs.run_index import RunIndex
-from orchestrator.runs.run_saver import (
-    COMMAND,
-    RunSaver,
-    checkpoint_config,
-    describe_unknown_thread,
-    lock_for_delete,
-)
-from orchestrator.runs.run_selection import (
-    ENDED,
-    Order,
-    RunList,
-    RunSelection,
-    RunSummary,
-    SortKey,
-    StoredStatus,
-)
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
@@ -48,7 +33,7 @@ class _Retention(SettingsModel):
 class History:
     """The runs in a store."""
 
-    def __init__(self, saver: RunSaver, name: str) -> None:
+    def __init__(self, saver: run_saver.RunSaver, name: str) -> None:
         """Takes the saver of the store, and the name of the store for messages."""
         self._saver = saver
         self._name = name
@@ -57,16 +42,16 @@ class History:
     def runs(
         self,
         *,
-        status: StoredStatus | None = None,
+        status: run_selection.StoredStatus | None = None,
         since: datetime | None = None,
         task: str | None = None,
         model: str | None = None,
         basis: Basis | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-        sort: SortKey = "updated",
-        order: Order = "desc",
-    ) -> RunList:
+        sort: run_selection.SortKey = "updated",
+        order: run_selection.Order = "desc",
+    ) -> run_selection.RunList:
         """Lists runs, the latest stored first.
 
         The list reads an index of the store, and only those runs anew that were written to since they were
@@ -92,7 +77,7 @@ class History:
             StoreError: The store cannot be read.
         """
         return self._index.list_page(
-            RunSelection(
+            run_selection.RunSelection(
                 status=status,
                 since=since,
                 task=task,
@@ -113,7 +98,7 @@ class History:
         """
         return self._index.count_waiting()
 
-    def find(self, thread_id: str) -> RunSummary | None:
+    def find(self, thread_id: str) -> run_selection.RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
 
         Raises:
@@ -145,7 +130,7 @@ class History:
         Raises:
             StoreError: There is no such run, or the store cannot be read.
         """
-        command = self._read_checkpoint(thread_id).metadata.get(COMMAND)
+        command = self._read_checkpoint(thread_id).metadata.get(run_saver.COMMAND)
         return command if isinstance(command, dict) else None
 
     def delete(self, thread_id: str) -> None:
@@ -156,7 +141,7 @@ class History:
         """
         with suppress(BrokenRunError):
             self._read_checkpoint(thread_id)
-        with lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
+        with run_saver.lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
             if not is_locked:
                 raise StoreError(
                     f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
@@ -186,7 +171,11 @@ class History:
             raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
         _Retention(keep_last=keep_last, older_than=older_than)
         now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
-        ended = [run for run in self._index.list_runs(RunSelection()) if run.summary.status in ENDED]
+        ended = [
+            run
+            for run in self._index.list_runs(run_selection.RunSelection())
+            if run.summary.status in run_selection.ENDED
+        ]
         old = [
             (run.summary.thread_id, run.checkpoint_id)
             for run in ended[keep_last or 0 :]
@@ -198,8 +187,8 @@ class History:
 
     def _delete_unchanged(self, thread_id: str, checkpoint_id: str) -> bool:
         """Deletes a thread, unless a new run on it has begun meanwhile."""
-        with lock_for_delete(self._saver.locks, thread_id, wait=False) as is_locked:
-            latest = self._saver.get_tuple(checkpoint_config(thread_id)) if is_locked else None
+        with run_saver.lock_for_delete(self._saver.locks, thread_id, wait=False) as is_locked:
+            latest = self._saver.get_tuple(run_saver.checkpoint_config(thread_id)) if is_locked else None
             if latest is None or latest.checkpoint["id"] != checkpoint_id:
                 return False
             self._saver.delete_thread(thread_id)
@@ -208,7 +197,7 @@ class History:
     def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
         check_thread_id(thread_id)
         with convert_read_errors(thread_id):
-            checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
+            checkpoint = self._saver.get_tuple(run_saver.checkpoint_config(thread_id))
             if checkpoint is not None and is_run(checkpoint):
                 return checkpoint
-        raise StoreError(describe_unknown_thread(thread_id, self._name))
+        raise StoreError(run_saver.describe_unknown_thread(thread_id, self._name))

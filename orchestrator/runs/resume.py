@@ -26,12 +26,7 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
-from orchestrator.supervision.human import (
-    add_question_id,
-    is_overdue,
-    read_answer,
-    read_tool_question,
-)
+from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
@@ -178,7 +173,7 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
     value: object = interrupt.value
     if state["question"] is not None and value == state["question"]:
         return state["question"]
-    if (asked := read_tool_question(value)) is not None:
+    if (asked := human.read_tool_question(value)) is not None:
         return asked
     index, step = current_step(state) if state["status"] == "executing" else (0, "")
     return Question(
@@ -202,7 +197,7 @@ def _input_without_answer(
     snapshot: StateSnapshot, interrupt: Interrupt, question: Question, now: datetime
 ) -> Command[str] | Literal["wait"] | None:
     # An empty answer makes the node apply the question's ``on_deadline``.
-    if is_overdue(question, now):
+    if human.is_overdue(question, now):
         return Command(resume={interrupt.id: {}})
     return "wait" if all(task.interrupts or task.result for task in snapshot.tasks) else None
 
@@ -212,8 +207,8 @@ def _check_answer(answer: object, question: Question, now: datetime) -> object:
     if question["kind"] == "agent":
         return answer
     # An agent within a tool asks again after a resume, and perhaps about other arguments.
-    named = add_question_id(answer, question) if question["kind"] == "tool" else answer
-    problem = read_answer(named, question, now)
+    named = human.add_question_id(answer, question) if question["kind"] == "tool" else answer
+    problem = human.read_answer(named, question, now)
     if isinstance(problem, str):
         raise ResumeError(f"{problem}; the question is still open")
     return named

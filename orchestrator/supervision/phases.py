@@ -22,6 +22,7 @@ from orchestrator.state.supervision_records import (
     SelfAssessment,
     SupervisorVerdict,
 )
+from orchestrator.supervision import statements
 from orchestrator.supervision import supervision_prompts as prompts
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile
@@ -30,12 +31,6 @@ from orchestrator.supervision.replies import (
     CommitmentReply,
     VerdictReply,
     read_mapping,
-)
-from orchestrator.supervision.statements import (
-    ModelSupervisor,
-    PhaseAgent,
-    build_reconciliation,
-    build_verdict,
 )
 
 Commit = Callable[[str, str, str], Awaitable[CommitmentReply | Unreadable]]
@@ -106,7 +101,7 @@ def _choose_commit(executor: object, model: Model | None) -> Commit | None:
         return commit
     if model is None:
         return None
-    agent = PhaseAgent(model, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
+    agent = statements.PhaseAgent(model, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
     return lambda *stated: agent.aask_for(CommitmentReply, prompts.commit_request(*stated))
 
 
@@ -128,7 +123,7 @@ def _choose_assess(executor: object, model: Model | None) -> Assess | None:
         return assess
     if model is None:
         return None
-    agent = PhaseAgent(model, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
+    agent = statements.PhaseAgent(model, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
     return lambda step, commitment, output, tools, task: agent.aask_for(
         AssessmentReply, prompts.assess_request(step, commitment, output, tools, task), [output, task]
     )
@@ -136,7 +131,7 @@ def _choose_assess(executor: object, model: Model | None) -> Assess | None:
 
 def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
     # A ModelSupervisor compares as the orchestrator does, but knows no bound of assumptions.
-    if isinstance(supervisor, Supervisor) and not isinstance(supervisor, ModelSupervisor):
+    if isinstance(supervisor, Supervisor) and not isinstance(supervisor, statements.ModelSupervisor):
         return partial(_call_reconcile, supervisor)
     return partial(reconcile, max_assumptions=policy.max_assumptions)
 
@@ -146,7 +141,7 @@ def _call_reconcile(
 ) -> Reconciliation:
     try:
         value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
-        return build_reconciliation(value)
+        return statements.build_reconciliation(value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
         trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
         return Reconciliation(triggers=[trigger], escalate=True)
@@ -154,16 +149,16 @@ def _call_reconcile(
 
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if supervisor is None:
-        return None if model is None else ModelSupervisor(model).asupervise
+        return None if model is None else statements.ModelSupervisor(model).asupervise
     if isinstance(supervisor, Supervisor):
         method = bind_method(supervisor, "supervise")
 
         async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
-            return build_verdict(read_mapping(VerdictReply, await method(copy.deepcopy(request))))
+            return statements.build_verdict(read_mapping(VerdictReply, await method(copy.deepcopy(request))))
 
         return supervise
     if isinstance(supervisor, Runnable):
-        return ModelSupervisor(supervisor).asupervise
+        return statements.ModelSupervisor(supervisor).asupervise
     raise ConfigurationError(
         f"supervisor is {shorten(format_text(supervisor), 80)}; "
         "give a chat model, or an object with reconcile() and "

@@ -15,13 +15,7 @@ from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.task_files import read_task
-from orchestrator.cli.view.consoles import (
-    build_console,
-    one_line,
-    print_json,
-    print_logs_on,
-    report_bad_input,
-)
+from orchestrator.cli.view import consoles
 from orchestrator.cli.view.record_lines import describe_check
 from orchestrator.errors import ConfigurationError
 from orchestrator.task_contracts.contract_options import RuleWriter
@@ -56,17 +50,17 @@ def checks(
 
     Exit status: 0, 1 if the model failed, 2 for bad input.
     """
-    with report_bad_input(AgentError):
+    with consoles.report_bad_input(AgentError):
         text = read_task(task)
-        with print_logs_on(build_console(stderr=True)):
+        with consoles.print_logs_on(consoles.build_console(stderr=True)):
             writer = RuleWriter() if model is None else ModelWriter(load_model(model))
             derived = writer.write_checks(text)
         if save is not None:
             _save(save, text, derived)
     if json:
-        print_json(_to_plain(text, derived))
+        consoles.print_json(_to_plain(text, derived))
     else:
-        build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+        consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
         typer.echo(_HINT, err=True)
 
 
@@ -80,7 +74,7 @@ def _save(path: str, task: str, derived: DerivedChecks) -> None:
             f"--save {path!r} cannot be written ({error.strerror}); give a new file"
         ) from None
     command = f"orchestrator run TASK --contract {quote(path)}"
-    typer.echo(one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
+    typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
 
 
 def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
@@ -94,8 +88,8 @@ def _draw(derived: DerivedChecks) -> Iterator[Text]:
         yield Text(_NOTHING, style="yellow")
     for check in derived.checks:
         words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
-        yield Text.assemble(("checked: ", "green"), one_line(words), (f" [{check.check}]", "dim"))
+        yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
     for phrase in derived.unchecked:
-        yield Text.assemble(("not checked: ", "yellow"), f"“{one_line(phrase)}”")
+        yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")
     for warning in derived.warnings:
-        yield Text.assemble(("warning: ", "yellow"), one_line(warning))
+        yield Text.assemble(("warning: ", "yellow"), consoles.one_line(warning))

@@ -11,14 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli import shared_options as shared
-from orchestrator.cli.view.consoles import (
-    build_console,
-    clean,
-    one_line,
-    print_json,
-    print_logs_on,
-    report_bad_input,
-)
+from orchestrator.cli.view import consoles
 from orchestrator.errors import RunFailedError
 from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
@@ -38,14 +31,14 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
 
     Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
     """
-    progress = build_console(stderr=True)
-    with print_logs_on(progress), report_bad_input(RunFailedError):
+    progress = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.parent.mkdir(parents=True, exist_ok=True)
         policy.write_text(result.policy_yaml, encoding="utf-8")
     if json:
-        print_json(_to_plain(result, policy))
+        consoles.print_json(_to_plain(result, policy))
     else:
         _print_result(result, policy)
 
@@ -53,7 +46,7 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
     trial = trials[-1]
     line = f"policy {len(trials)}: {trial.candidate.name}: success {_format_success(trial)}"
-    console.print(Text(one_line(line)), soft_wrap=True)
+    console.print(Text(consoles.one_line(line)), soft_wrap=True)
 
 
 def _format_success(trial: Trial) -> str:
@@ -67,7 +60,7 @@ def _print_result(result: TuneResult, policy: Path) -> None:
     lines += [f"{trial.candidate.name}, held out: success {_format_success(trial)}" for trial in held_out]
     lines += [f"Ended early: {result.stopped}."] if result.stopped else []
     lines.append(f"policy: {policy}")
-    build_console().print(Text(clean("\n".join(lines))), soft_wrap=True)
+    consoles.build_console().print(Text(consoles.clean("\n".join(lines))), soft_wrap=True)
 
 
 def _to_plain(result: TuneResult, policy: Path) -> dict[str, object]:

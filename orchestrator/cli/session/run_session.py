@@ -18,15 +18,8 @@ from evaluation import TaskCase
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
 from orchestrator.cli.run_options import ROLES, RunOptions
 from orchestrator.cli.session.task_files import import_tools
+from orchestrator.cli.view import person
 from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, print_logs_on
-from orchestrator.cli.view.person import (
-    Answer,
-    ask,
-    draw_question,
-    format_command,
-    format_resume,
-    is_terminal,
-)
 from orchestrator.cli.view.run_progress import RunProgress
 from orchestrator.cli.view.stored_runs import draw_outcome, get_output
 from orchestrator.engine import LangGraphOrchestrator
@@ -137,7 +130,7 @@ class RunSession:
 
     def _follow(
         self, orchestrator: LangGraphOrchestrator, open_stream: OpenStream, console: Console
-    ) -> tuple[OrchestratorState, Answer | None]:
+    ) -> tuple[OrchestratorState, person.Answer | None]:
         progress = RunProgress(console, verbose=self.verbose)
 
         def show(event: Event) -> None:
@@ -151,14 +144,14 @@ class RunSession:
             state = follow(orchestrator, open_stream, show)
         return state, self._ask(state, console)
 
-    def _resume_with(self, answer: Answer) -> OpenStream:
+    def _resume_with(self, answer: person.Answer) -> OpenStream:
         return lambda orchestrator: orchestrator.astream_resumed(self.thread_id, answer)
 
-    def _ask(self, state: OrchestratorState, console: Console) -> Answer | None:
+    def _ask(self, state: OrchestratorState, console: Console) -> person.Answer | None:
         question = state["question"]
-        if question is None or not question["accepts"] or self.json or not is_terminal():
+        if question is None or not question["accepts"] or self.json or not person.is_terminal():
             return None
-        answer = ask(console, question)
+        answer = person.ask(console, question)
         # With its id, an answer is refused if another process has answered the question meanwhile.
         return None if answer is None else {**answer, "question": question["id"]}
 
@@ -172,15 +165,15 @@ class RunSession:
             build_console().print(Text(get_output(state)))
         elif status == FAILED:
             console.print(draw_outcome(state))
-        if status == WAITING and question is not None and not is_terminal():  # a terminal has shown it
-            console.print(draw_question(question))
+        if status == WAITING and question is not None and not person.is_terminal():  # a terminal has shown it
+            console.print(person.draw_question(question))
         if self.store is None:
             return
         if status in (WAITING, INTERRUPTED):
-            command = format_resume(question, self.thread_id, self.store.where, self.options.tools)
+            command = person.format_resume(question, self.thread_id, self.store.where, self.options.tools)
             console.print(Text(f"continue with\n{command}"), soft_wrap=True)
         elif not self.json:
-            command = format_command("show", self.thread_id, self.store.where)
+            command = person.format_command("show", self.thread_id, self.store.where)
             console.print(Text(f"see every step: {command}"), soft_wrap=True)
 
 

@@ -19,14 +19,7 @@ from evaluation.judges.trust.figures import ClaimCount, Kind, VerifierFigures, c
 from evaluation.judges.trust.trust_files import get_trust_folder, load_labelled_set, save_figures
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.process_exit import FAILED
-from orchestrator.cli.view.consoles import (
-    build_console,
-    clean,
-    count_noun,
-    print_json,
-    print_logs_on,
-    report_bad_input,
-)
+from orchestrator.cli.view import consoles
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING
@@ -93,8 +86,8 @@ def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: boo
 @contextmanager
 def _report_failures() -> Iterator[None]:
     with (
-        print_logs_on(build_console(stderr=True)),
-        report_bad_input(ModelUnavailableError, ModelRefusedError, OSError),
+        consoles.print_logs_on(consoles.build_console(stderr=True)),
+        consoles.report_bad_input(ModelUnavailableError, ModelRefusedError, OSError),
     ):
         yield
 
@@ -102,9 +95,9 @@ def _report_failures() -> Iterator[None]:
 def _conclude(figures: dict[str, object] | Iterable[str], file: str, *, is_trusted: bool) -> None:
     """Prints the JSON document or the lines, and exits if the judge or verifier is not trusted."""
     if isinstance(figures, dict):
-        print_json({**figures, "file": file})
+        consoles.print_json({**figures, "file": file})
     else:
-        build_console().print(Text(clean("\n".join([*figures, f"Kept in {file}"]))))
+        consoles.build_console().print(Text(consoles.clean("\n".join([*figures, f"Kept in {file}"]))))
     if not is_trusted:
         raise typer.Exit(FAILED)
 
@@ -117,7 +110,7 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
         counts = trust.counts[kind]
         yield f"  {name}: accepted {counts.accepted} of {counts.accepted + counts.refused}"
     yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {_format_rate(rejects)}."
-    yield f"It gave no verdict on {trust.needs_review} of {count_noun(trust.total, 'output')}."
+    yield f"It gave no verdict on {trust.needs_review} of {consoles.count_noun(trust.total, 'output')}."
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
 
 
@@ -125,7 +118,7 @@ def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[s
     yield f"Verifier: {figures.name}"
     for count in figures.counts:
         total = count.right + count.wrong
-        yield f"  {count.share:.0%} approve: {count_noun(total, 'answer')}, {count.right} right"
+        yield f"  {count.share:.0%} approve: {consoles.count_noun(total, 'answer')}, {count.right} right"
     right, covered = figures.precision, figures.coverage
     if figures.threshold is None:
         needed = count_needed_claims(figures.max_wrong)
@@ -134,11 +127,12 @@ def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[s
         return
     yield f"A run claims an answer from {figures.threshold:.0%} of approvals on: `run --verifier {verifier}`."
     yield f"Precision: {right.successes} of {right.trials} claims are right, {_format_rate(right)}."
-    yield f"Coverage: {covered.successes} of {count_noun(covered.trials, 'task')}, {_format_rate(covered)}."
+    tasks = consoles.count_noun(covered.trials, "task")
+    yield f"Coverage: {covered.successes} of {tasks}, {_format_rate(covered)}."
 
 
 def _format_count(rate: Proportion, noun: str) -> str:
-    return f"{rate.successes} of {count_noun(rate.trials, noun)} that it gave a verdict on"
+    return f"{rate.successes} of {consoles.count_noun(rate.trials, noun)} that it gave a verdict on"
 
 
 def _format_rate(rate: Proportion) -> str:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from orchestrator.cli.view import record_lines
 from orchestrator.cli.view.consoles import count_noun, format_rates, format_usage, one_line
-from orchestrator.cli.view.record_lines import (
-    describe_verdict,
-    list_details,
-    list_requirements,
-    name_attempt,
-)
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState
@@ -38,7 +33,7 @@ class RunProgress:
             self._steps = len(event.state["plan"])
         self._console.print(describe_event(event, self._steps))
         if self._verbose and isinstance(event, events.StepJudged):
-            self._console.print(Text("\n".join(list_details(event.record)), style="dim"))
+            self._console.print(Text("\n".join(record_lines.list_details(event.record)), style="dim"))
 
 
 def describe_event(event: events.Event, steps: int) -> Text:
@@ -55,7 +50,7 @@ def describe_event(event: events.Event, steps: int) -> Text:
             return Text(f"task, resumed: {one_line(event.state['task'])}", style="bold")
         case events.Planned():
             plan = f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
-            return Text("\n".join([plan, *list_requirements(event.derived)]))
+            return Text("\n".join([plan, *record_lines.list_requirements(event.derived)]))
         case events.Replanned():
             counts = f"{count_noun(len(event.plan), 'step')}, {len(event.replaced)} given up"
             return Text(f"planned again, {counts} ({format_usage(event.usage)} so far)")
@@ -68,19 +63,19 @@ def describe_event(event: events.Event, steps: int) -> Text:
 def _describe_step_event(event: events.Event, steps: int) -> Text:
     match event:
         case events.StepStarted():
-            name = name_attempt(event.step_index, event.attempt, steps)
+            name = record_lines.name_attempt(event.step_index, event.attempt, steps)
             return Text(f"{name}: {one_line(event.step)}", style="cyan")
         case events.StepExecuted(record=record):
-            name = name_attempt(record["step_index"], record["attempt"], steps)
+            name = record_lines.name_attempt(record["step_index"], record["attempt"], steps)
             end = "executed" if record["error"] is None else f"not executed: {one_line(record['error'])}"
             return Text(f"{name} {end} ({format_usage(record['usage'])})")
         case events.StepJudged(record=record):
-            return describe_verdict(record, steps, record["judge_usage"] or NO_USAGE)
+            return record_lines.describe_verdict(record, steps, record["judge_usage"] or NO_USAGE)
         case events.StepRetried():
             how = "" if event.decision is None else f" ({event.decision['use']})"
             return Text(f"step {event.step_index + 1} is retried, attempt {event.attempt}{how}")
         case events.RunPaused(question=question):
-            name = name_attempt(question["step_index"], question["attempt"], steps)
+            name = record_lines.name_attempt(question["step_index"], question["attempt"], steps)
             return Text(f"{name} waits for an answer: {one_line(question['text'])}", style="bold yellow")
         case _:
             return _describe_tool_call(event)

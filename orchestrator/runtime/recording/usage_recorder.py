@@ -20,16 +20,7 @@ from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
-from orchestrator.runtime.recording.call_records import (
-    CallObserver,
-    ModelCall,
-    add_sizes,
-    build_tool_record,
-    end_call,
-    fail_call,
-    read_tool_output,
-    sum_calls,
-)
+from orchestrator.runtime.recording import call_records
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
@@ -38,7 +29,7 @@ from orchestrator.state.usage import Usage
 class RecordedCalls(TypedDict):
     """The calls of one request, in the order of their starts, as a store holds them."""
 
-    models: list[ModelCall]
+    models: list[call_records.ModelCall]
     tools: list[ToolCallRecord]
 
 
@@ -70,7 +61,7 @@ class UsageRecorder(BaseCallbackHandler):
         gate: Callable[[], None],
         prices: Mapping[str, ModelPrice],
         lock: threading.Lock,
-        observer: CallObserver | None = None,
+        observer: call_records.CallObserver | None = None,
     ) -> None:
         self.refused: BudgetExceededError | None = None
         self.halted: CallHaltedError | None = None
@@ -78,7 +69,7 @@ class UsageRecorder(BaseCallbackHandler):
         self._gate = gate
         self._prices = prices
         self._observer = observer
-        self._models: dict[UUID, ModelCall] = {}
+        self._models: dict[UUID, call_records.ModelCall] = {}
         self._running: set[UUID] = set()
         self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
         self._lock = lock
@@ -86,14 +77,16 @@ class UsageRecorder(BaseCallbackHandler):
 
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""
-        return sum_calls(self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started))
+        return call_records.sum_calls(
+            self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started)
+        )
 
     def sum_ended_calls(self) -> tuple[Usage, int]:
         """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
         ended = [call for run_id, call in self._models.items() if run_id not in self._running]
-        return sum_calls(ended, self._prices, 0.0), len(self._running)
+        return call_records.sum_calls(ended, self._prices, 0.0), len(self._running)
 
-    def list_model_calls(self) -> list[ModelCall]:
+    def list_model_calls(self) -> list[call_records.ModelCall]:
         """Lists the model calls so far, in the order of their starts."""
         with self._lock:
             return [*self._models.values()]
@@ -137,8 +130,8 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            call = ModelCall(model=format_text(name), tokens=None, failed=False)
-            self._models[run_id] = add_sizes(call, prompts, size) if type(size) is int else call
+            call = call_records.ModelCall(model=format_text(name), tokens=None, failed=False)
+            self._models[run_id] = call_records.add_sizes(call, prompts, size) if type(size) is int else call
             self._running.add(run_id)
         _note_start(run_id)
 
@@ -155,11 +148,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, lambda call: end_call(call, response))
+        self._end_model(run_id, lambda call: call_records.end_call(call, response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        self._end_model(run_id, lambda call: fail_call(call, error))
+        self._end_model(run_id, lambda call: call_records.fail_call(call, error))
 
     def on_tool_start(
         self,
@@ -175,7 +168,7 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the start, the arguments and the decision of the gate."""
         name = format_text((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
-        record = build_tool_record(name, args, metadata or {}, tool_call_id)
+        record = call_records.build_tool_record(name, args, metadata or {}, tool_call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
         _note_start(run_id)
@@ -184,7 +177,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
-        result, error = read_tool_output(output)
+        result, error = call_records.read_tool_output(output)
         self._end_tool(run_id, {"result": result, "error": error})
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
@@ -192,7 +185,9 @@ class UsageRecorder(BaseCallbackHandler):
         effect = {"effect": "none"} if isinstance(error, NoEffectError) else {}
         self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}", **effect})
 
-    def _end_model(self, run_id: UUID, end: Callable[[ModelCall], ModelCall]) -> None:
+    def _end_model(
+        self, run_id: UUID, end: Callable[[call_records.ModelCall], call_records.ModelCall]
+    ) -> None:
         with self._lock:
             if run_id in self._models:
                 self._models[run_id] = end(self._models[run_id])
