@@ -355,9 +355,10 @@ def judge_recorded(state, contract, output):
     return report["status"]
 
 
-def test_the_verdict_of_a_live_run_is_that_of_its_record():
+@pytest.mark.parametrize("seeds", [range(100), pytest.param(range(100, 400), marks=pytest.mark.soak)])
+def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
     seen = []
-    for seed in range(300):
+    for seed in seeds:
         state, contract, is_resumed = draw_run(seed)
         last = [*state["results"], *state["synthesis"]][-1]
         recorded = judge_recorded(state, contract, last["result"])

@@ -80,7 +80,7 @@ def evaluate_dying(runs, tmp_path, times):
     deaths = tmp_path / "deaths"
     deaths.write_bytes(b"x" * times)
     evaluation = DyingEvaluation(CONTRACT, deaths=str(deaths))
-    return [*ParallelEvaluation(evaluation, 2).evaluate([runs])], evaluation
+    return [*ParallelEvaluation(evaluation, 1).evaluate([runs])], evaluation
 
 
 def test_the_lines_of_a_process_that_ended_are_evaluated_again(runs, tmp_path):

@@ -267,10 +267,9 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Compare"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1200])
+@pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1200, "light")])
 def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
-    three_runs, open_page, scheme, width
+    three_runs, open_page, width, scheme
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     paths = [

@@ -1,12 +1,8 @@
-"""Resuming a run that waits for a person or was cut off, also from another process."""
+"""Resuming a run that waits for a person or was cut off."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -25,13 +21,10 @@ from tests.fakes.supervision import (
 )
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
-    CORRECT,
     build_human,
     start_human,
     statuses,
 )
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_resume_without_an_answer_gives_the_waiting_run_back():
@@ -135,37 +128,3 @@ async def test_a_run_that_was_cut_off_takes_no_answer():
     _, orchestrator = await cut_off("one")
     with pytest.raises(ResumeError, match="has no question that waits for an answer"):
         await orchestrator.aresume("thread", APPROVE)
-
-
-ASKING = """
-import json, sqlite3, sys
-from langgraph.checkpoint.sqlite import SqliteSaver
-from orchestrator import LangGraphOrchestrator
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import SpeakingExecutor
-
-path, plan, answer = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
-executor, saver = SpeakingExecutor(), SqliteSaver(sqlite3.connect(path, check_same_thread=False))
-orchestrator = LangGraphOrchestrator(
-    FakePlanner(plan), executor, FakeMonitor(), supervision="human", checkpointer=saver
-)
-state = orchestrator.run("x", "thread") if answer is None else orchestrator.resume("thread", answer)
-print(json.dumps({"state": state, "executed": [call.step for call in executor.calls]}))
-"""
-
-
-def in_a_process_of_its_own(path, plan, answer=None):
-    command = [sys.executable, "-c", ASKING, str(path), json.dumps(plan), json.dumps(answer)]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True, timeout=120)
-    return json.loads(ended.stdout)
-
-
-def test_another_process_goes_on_with_what_the_first_one_asked(tmp_path):
-    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-    first = in_a_process_of_its_own(tmp_path / "runs", plan)
-    second = in_a_process_of_its_own(tmp_path / "runs", plan, {**CORRECT, "answered_by": "Ada"})
-
-    assert (first["state"]["question"]["step"], sorted(first["executed"])) == ("one", ["one", "two"])
-    assert second["executed"] == ["one\n\nKeep to these corrections:\n- use fewer words"]
-    assert second["state"]["question"]["attempt"] == 2
