@@ -11,23 +11,16 @@ from pydantic import Field, InstanceOf, SkipValidation
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runtime import settings_model
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.run_context import RunContext, utc_now
-from orchestrator.runtime.settings_model import (
-    Flag,
-    PositiveCount,
-    Seconds,
-    SettingsModel,
-    ToolNames,
-    ToolNamesOrAll,
-)
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
 
-class Settings(SettingsModel):
+class Settings(settings_model.SettingsModel):
     """Settings of every run of an orchestrator.
 
     ``OrchestratorOptions`` says what each means; this model has the defaults and the accepted values.
@@ -39,9 +32,9 @@ class Settings(SettingsModel):
         ConfigurationError: A value is not accepted.
     """
 
-    max_plan_steps: PositiveCount = 1000
-    call_timeout: Seconds = None
-    step_timeout: Seconds = None
+    max_plan_steps: settings_model.PositiveCount = 1000
+    call_timeout: settings_model.Seconds = None
+    step_timeout: settings_model.Seconds = None
     retry_policy: InstanceOf[RetryPolicy] = Field(default_factory=RetryPolicy)
     budget: InstanceOf[Budget] = Field(default_factory=Budget)
     # ``Modes`` checks it, since the accepted modes depend on the agents and the checkpointer.
@@ -50,12 +43,12 @@ class Settings(SettingsModel):
     planning: PlanningMode = "always"
     grounding: Grounding = "facts"
     verifier: VerifierName | None = None
-    max_parallel_steps: PositiveCount = 8
+    max_parallel_steps: settings_model.PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Requirement | None = None
-    approve_tools: ToolNamesOrAll = ()
-    once_tools: ToolNames = ()
-    human: Flag = False
+    approve_tools: settings_model.ToolNamesOrAll = ()
+    once_tools: settings_model.ToolNames = ()
+    human: settings_model.Flag = False
     clock: Annotated[Callable[[], datetime], Field(description="a function that returns the time")] = utc_now
 
     def resolve_planning(self, *, has_tools: bool) -> Self:

@@ -17,16 +17,7 @@ from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verification import Verifier
-from orchestrator.nodes.node_types import (
-    Node,
-    emit_verdicts,
-    find_hidden_answer,
-    next_state,
-    no_verdict,
-    stop_if_over_budget,
-    with_judge_usage,
-    with_totals,
-)
+from orchestrator.nodes import node_types
 from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
@@ -36,7 +27,7 @@ from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateU
 from orchestrator.state.records import Json, StepRecord, VerdictRecord
 
 
-def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
+def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> node_types.Node:
     """Returns the node that runs the evaluation."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
@@ -64,10 +55,10 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated)
         record = await _add_basis(reported, evidence, evaluator)
-        record = _add_feedback(record, evaluated, find_hidden_answer(state, contract))
+        record = _add_feedback(record, evaluated, node_types.find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
         if state["status"] != "failed":
-            emit_verdicts(write, run.thread_id, update)
+            node_types.emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
@@ -84,7 +75,7 @@ def _build_update(  # noqa: PLR0917
     calls = state["judge_calls"]
     was_called = evaluated.asked or mapping(evaluated.report["judge"])["called"] is True
     totals: StateUpdate = {
-        **with_totals(state, evaluated),
+        **node_types.with_totals(state, evaluated),
         "judge_calls": JudgeCalls(made=calls["made"] + was_called, saved=calls["saved"] + (not was_called)),
     }
     before: OrchestratorState = {**state, **totals}
@@ -96,8 +87,10 @@ def _build_update(  # noqa: PLR0917
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
         is_supervised = supervision_mode(state, settings.default_mode) != "none"
-        update = {"results": [record]} if is_supervised else next_state(before, record, settings, run)
-    return stop_if_over_budget({**totals, **update}, run, record["step_index"])
+        update = (
+            {"results": [record]} if is_supervised else node_types.next_state(before, record, settings, run)
+        )
+    return node_types.stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 
 def _find_failure(
@@ -128,7 +121,7 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     # An execution that raised has warnings of its own.
     noted = [] if record["error"] is None else record["warnings"]
     return {
-        **with_judge_usage(record, evaluated.usage),
+        **node_types.with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
         "report": dict(evaluated.report),
         "warnings": [*noted, *([] if passed else warnings_of(evaluated.report))],
@@ -169,7 +162,7 @@ def _build_verdict(evaluated: Evaluated) -> VerdictRecord:
     report, verdict = evaluated.report, evaluated.verdict
     passed = report["status"] in ("passed", "warning")
     if evaluated.unjudged is not None:
-        return no_verdict(evaluated.unjudged)
+        return node_types.no_verdict(evaluated.unjudged)
     if verdict is not None and verdict["success"] is passed and (passed or is_refused_by_judge_alone(report)):
         return verdict
     text = str(report["summary"]) if passed else feedback_of(report)

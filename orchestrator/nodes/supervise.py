@@ -11,15 +11,7 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.node_types import (
-    Node,
-    call_supervision,
-    emit_verdicts,
-    find_hidden_answer,
-    next_state,
-    stop_if_over_budget,
-    with_totals,
-)
+from orchestrator.nodes import node_types
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.retry.verdict_updates import (
     add_decision,
@@ -51,7 +43,7 @@ from orchestrator.supervision.replies import AssessmentReply
 from orchestrator.supervision.statements import build_assessment, build_commitment
 
 
-def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
+def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
     """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
@@ -62,8 +54,8 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
             update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
         elif not escalate:
-            update = next_state(state, record, settings, run)
-        emit_verdicts(write, run.thread_id, update)
+            update = node_types.next_state(state, record, settings, run)
+        node_types.emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
@@ -85,17 +77,17 @@ def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord
     return updated, bool(triggers) or result["escalate"]
 
 
-def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:
+def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> node_types.Node:
     """Returns the node that asks the supervisor."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
         try:
-            hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
+            hidden = node_types.find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)
-        return await call_supervision(
+        return await node_types.call_supervision(
             lambda: supervise(request),
             record,
             state,
@@ -135,7 +127,7 @@ def _apply_verdict(
     word = verdict["verdict"]
     if word == "continue":
         # A supervisor cannot overrule a failed check; only a person's approval can.
-        return next_state(state, record, settings, run)
+        return node_types.next_state(state, record, settings, run)
     if word == "halt":
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
@@ -164,7 +156,7 @@ def _count_reorients(state: OrchestratorState) -> int:
     return sum(verdict["verdict"] == "reorient" for verdict in verdicts)
 
 
-def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
+def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> node_types.Node:
     """Returns the node that asks for a commitment; it does nothing if the executor makes none."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
@@ -182,7 +174,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         called = await call_agent(
             commit, request.instruction, request.context, describe_task(state), run=run, step_index=index
         )
-        totals = with_totals(state, called.spent)
+        totals = node_types.with_totals(state, called.spent)
         # A bound of the run ends it; an error of the executor escalates the step after its execution.
         if isinstance(called, Raised) and called.kind is not None:
             return {**totals, **build_failure(called.kind, called.message, index, called.error)}
@@ -194,7 +186,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         kind = _find_kind(state)
         commitment = build_commitment(reply, index, request.instruction, run.now(), kind)
         underway: Underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
-        return stop_if_over_budget({**totals, "underway": underway}, run, index)
+        return node_types.stop_if_over_budget({**totals, "underway": underway}, run, index)
 
     return node
 
@@ -207,7 +199,7 @@ def _find_kind(state: OrchestratorState) -> CommitKind:
     return "reorient" if read_correction(refused) else "retry"
 
 
-def post_node(assess: Assess | None) -> Node:
+def post_node(assess: Assess | None) -> node_types.Node:
     """Returns the node that asks for the self-assessment; it does nothing if there was no commitment.
 
     After an error of the executor, the commitment counts as not met.
@@ -226,7 +218,7 @@ def post_node(assess: Assess | None) -> Node:
             assessment = build_assessment(reply, index, output, tools, run.now())
             return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
 
-        return await call_supervision(
+        return await node_types.call_supervision(
             partial(assess, record["step"], commitment, output, tools, describe_task(state)),
             record,
             state,

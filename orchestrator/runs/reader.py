@@ -14,13 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from orchestrator.runs.resume import (
-    PLANNER,
-    find_open_question,
-    read_nested_state,
-    read_values,
-    state_from_values,
-)
+from orchestrator.runs import resume
 from orchestrator.runs.run_saver import checkpoint_config
 from orchestrator.runs.run_selection import ENDED, STATUSES, RunSummary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
@@ -125,8 +119,8 @@ def read_run(
     # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
     snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
-    state = state_from_values(thread_id, read_values(snapshot), 0)
-    summary = build_summary(thread_id, checkpoint, state, find_open_question(snapshot, state))
+    state = resume.state_from_values(thread_id, resume.read_values(snapshot), 0)
+    summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
     return summary, _add_nested(thread_id, snapshot, state)
 
 
@@ -141,11 +135,11 @@ def _build_graph() -> _ReadGraph:
         graph.add_node(node, _do_nothing)
         step.add_node(node, _do_nothing)
     step.add_edge(START, "executor_node")
-    for node in (PLANNER, "join_node"):
+    for node in (resume.PLANNER, "join_node"):
         graph.add_node(node, _do_nothing)
     for node in (BRANCH, SYNTHESIS):
         graph.add_node(node, step.compile())
-    graph.add_edge(START, PLANNER)
+    graph.add_edge(START, resume.PLANNER)
     return graph.compile()
 
 
@@ -158,7 +152,7 @@ def _add_nested(thread_id: str, snapshot: StateSnapshot, state: OrchestratorStat
         return state
     records = {"results": state["results"], "synthesis": state["synthesis"]}
     for task in snapshot.tasks:
-        if (nested := read_nested_state(task)) is not None:
+        if (nested := resume.read_nested_state(task)) is not None:
             name = "results" if task.name == BRANCH else "synthesis"
             records[name] = merge_records(records[name], current_records(nested))
     return validate_state(thread_id, {**state, **records})

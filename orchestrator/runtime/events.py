@@ -10,17 +10,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.state import records
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import (
-    Basis,
-    DecisionRecord,
-    EvidenceSummary,
-    Question,
-    StepRecord,
-    ToolCallRecord,
-    VerdictRecord,
-)
 from orchestrator.state.usage import Usage
 
 _log: Final = logging.getLogger(__name__)
@@ -93,7 +85,7 @@ class ToolStarted(Event):
     """
 
     step_index: int | None
-    call: ToolCallRecord
+    call: records.ToolCallRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,22 +93,22 @@ class ToolEnded(Event):
     """A tool call ended with a result or an error; ``step_index`` as in ``ToolStarted``."""
 
     step_index: int | None
-    call: ToolCallRecord
+    call: records.ToolCallRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepExecuted(Event):
     """An execution ended with a result or an error. It has no verdict yet."""
 
-    record: StepRecord
+    record: records.StepRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepJudged(Event):
     """An execution has its verdict."""
 
-    record: StepRecord
-    verdict: VerdictRecord
+    record: records.StepRecord
+    verdict: records.VerdictRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +125,7 @@ class StepRetried(Event):
     step_index: int
     attempt: int
     feedback: str
-    decision: DecisionRecord | None = None
+    decision: records.DecisionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +154,7 @@ class RunResumed(Event):
 class RunPaused(Event):
     """A run waits for a person; ``state`` is the return value of ``run``, with the question."""
 
-    question: Question
+    question: records.Question
     state: OrchestratorState
 
 
@@ -180,9 +172,9 @@ class RunFinished(Event):
 
     status: RunStatus
     state: OrchestratorState
-    basis: Basis | None = None
+    basis: records.Basis | None = None
     basis_reason: str = ""
-    evidence: EvidenceSummary | None = None
+    evidence: records.EvidenceSummary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

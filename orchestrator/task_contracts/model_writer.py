@@ -12,14 +12,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import (
-    Conversation,
-    Model,
-    ModelCall,
-    arun_conversation,
-    reply_text,
-    run_conversation,
-)
+from agents.calls import conversation
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import load_json
 from agents.parsing.objects import find_document
@@ -69,7 +62,7 @@ class ModelWriter(BaseAgent):
         transport_retry: Retries after transient errors of the model's server.
     """
 
-    def __init__(self, llm: Model, *, transport_retry: TransportRetry = DEFAULT_RETRY) -> None:
+    def __init__(self, llm: conversation.Model, *, transport_retry: TransportRetry = DEFAULT_RETRY) -> None:
         super().__init__(llm, _build_instructions(), transport_retry=transport_retry)
 
     def write_checks(self, text: str) -> DerivedChecks:
@@ -79,13 +72,13 @@ class ModelWriter(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._derive(text))
+        return conversation.run_conversation(self._derive(text))
 
     async def awrite_checks(self, text: str) -> DerivedChecks:
         """Like ``write_checks``, without blocking the event loop."""
-        return await arun_conversation(self._derive(text))
+        return await conversation.arun_conversation(self._derive(text))
 
-    def _derive(self, text: str) -> Conversation[DerivedChecks]:
+    def _derive(self, text: str) -> conversation.Conversation[DerivedChecks]:
         messages = self._messages(fence_text("the task", text, find_boundary(text)))
         reply = yield from self._read_reply(messages, text)
         if reply.problems:
@@ -99,10 +92,10 @@ class ModelWriter(BaseAgent):
         derived = join_rules(reply.reviewed, derive_checks(text), reply.unchecked)
         return derived if reply.is_readable else replace(derived, warnings=(_UNREADABLE,))
 
-    def _read_reply(self, messages: Sequence[BaseMessage], text: str) -> Conversation[_Reply]:
-        call = ModelCall(self.llm, messages, self.transport_retry, build_schema())
+    def _read_reply(self, messages: Sequence[BaseMessage], text: str) -> conversation.Conversation[_Reply]:
+        call = conversation.ModelCall(self.llm, messages, self.transport_retry, build_schema())
         [reply] = yield call
-        raw = reply_text(reply)
+        raw = conversation.reply_text(reply)
         value = load_json(find_document(raw, [text]), any_case=True)
         fields = value if isinstance(value, dict) else {}
         items, phrases = fields.get("checks"), fields.get("unchecked")

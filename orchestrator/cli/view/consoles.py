@@ -19,14 +19,8 @@ from rich.text import Text
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import MissingExtraError
 from evaluation.sensitive.quoting import shorten
+from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.errors import (
-    BudgetExceededError,
-    ConfigurationError,
-    ResumeError,
-    StoreError,
-    StoreLostError,
-)
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 
@@ -35,8 +29,8 @@ if TYPE_CHECKING:
 
 
 _BAD_INPUT: Final = (
-    *(ConfigurationError, MissingExtraError, ModelSetupError, ModelSpecError),
-    *(ResumeError, StoreError),
+    *(errors.ConfigurationError, MissingExtraError, ModelSetupError, ModelSpecError),
+    *(errors.ResumeError, errors.StoreError),
 )
 _FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
 
@@ -59,7 +53,7 @@ def report_bad_input(*failures: type[Exception]) -> Iterator[None]:
         typer.Exit: With status 2, or 1 if the store failed during a run.
     """
     # A store that fails during a run is not bad input: the same command may succeed later.
-    failed: tuple[type[Exception], ...] = (StoreLostError, *failures)
+    failed: tuple[type[Exception], ...] = (errors.StoreLostError, *failures)
     known: tuple[type[Exception], ...] = (*failed, *_BAD_INPUT)
     try:
         yield
@@ -91,7 +85,7 @@ class ConsoleHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Prints one record, but none of LangChain's about a used-up budget, which the run reports itself."""
-        if f"callback: {BudgetExceededError.__name__}(" in record.getMessage():
+        if f"callback: {errors.BudgetExceededError.__name__}(" in record.getMessage():
             return
         style = "yellow" if record.levelno < logging.ERROR else "red"
         head = f"{record.levelname.lower()} ({record.name}): "
