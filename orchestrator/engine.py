@@ -17,7 +17,7 @@ from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluation_options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
-from orchestrator.options import OrchestratorOptions, build_settings, read_options
+from orchestrator.options import OrchestratorOptions, read_options
 from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.run_loop import Runner
@@ -25,6 +25,7 @@ from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.events import check_hooks
+from orchestrator.settings import Settings
 from orchestrator.task_contracts.contract_options import ContractSource, read_contracts
 from orchestrator.task_contracts.source import read_task_contracts
 
@@ -73,7 +74,7 @@ class LangGraphOrchestrator(RunMethods):
         check_evaluation(given.get("evaluation"))
         saver = read_saver(given.get("checkpointer"))
         # Only a checkpointer keeps the question while a person thinks about it.
-        settings = build_settings(given, max_retries, human=saver is not None)
+        settings = Settings.from_options(given, max_retries, human=saver is not None)
         self.settings = settings.resolve_planning(has_tools=tools.known != ())
         checks = given.get("checks", ())
         evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -17,10 +17,9 @@ from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.persistence.store import Store
-from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
-from orchestrator.settings import Settings
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
@@ -115,16 +114,3 @@ def read_options(options: OrchestratorOptions) -> OrchestratorOptions:
             f"{unknown[0]} is no argument of LangGraphOrchestrator; give any of {', '.join(known)}"
         )
     return options
-
-
-def build_settings(options: OrchestratorOptions, max_retries: int | None, *, human: bool) -> Settings:
-    """Returns the settings of an orchestrator; an option that is None has its default.
-
-    Raises:
-        ConfigurationError: A value is not accepted.
-    """
-    values: dict[str, Any] = {
-        name: value for name, value in options.items() if name in Settings.model_fields and value is not None
-    }
-    values["retry_policy"] = merge_max_retries(options.get("retry_policy"), max_retries)
-    return Settings(**values, human=human)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Self, cast
+from typing import Annotated, Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime import settings_model
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.run_context import RunContext, utc_now
@@ -50,6 +50,18 @@ class Settings(settings_model.SettingsModel):
     once_tools: settings_model.ToolNames = ()
     human: settings_model.Flag = False
     clock: Annotated[Callable[[], datetime], Field(description="a function that returns the time")] = utc_now
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], max_retries: int | None, *, human: bool) -> Self:
+        """Returns the settings of an orchestrator; an option that is None has its default.
+
+        Raises:
+            ConfigurationError: A value is not accepted.
+        """
+        given = {name: value for name, value in options.items() if name in cls.model_fields}
+        values = {name: value for name, value in given.items() if value is not None}
+        policy = merge_max_retries(options.get("retry_policy"), max_retries)
+        return cls(**{**values, "retry_policy": policy, "human": human})
 
     def resolve_planning(self, *, has_tools: bool) -> Self:
         """Returns the settings for an executor: with tools, "auto" asks the planner first.
