@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import Self, Unpack
 
 from langchain_core.tools import BaseTool
@@ -108,10 +107,6 @@ class LangGraphOrchestrator(RunMethods):
     def draw_mermaid(self) -> str:
         """Return the graph as Mermaid text."""
         return self.graph.get_graph().draw_mermaid()
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Copy the orchestrator with the same graph: LangGraph's graphs cannot be copied deeply."""
-        return copy(self)
 
     @classmethod
     def from_model(

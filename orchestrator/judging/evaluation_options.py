@@ -9,7 +9,7 @@ from typing import Self, cast
 from evaluation import ContractError, Price
 from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CustomCheck
-from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
 from evaluation.sensitive.spans import Recognizer
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr
@@ -43,10 +43,6 @@ class EvaluationOptions:
             ConfigurationError: An item is no check, or has the name of another one.
         """
         return replace(self, named_checks=(*self.named_checks, *_require_checks(checks, "checks")))
-
-    def list_plugins(self) -> PluginOptions:
-        """Returns the plug-ins of the evaluation graph, by name."""
-        return PluginOptions(prices=self.prices, recognizers=self.recognizers, named_checks=self.named_checks)
 
 
 def _require_checks(checks: object, option: str) -> tuple[CustomCheck, ...]:

@@ -23,7 +23,6 @@ from evaluation.checks.contract_checks import read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.graph import EvaluationGraph
-from evaluation.plugins import PluginOptions
 from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evaluation_options import EvaluationOptions
@@ -40,8 +39,6 @@ from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Grounding, StepRecord
 
-_NO_OPTIONS: Final = EvaluationOptions()
-_NO_TOOLS: Final = ExecutorTools()
 _NODES: Final = RunnableConfig(recursion_limit=25)
 """More than the graph has nodes: it would inherit the recursion limit of the run, which may be lower."""
 
@@ -61,11 +58,11 @@ class Evaluator:
     """
 
     judges: Judges
-    options: EvaluationOptions = _NO_OPTIONS
-    tools: ExecutorTools = _NO_TOOLS
-    agent: object = None
-    grounding: Grounding = "off"
-    verifier: Verifier | None = None
+    options: EvaluationOptions
+    tools: ExecutorTools
+    agent: object
+    grounding: Grounding
+    verifier: Verifier | None
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
 
@@ -75,8 +72,13 @@ class Evaluator:
         Raises:
             ContractError: A plug-in is not accepted.
         """
-        plugins: PluginOptions = {**self.options.list_plugins(), "call_check": _call_check}
-        graph = build_evaluation_graph(_Judge(), **plugins)
+        graph = build_evaluation_graph(
+            _Judge(),
+            prices=self.options.prices,
+            recognizers=self.options.recognizers,
+            named_checks=self.options.named_checks,
+            call_check=_call_check,
+        )
         object.__setattr__(self, "graph", graph)
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
         unstored = self.graph.copy({"checkpointer": False}).with_config(_NODES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -29,7 +29,6 @@ from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
 from orchestrator.task_contracts.source import find_case_problem, with_contract
 
-_UNKNOWN_TOOLS: Final = ExecutorTools()
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
 
@@ -87,9 +86,9 @@ class Launcher:
 
     graph: Graph
     settings: Settings
-    tools: ExecutorTools = _UNKNOWN_TOOLS
-    case: TaskCase | None = None
-    safeguards: Mapping[str, Json] = field(default_factory=dict)
+    tools: ExecutorTools
+    case: TaskCase | None
+    safeguards: Mapping[str, Json]
 
     def launch_task(
         self, task: str, thread_id: str | None, config: RunnableConfig | None, *, replace_run: bool

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
@@ -145,13 +143,6 @@ class ThreadLocks(Protocol):
         ...
 
 
-@runtime_checkable
-class LockingSaver(Protocol):
-    """A saver that can lock its threads."""
-
-    locks: ThreadLocks
-
-
 @asynccontextmanager
 async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
     """Holds the lock of a thread. Does nothing if the saver has no locks.
@@ -160,19 +151,22 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
         ThreadBusyError: Another process or orchestrator holds the lock.
         StoreError: The store cannot be reached.
     """
-    if not isinstance(saver, LockingSaver):
+    locks: ThreadLocks | None = getattr(saver, "locks", None)
+    if locks is None:
         yield
         return
-    lock = _CancellableLock(saver.locks, thread_id)
+    acquiring = asyncio.create_task(asyncio.to_thread(locks.acquire, thread_id, wait=wait))
     try:
-        if not await asyncio.to_thread(lock.acquire, wait=wait):
+        if not await asyncio.shield(acquiring):
             raise ThreadBusyError(
                 f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
                 "orchestrator; wait for its end, or give another"
             )
         yield
     finally:
-        await asyncio.to_thread(lock.release)
+        # Also if it was cancelled meanwhile: nothing stops the Python thread in which the lock is acquired.
+        if await acquiring:
+            await asyncio.to_thread(locks.release, thread_id)
 
 
 @contextmanager
@@ -191,33 +185,6 @@ def lock_for_delete(locks: ThreadLocks, thread_id: str, *, wait: bool) -> Iterat
     finally:
         if is_locked:
             locks.release(thread_id)
-
-
-@dataclass(slots=True)
-class _CancellableLock:
-    """Never stays locked after ``release``.
-
-    A cancelled task cannot stop the Python thread in which it acquires the lock. That thread may get the lock
-    after the task has called ``release``.
-    """
-
-    locks: ThreadLocks
-    thread_id: str
-    _is_acquired: bool = False
-    _is_released: bool = False
-    _mutex: threading.Lock = field(default_factory=threading.Lock)
-
-    def acquire(self, *, wait: bool) -> bool:
-        with self._mutex:
-            self._is_acquired = not self._is_released and self.locks.acquire(self.thread_id, wait=wait)
-            return self._is_acquired
-
-    def release(self) -> None:
-        with self._mutex:
-            self._is_released = True
-            if self._is_acquired:
-                self._is_acquired = False
-                self.locks.release(self.thread_id)
 
 
 def lock_number(thread_id: str) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -44,10 +42,6 @@ def test_the_graph_has_the_documented_nodes():
 )
 def test_the_drawing_shows_every_node_and_every_documented_route(part):
     assert part in build().draw_mermaid() == build().graph.get_graph().draw_mermaid()
-
-
-def test_a_deep_copy_runs():
-    assert deepcopy(build()).run("x")["status"] == "success"
 
 
 async def test_the_graph_by_itself_runs_a_task():
