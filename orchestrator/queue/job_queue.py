@@ -14,7 +14,7 @@ from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.queue.queued_job import QueuedJob, build_key, read_route
-from orchestrator.runs.reader import ENDED
+from orchestrator.runs.run_selection import ENDED
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.plain_values import format_repr
 
