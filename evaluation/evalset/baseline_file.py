@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import Field, model_validator
@@ -22,8 +21,6 @@ from evaluation.values import Count, VersionOne
 
 _STATUSES: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 _BASES: Final = {"approved": 0, "checked": 0, "judged": 1, "unverified": 2}
-_METRICS: Final = ("score", "correct")
-"""Fields of a result that do not vary with time and load."""
 
 
 class BaselineCase(InputModel):
@@ -33,8 +30,6 @@ class BaselineCase(InputModel):
     basis: ResultBasis
     passed: Count
     runs: Annotated[int, Field(ge=1)]
-    metrics: dict[str, float] = Field(default_factory=dict)
-    """Means, for the reader of a review: they are not compared."""
 
     @model_validator(mode="after")
     def _check_counts(self) -> Self:
@@ -60,16 +55,11 @@ def build_baseline(results: Iterable[CaseResult]) -> Baseline:
 
 def _summarise(results: list[CaseResult]) -> BaselineCase:
     worst = max(results, key=lambda each: (_STATUSES.index(each.status), _BASES[each.basis]))
-    known = {
-        name: [float(value) for each in results if (value := getattr(each, name)) is not None]
-        for name in _METRICS
-    }
     return BaselineCase(
         status=worst.status,
         basis=worst.basis,
         passed=sum(each.accepted for each in results),
         runs=len(results),
-        metrics={name: round(fmean(values), 4) for name, values in known.items() if values},
     )
 
 

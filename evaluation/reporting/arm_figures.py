@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import isfinite
-from statistics import fmean, median
+from statistics import median
 from typing import Final
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.pass_rates import PassRate, Trials, group_trials, list_pass_rates, read_verdict
+from evaluation.reporting.arm_differences import ArmDifference, compare_arms
 from evaluation.statistics.intervals import Interval
-from evaluation.statistics.means import FEWEST, paired_difference
+from evaluation.statistics.means import FEWEST
 from evaluation.values import JsonObject, as_object
 
 _MEASURES: Final = ("latency_ms", "total_tokens", "cost_usd")
@@ -25,18 +27,21 @@ def summarize_arms(results: Iterable[CaseResult]) -> list[JsonObject]:
         ``arm``; ``runs`` and ``cases``: counts; ``bases``: counts of what accepted runs rest on; ``known``
         and ``wrong``: runs with a known answer, and wrong ones among them that were accepted; ``pass_k``: for
         each k the rate, its 95 % interval and the number of cases; ``difference``: the success minus that of
-        the first arm on their common cases, with its 95 % interval; the medians of latency (ms), tokens and
+        the first arm on their common cases, with its 95 % interval, and whether it is told apart from chance;
+        the medians of latency (ms), tokens and
         cost (USD), None if no run has them.
     """
     arms: defaultdict[str, list[CaseResult]] = defaultdict(list)
     for result in results:
         arms[result.arm].append(result)
-    trials = {arm: group_trials(members, read_verdict)[arm] for arm, members in arms.items()}
-    first = next(iter(trials), "")
+    pairs = compare_arms(chain.from_iterable(arms.values()))
+    differences = {
+        pair.treatment: _describe_difference(pair) for pair in pairs if pair.control == next(iter(arms))
+    }
     return [
         {
-            **_summarize_arm(arm, members, trials[arm]),
-            "difference": None if arm == first else _compare_trials(trials[first], trials[arm]),
+            **_summarize_arm(arm, members, group_trials(members, read_verdict)[arm]),
+            "difference": differences.get(arm),
         }
         for arm, members in arms.items()
     ]
@@ -62,13 +67,11 @@ def _describe_rate(rate: PassRate) -> JsonObject:
     return {"k": rate.k, "cases": share.cases, "value": share.value, "low": low, "high": high}
 
 
-def _compare_trials(control: Trials, treatment: Trials) -> JsonObject | None:
-    common = [name for name in control if name in treatment]
-    if len(common) < FEWEST:
+def _describe_difference(each: ArmDifference) -> JsonObject | None:
+    if each.cases < FEWEST:
         return None
-    before, after = ([fmean(side[name]) for name in common] for side in (control, treatment))
-    mean, interval = paired_difference(before, after)
-    return {"cases": len(common), "value": mean, "low": interval.low, "high": interval.high}
+    low, high = each.interval
+    return {"cases": each.cases, "value": each.value, "low": low, "high": high, "is_shown": each.is_shown}
 
 
 def _find_median(members: Iterable[CaseResult], name: str) -> float | None:

@@ -68,9 +68,9 @@ function drawComparison({ arms }) {
 function drawDistinction(arms) {
   const compared = arms.filter((arm) => arm.difference);
   if (!compared.length) return null;
-  const apart = compared.filter(({ difference }) => difference.low > 0 || difference.high < 0);
+  const apart = compared.filter(({ difference }) => difference.is_shown);
   const names = apart.map((arm) => `${arm.name} (${arm.difference.value > 0 ? "better" : "worse"})`).join(", ");
-  return element("p", { class: "lead" }, apart.length ? `These differ from ${arms[0].name}, by the 95 % interval of each paired difference alone: ${names}.` : `No difference to ${arms[0].name} can be told from chance with these cases.`);
+  return element("p", { class: "lead" }, apart.length ? `These differ from ${arms[0].name}, by the corrected p-value of each paired difference: ${names}.` : `No difference to ${arms[0].name} can be told from chance with these cases.`);
 }
 const drawLegend = (arms) => element("ul", { class: "legend", "aria-label": "Numbers in the figures" }, arms.map((arm) => {
   const number = element("span", { class: "number" }, String(arm.number));

@@ -123,5 +123,6 @@ def _format_contexts(rates: Sequence[JsonObject]) -> str:
         for rate in rates
         if isinstance(used := rate.get("context_used"), int)
         and isinstance(size := rate.get("context_size"), int)
+        and size > 0
     ]
     return f"{max(shares):.0%}" if shares else ""

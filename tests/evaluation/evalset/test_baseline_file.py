@@ -33,8 +33,7 @@ def test_the_file_is_in_the_order_of_the_names(tmp_path):
 
     assert (tmp_path / "b.yaml").read_text() == (
         "version: 1\ncases:\n  a:\n    status: failed\n    basis: checked\n    passed: 0\n    runs: 1\n"
-        "    metrics: {}\n  b:\n    status: passed\n    basis: checked\n    passed: 1\n    runs: 1\n"
-        "    metrics: {}\n"
+        "  b:\n    status: passed\n    basis: checked\n    passed: 1\n    runs: 1\n"
     )
 
 

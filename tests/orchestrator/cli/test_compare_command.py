@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from evaluation.evalset.stored_evaluation import FORMAT
 from tests.fakes.loopback import Reply, ollama_reply
 
 COUNTS = {
@@ -150,6 +151,18 @@ def test_bad_input_is_one_sentence_and_nothing_is_asked(cli, ollama, tasks, argu
     assert ended.exit_code == 2
     assert sentence in ended.stderr
     assert ollama.bodies == []
+
+
+def test_figures_of_a_hostile_file_are_left_out(cli, tmp_path):
+    rates = {"m": {"tokens_per_second": "many", "context_used": 5, "context_size": 0}}
+    result = {"name": "a", "status": "passed", "basis": "checked", "accepted": True}
+    run = {"latency_ms": "x", "metadata": {"rates": rates, "store": ["a"]}}
+    for name in ("one", "two"):
+        lines = [{"format": FORMAT, "version": 1}, {**result, "agent_run": run}]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    ended = cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
+    assert ended.exit_code == 0
+    assert "context used" not in ended.stdout
 
 
 def test_a_page_shows_all_runs(cli, ollama, tasks, tmp_path):
