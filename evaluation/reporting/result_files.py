@@ -26,9 +26,18 @@ def write_csv(path: str | Path, results: Sequence[CaseResult]) -> None:
         writer = csv.writer(file)
         writer.writerow(["run", "status", "basis", "accepted", "reasons"])
         writer.writerows(
-            [_guard(each.name), each.status, each.basis, each.accepted, _guard("; ".join(each.reasons))]
-            for each in results
+            [_guard(name), each.status, each.basis, each.accepted, _guard("; ".join(each.reasons))]
+            for name, each in _name_runs(results)
         )
+
+
+def _name_runs(results: Sequence[CaseResult]) -> list[tuple[str, CaseResult]]:
+    """Returns the results with the names of their runs: those of a repeated case have numbers, from 1."""
+    repeated = {(each.name, each.arm) for each in results if each.trial}
+    return [
+        (f"{each.name}[{each.trial + 1}]" if (each.name, each.arm) in repeated else each.name, each)
+        for each in results
+    ]
 
 
 def _guard(text: str) -> str:
@@ -41,8 +50,8 @@ def write_junit(path: str | Path, results: Sequence[CaseResult]) -> None:
     failed = [each for each in results if not each.accepted]
     counts = {"tests": str(len(results)), "failures": str(len(failed))}
     suite = Element("testsuite", {"name": _SUITE, **counts})
-    for each in results:
-        case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(each.name)})
+    for name, each in _name_runs(results):
+        case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(name)})
         if not each.accepted:
             reasons = [_to_xml(reason) for reason in each.reasons]
             message = reasons[0] if reasons else each.status
@@ -62,21 +71,21 @@ def write_markdown(path: str | Path, results: Sequence[CaseResult]) -> None:
 
 def format_markdown(results: Sequence[CaseResult]) -> str:
     """Formats a summary, and a table of the runs that fail the gate."""
-    failed = [each for each in results if not each.accepted]
+    failed = [(name, each) for name, each in _name_runs(results) if not each.accepted]
     counts = ", ".join(
         f"{count} {status}" for status, count in Counter(each.status for each in results).items()
     )
     lines = [f"**{len(results) - len(failed)} of {len(results)} runs accepted** ({counts})"]
     if failed:
         lines += ["", "| run | status | look at |", "|---|---|---|"]
-        lines += [_format_row(each) for each in failed[:_MOST_ROWS]]
+        lines += [_format_row(name, each) for name, each in failed[:_MOST_ROWS]]
     if len(failed) > _MOST_ROWS:
         lines += ["", f"And {len(failed) - _MOST_ROWS} more."]
     return "\n".join(lines) + "\n"
 
 
-def _format_row(result: CaseResult) -> str:
-    cells = [_format_code(text) for text in (result.name, *result.reasons[:1])]
+def _format_row(name: str, result: CaseResult) -> str:
+    cells = [_format_code(text) for text in (name, *result.reasons[:1])]
     return f"| {cells[0]} | {result.status} | {''.join(cells[1:])} |"
 
 

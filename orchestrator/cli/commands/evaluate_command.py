@@ -28,8 +28,7 @@ from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.session.evaluated_cases import open_source
-from orchestrator.cli.session.evaluated_runs import add_runs
+from orchestrator.cli.session.evaluated_runs import add_runs, open_source
 from orchestrator.cli.session.named_files import check_outputs, name_file
 from orchestrator.cli.session.result_source import Source
 from orchestrator.cli.session.task_files import read_stated_contracts

@@ -51,7 +51,10 @@ class Source:
             OSError: ``out`` cannot be used.
         """
         with nullcontext() if out is None else append_results(out, self.header) as file:
-            stored, append = ([], None) if file is None else file
+            read, append = ([], None) if file is None else file
+            # An earlier command may have repeated the cases more often.
+            asked = {*self.keys}
+            stored = [result for result in read if not asked or result.key in asked]
             yield from map(self.evaluation.apply_gate, stored)
             for result in show_progress(self.evaluate(stored), len(stored), len(self.keys), console):
                 if append is not None:

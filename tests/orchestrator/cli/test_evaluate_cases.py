@@ -163,6 +163,21 @@ def test_repeated_runs_have_rates_and_flaky_cases_are_named(cli, cases):
     assert "by verdict: 1 of 1 cases are flaky: price (2 of 4)" in asked.stderr
 
 
+def test_runs_of_a_repeated_case_have_numbers_in_every_file(cli, cases, tmp_path):
+    file = cases("- {name: price, task: x, contract: {required_content: [{number: 12.5}]}}", "flaky")
+    command = ("evaluate", file, "--out", "r.jsonl")
+
+    cli(*command, "--repeat", "4", "--csv", "r.csv", "--junit", "r.xml", "--markdown", "r.md")
+    again = cli(*command, "--repeat", "2")
+
+    names = [row.partition(",")[0] for row in (tmp_path / "r.csv").read_text().splitlines()]
+    assert names == ["run", "price[1]", "price[2]", "price[3]", "price[4]"]
+    assert 'name="price[4]"' in (tmp_path / "r.xml").read_text()
+    assert "| `price[4]` | failed |" in (tmp_path / "r.md").read_text()
+    assert "1 of 2 runs accepted" in again.stderr
+    assert len(again.stdout.splitlines()) == 1
+
+
 def test_several_cases_are_executed_at_once_and_reported_in_their_order(cli, cases, tmp_path):
     items = "\n".join(f"- {{name: c{number}, {PRICE}}}" for number in range(20))
 
