@@ -28,9 +28,10 @@ from psycopg import AsyncConnection, Connection
 from psycopg.rows import dict_row
 
 from agents.sync import run_sync
-from orchestrator.errors import StoreLostError
+from orchestrator.errors import OrchestratorError, StoreLostError
 from orchestrator.persistence.postgres import PostgresRunSaver, setup_lock
 from orchestrator.queue.pgqueuer_tables import (
+    COUNT_TAKEN,
     CREATE_WORKERS,
     FIND,
     FORGET_FAILED,
@@ -42,6 +43,8 @@ from orchestrator.queue.queued_job import QueuedJob
 from orchestrator.state.plain_values import format_one_line
 
 _SETTINGS: Final = DBSettings(prefix=PREFIX)
+_MOST_DEATHS: Final = 10
+"""So that a run that kills its worker does not kill one after another for ever."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -123,9 +126,10 @@ class PgQueuerEngine:
             async with await self._connect() as asking, await self._connect() as listening:
                 driver = _TwoConnections(asking, listening, handler.interrupt)
                 manager = _Manager(_build_queries(driver), _SETTINGS.channel)
-                manager.shutdown, manager.most, manager.interrupt = stop, concurrency, handler.interrupt
+                manager.shutdown, manager.most = stop, concurrency
+                deliver = _deliver_to(handler, driver)
                 for route in routes:
-                    manager.entrypoint(route, on_failure="hold", accepts_context=True)(_deliver_to(handler))
+                    manager.entrypoint(route, on_failure="hold", accepts_context=True)(deliver)
                 await manager.run(
                     # An idle worker looks for jobs of dead workers as often as it looks for jobs.
                     dequeue_timeout=timedelta(seconds=heartbeat_s / 2),
@@ -175,7 +179,6 @@ class _Manager(QueueManager):
     """Takes no more jobs than it may execute at once."""
 
     most: int
-    interrupt: Callable[[], None]
 
     async def fetch_jobs(
         self, batch_size: int, global_concurrency_limit: int | None, heartbeat_timeout: timedelta
@@ -185,13 +188,6 @@ class _Manager(QueueManager):
             batch_size, global_concurrency_limit or self.most, heartbeat_timeout
         ):
             yield job
-
-    async def _run_periodic_health_check(self, interval: timedelta = timedelta(seconds=10)) -> None:
-        try:
-            await super()._run_periodic_health_check(interval)
-        except (psycopg.Error, PgqException):
-            self.interrupt()
-            raise
 
 
 class _SteadyQueries(Queries):
@@ -212,8 +208,14 @@ def _build_queries(driver: Driver) -> Queries:
     )
 
 
-def _deliver_to(handler: JobHandler) -> Callable[[Job, Context], Awaitable[None]]:
+def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context], Awaitable[None]]:
     async def deliver(job: Job, context: Context) -> None:
+        # A job that is given back counts as an attempt; one that is taken over from a dead worker does not.
+        [taken] = await driver.fetch(COUNT_TAKEN, job.id)
+        if cast("int", taken["count"]) - job.attempts > _MOST_DEATHS:
+            raise OrchestratorError(
+                f"{_MOST_DEATHS} workers died while they executed it; find out why, and submit it again"
+            )
         queued = QueuedJob.model_validate_json(job.payload or b"")
         execution = asyncio.ensure_future(handler.execute(queued))
         # The scope cancels only this wait: a run that is cancelled ends by itself.

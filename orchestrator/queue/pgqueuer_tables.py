@@ -40,3 +40,7 @@ FAILED: Final = """
 """
 FIND: Final = "SELECT id, entrypoint FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)"
 FORGET_FAILED: Final = "DELETE FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status = 'failed'"
+COUNT_TAKEN: Final = """
+    SELECT count(*) AS count FROM orchestrator_pgqueuer_log WHERE job_id = $1 AND status = 'picked'
+"""
+"""For PgQueuer's driver."""

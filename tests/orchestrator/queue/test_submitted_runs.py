@@ -123,3 +123,15 @@ async def test_a_run_on_the_queue_whose_job_fails_raises_its_reason(bench):
     async with bench.working(bench.worker(app=Broken())):
         with pytest.raises(OrchestratorError, match="failed: no disk of its own"):
             await asyncio.to_thread(bench.queue.run, "Do all", app=APP)
+
+
+async def test_a_job_whose_workers_died_again_and_again_fails(bench):
+    bench.submit()
+    taken = "INSERT INTO orchestrator_pgqueuer_log (job_id, status, priority, entrypoint)"
+    [[job]] = bench.queue.store.saver.select("SELECT id FROM orchestrator_pgqueuer", ())
+    bench.queue.store.saver.change(f"{taken} VALUES (?, 'picked', 0, '')", [(job,)] * 10)
+    async with bench.working():
+        await bench.reach(lambda: bench.count()["failed"] == 1)
+
+    assert "10 workers died while they executed it" in bench.queue.read_status().failed[0].reason
+    assert bench.effects() == []
