@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Final
 
-from evaluation.facts.dates import MONTH
 from evaluation.texts.number_words import spell_in_digits
 
-_COMPOUND: Final = re.compile(
-    r"\b([^\W_]+)[ -]?(?:hours?|hrs?|h|std\.?|stunden?)(?: and| und)? ?([^\W_]+)[ -]?"
-    r"(?:minutes?|minuten|mins?|m)\b",
-    re.IGNORECASE,
+_SECONDS: Final = {"d": 86_400, "t": 86_400, "h": 3600, "st": 3600, "m": 60, "s": 1, "se": 1}
+"""The seconds of a unit by its first letter, or by the two first ones."""
+_SPAN: Final = (
+    r"(\d+|[^\W\d_]+(?=[ -]))[ -]?(days?|d|tage?n?|hours?|hrs?|h|std\.?|stunden?"
+    r"|minutes?|minuten|mins?|m|seconds?|sekunden|secs?|s)(?![^\W_])"
 )
+_COMPOUND: Final = re.compile(rf"\b{_SPAN}(?:(?:,? (?:and|und) |, | |){_SPAN})+", re.IGNORECASE)
+_PART: Final = re.compile(_SPAN, re.IGNORECASE)
 _PARTS: Final = {"half": ".5", "quarter": ".25", "three quarters": ".75"}
 _AND_PART: Final = re.compile(
     r"\b([^\W_]+)( hours?| days?| weeks?| years?|) and (?:an? |one )?(half|quarter|three quarters)\b",
     re.IGNORECASE,
 )
-_DAY: Final = r"(?:(?:the|de[rnm]) )?(?:[^\W\d_]+(?:day|tag),? )?\d{1,2}(?:st|nd|rd|th|\.)?"
-_DAYS: Final = re.compile(
-    rf"(?<![\w.,:])(\d{{1,2}})(?:st|nd|rd|th|\.)?"
-    rf"(?=(?:, ?{_DAY})*,? (?:and|und|or|oder|sowie|to|bis|&) {_DAY} (?:of )?({MONTH})\b)",
-    re.IGNORECASE,
-)
-"""Matches each day but the last in "17, 18 and 19 April"."""
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?k\b(?!/)")
 _MIDNIGHT: Final = re.compile(r"\b(?:midnight|mitternacht)\b", re.IGNORECASE)
-_LAP: Final = re.compile(r"(?<![\d:])(\d{1,2}):([0-5]\d\.\d{1,3})\b")
 _VAGUE: Final = re.compile(
     r"\b(?:halbe?|half|quarter|viertel|(?:five|fünf|ten|zehn|twenty(?:-five)?|zwanzig) (?:to|vor)) [^\W\d_]+"
     r"|24/7|\b[^\W\d_]+[ -](?:halves|thirds|quarters?|quartal|fifths|drittel|viertel|fünftel)\b"
@@ -54,13 +47,15 @@ def write_durations(text: str) -> str:
     return text
 
 
-def _write_lap(match: re.Match[str]) -> str:
-    return f"{60 * int(match[1]) + Decimal(match[2])} s"
-
-
 def _join_duration(match: re.Match[str]) -> str:
-    hours, minutes = _read(match[1]), _read(match[2])
-    return f"{60 * int(hours) + int(minutes)} min" if hours and minutes else match[0]
+    parts = [(_read(number), unit.lower()) for number, unit in _PART.findall(match[0])]
+    sizes = [_SECONDS.get(unit[:2]) or _SECONDS[unit[0]] for _, unit in parts]
+    if not all(number for number, _ in parts) or sizes != sorted(set(sizes), reverse=True):
+        return match[0]
+    if any(int(parts[at + 1][0]) * sizes[at + 1] >= sizes[at] for at in range(len(parts) - 1)):
+        return match[0]
+    total = sum(size * int(number) for (number, _), size in zip(parts, sizes, strict=True))
+    return f"{total} s" if sizes[-1] == 1 else f"{total // 60} min"
 
 
 def _join_part(match: re.Match[str]) -> str:
@@ -75,10 +70,8 @@ def _read(word: str) -> str:
 
 
 _RULES: Final[Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = (
-    (_DAYS, r"\1 \2"),
     (_RANGE, r"\1 \3 - "),
     (_MIDNIGHT, "00:00"),
-    (_LAP, _write_lap),
     (_THOUSANDS, " thousand"),
     (_AND_PART, _join_part),
     (_COMPOUND, _join_duration),

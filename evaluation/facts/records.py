@@ -19,7 +19,7 @@ from evaluation.texts.json_texts import parse_json
 
 _SENTENCE_END: Final = re.compile(r"\n+|(?<=[.!?;]) +")
 _PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
-_AMOUNT: Final = re.compile(r"[^\w\s]? ?\d[\d.,'T:+-]*(?: ?[^\W\d_]{1,12}| ?[^\w\s])?")
+_AMOUNT: Final = re.compile(r"[^\w\s]? ?\d[\d.,'T:+-]*(?: \d\d:\d\d[\d:.]*)?(?: ?[^\W\d_]{1,12}| ?[^\w\s])?")
 """Matches a text that is an amount, a date or a time, and no name."""
 _FIELD_WORD: Final = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _LONGEST_PROSE: Final = 4_000

@@ -6,15 +6,18 @@ import re
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final
 
-from evaluation.facts.dates import Clock, Day
-from evaluation.facts.derived_numbers import derive_values, find_marks, is_rounded
+from evaluation.facts.chance_matches import build_searches, is_likely, is_near_miss, read_digits
+from evaluation.facts.dates import MONTH, Clock, Day
+from evaluation.facts.derived_numbers import derive_values, is_rounded
 from evaluation.facts.durations import write_durations
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.lost_facts import read_alike
 from evaluation.facts.records import (
+    DAY_SECONDS,
+    LARGEST,
     MOMENTS,
     Operand,
     Record,
@@ -41,6 +44,9 @@ _REACH: Final = 20
 _DIGITS: Final = re.compile(r"\D")
 _CLOCK_DIGITS: Final = 4
 _SEPARATOR: Final = re.compile(r"(?<=\d)[ ./()-]+(?=\d)")
+_RUN: Final = re.compile(r"(?<!\w)\d[\d ./()-]{5,}\d(?![\d:.,]*\d)")
+"""Matches what may be a telephone number."""
+_NEAR_MONTH: Final = re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,15}")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)\b|\.(?=[ ,;)]|\Z)")
 _HALF_DAY: Final = 12
@@ -55,6 +61,9 @@ _LONGEST_TASK: Final = 1_000
 _LEAST_WORDS: Final = 3
 _MOST_DERIVED: Final = 50_000
 _MOST_UNKNOWN: Final = 50
+_MOST_ROUNDS: Final = 4
+_HOUR: Final = 3600
+_MOST_PLACES: Final = 9
 _SHOWN: Final = 3
 
 
@@ -85,19 +94,21 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
     if sum(len(source.text) for source in sources) > MAX_SOURCES:
         raise ValueError(f"the sources have more than {MAX_SOURCES} characters")
     known = _read_sources(sources)
-    text = write_durations(_MARKER.sub("", output))
+    text = write_durations(_RUN.sub(known.leave_out_run, _MARKER.sub("", output)))
     facts = [fact for fact in read_facts(text).facts if fact.is_vital]
     unknown = [
         fact for fact in dict.fromkeys(facts) if not (_is_small(fact, output) or known.has(fact, text))
     ]
     values = [*known.list_values(), Operand(Decimal(len(_MARKER.findall(output))))] if unknown else []
     unknown = [fact for fact in unknown if not _follows(fact, values, text)][:_MOST_UNKNOWN]
-    # "18 450 of 30 375, or 61 %": the second time, the answer states the sum that its share is of.
-    for _ in range(2 if unknown else 0):
+    # What is known by now may explain the rest: the share of a sum that the answer states.
+    for _ in range(_MOST_ROUNDS if unknown else 0):
+        before = unknown
         stated = read_values(fact for fact in facts if fact not in unknown)
-        derived = {*islice(known.derive(stated, text), _MOST_DERIVED)}
-        unknown, before = [fact for fact in unknown if not _follows(fact, derived, text)], len(unknown)
-        if len(unknown) == before:
+        derived = {*islice(derive_values(known.records, known.asked, stated), _MOST_DERIVED)}
+        unknown = [fact for fact in unknown if not _follows(fact, derived, text)]
+        unknown = known.leave_out_likely(unknown, [fact for fact in facts if fact not in unknown], text)
+        if len(unknown) in (0, len(before)):
             break
     found = [Unsourced(fact.shown, known.describe(fact)) for fact in unknown]
     return [*found, *(Unsourced(text, "") for text in _find_quotations(output, sources))]
@@ -108,8 +119,8 @@ class _Known:
     facts: list[tuple[Fact, str]]
     """Each fact of the sources, and the tool that stated it."""
     records: list[Record]
-    asked: str
-    """The task and other short texts that no tool returned."""
+    asked: list[Operand]
+    """The values in the task and in other short texts that no tool returned."""
     text: str
     """The sources in lower case."""
     digits: str
@@ -117,41 +128,57 @@ class _Known:
 
     def has(self, fact: Fact, output: str) -> bool:
         digits = _DIGITS.sub("", fact.shown)
-        if fact.kind == "identifier" or (fact.kind == "time" and len(digits) == _CLOCK_DIGITS):
-            name = digits if fact.kind == "time" else fact.shown.casefold()
-            if re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", self.text):
-                return True
-        is_part = fact.kind == "number" and len(digits) >= _LONG and digits in self.digits
+        name = digits if fact.kind == "time" else fact.shown.casefold()
+        is_name = fact.kind == "identifier" or (fact.kind == "time" and len(digits) == _CLOCK_DIGITS)
+        if is_name and re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", self.text):
+            return True
+        # An account number in groups, and the last digits of one.
+        plain = digits if fact.kind == "number" else _SEPARATOR.sub("", name)
+        is_part = fact.kind in ("number", "identifier") and len(digits) >= _LONG and plain in self.digits
         return is_part or any(_agree(fact, other) for other, _ in self.facts) or self._has_day(fact, output)
 
+    def leave_out_run(self, match: re.Match[str]) -> str:
+        """Leaves out a telephone number that stands in a source, perhaps with other separators."""
+        return " " if _SEPARATOR.sub("", match[0]) in self.digits else match[0]
+
     def _has_day(self, fact: Fact, output: str) -> bool:
-        """Returns whether a fact is the 23rd, and a stated date is one of a 23rd."""
+        """Returns whether a fact is the 23rd, or "to 15" after a date, and a stated date has that day."""
         days = {
             value.day for fact, _ in self.facts for value in fact.value.readings if isinstance(value, Day)
         }
         places = _find_places(fact, output) if not days.isdisjoint(fact.value.readings) else ()
-        return any(_ORDINAL.match(output, place.end()) for place in places)
+        return any(
+            _ORDINAL.match(output, place.end())
+            or _NEAR_MONTH.search(output[max(0, place.start() - _REACH) : place.end() + _REACH])
+            for place in places
+        )
 
     def list_values(self) -> list[Operand]:
-        """Lists the numbers, those of years and of names too."""
-        values = [each for fact, _ in self.facts for each in list_readings(fact) if each.unit not in MOMENTS]
-        readings = [value for fact, _ in self.facts for value in fact.value.readings]
-        years = [str(day.year) for day in readings if isinstance(day, Day)]
+        """Lists the numbers, those of years and of names too, and the times that may be durations."""
+        values = [each for fact, _ in self.facts for each in list_readings(fact)]
+        days = [each for fact, _ in self.facts for each in fact.value.readings if isinstance(each, Day)]
         names = [fact.shown for fact, _ in self.facts if fact.kind == "identifier"]
+        digits = _NUMBER.findall(" ".join([*names, *(str(day.year) for day in days)]))
         return [
-            *values,
-            *(Operand(Decimal(digits)) for digits in _NUMBER.findall(" ".join([*names, *years]))),
+            *(each for each in values if each.unit not in MOMENTS),
+            *(Operand(each.value, "s") for each in values if each.unit == "time"),
+            *(Operand(Decimal(each)) for each in digits),
         ]
 
-    def derive(self, stated: Sequence[Operand], output: str) -> Iterator[Operand]:
-        """Derives values from those that belong together, or that the answer and the task state."""
-        asked = read_facts(self.asked).facts
-        readings = [value for fact in [*asked, *read_facts(output).facts] for value in fact.value.readings]
-        # As a record writes them: 2026-03-05 and 15:00.
-        days = [f"{day.month:02}-{day.day:02}" for day in readings if isinstance(day, Day) and day.day]
-        times = [f"{time.hour:02}:{time.minute:02}" for time in readings if isinstance(time, Clock)]
-        marks = {*find_marks(f"{output}\n{self.asked}"), *readings, *days, *times}
-        return derive_values(self.records, read_values(asked), stated, marks)
+    def leave_out_likely(self, unknown: Sequence[Fact], known: Sequence[Fact], output: str) -> list[Fact]:
+        """Leaves out the facts that follow from any values of the sources, and hardly by chance."""
+        shown = {read_digits(fact.shown) for fact, _ in self.facts}
+        missed = [fact for fact in unknown if is_near_miss(read_digits(fact.shown), shown)]
+        left = [fact for fact in unknown if fact not in missed]
+        results = read_values(fact for fact, tool in self.facts if tool)
+        searches = build_searches(self.records, [*read_values(known), *self.asked], results)
+        for tried in accumulate(([search] for search in searches), initial=[]) if left else ():
+            left = [
+                fact
+                for fact in left
+                if not any(is_likely(tried, *written) for written in _list_steps(fact, output))
+            ]
+        return [*missed, *left]
 
     def describe(self, fact: Fact) -> str:
         same = [(other.shown, tool) for other, tool in self.facts if other.kind == fact.kind and tool]
@@ -174,7 +201,8 @@ def _read_sources(sources: Sequence[Source]) -> _Known:
         else:
             asked.append(_MARKER.sub("", source.text))
     text = "\n".join(source.text for source in sources)
-    return _Known(facts, records, "\n".join(asked), text.casefold(), _SEPARATOR.sub("", text))
+    values = read_values(read_facts("\n".join(asked)).facts)
+    return _Known(facts, records, values, text.casefold(), _SEPARATOR.sub("", text.casefold()))
 
 
 def _is_small(fact: Fact, output: str) -> bool:
@@ -217,6 +245,24 @@ def _list_written(fact: Fact) -> list[Operand]:
     return [*readings, *spans]
 
 
+def _list_steps(fact: Fact, output: str) -> Iterator[tuple[float, str | None, float, float]]:
+    """Yields each value of a fact with its unit, what its last digit counts, and its last digit but zeros."""
+    moments = [each for each in list_readings(fact) if each.unit in MOMENTS]
+    for value, unit, _ in [*_list_written(fact), *moments]:
+        if unit in MOMENTS or fact.kind == "time":
+            is_lap = unit == "s" and value < _HOUR
+            step = float(DAY_SECONDS if unit == "date" else 1 if is_lap else 60)
+            round_to = [step * size for size in (60, 5, 1) if unit != "date" and not value % int(step * size)]
+            yield float(value), unit, step, max(round_to, default=step)
+        elif abs(value) < LARGEST:
+            step, grain = (_find_place(each) for each in (value, value.normalize()))
+            yield abs(float(value)), unit, grain if _is_about(fact, output) else step, grain
+
+
+def _find_place(value: Decimal) -> float:
+    return 10.0 ** max(int(value.as_tuple().exponent), -_MOST_PLACES)
+
+
 def _agree(fact: Fact, other: Fact) -> bool:
     return agree_units(fact.value.unit, other.value.unit) and any(
         read_alike(first, second)
@@ -250,50 +296,3 @@ def _find_quotations(output: str, sources: Sequence[Source]) -> Iterator[str]:
         words = split_words(match[1])
         if len(words) >= _LEAST_WORDS and not any(" ".join(words) in text for text in stated):
             yield match[0]
-
-
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_VOWELS: Final = "aeiou"
-_DOER: Final = r"\b(?:i|we)(?:['’]ve| have)?"
-_DONE: Final = r"\b(?:has|have|was|were)(?: been)?"
-_BETWEEN: Final = r"(?: (?:now|just|also|already|successfully))?"
-_LEAST_LETTERS: Final = 3
-
-
-def find_claimed_actions(output: str, tools: Collection[str], answered: Collection[str]) -> list[str]:
-    """Finds the tools whose action an output claims, although no call of them was answered.
-
-    A claim is the past form of the verb that a tool's name begins with, in the first person or the passive
-    perfect: "I refunded", "the order has been refunded" for the tool ``refund_order``. A tool that was
-    answered and has the same verb stands for the claim.
-
-    Args:
-        output: The output.
-        tools: The names of the tools that the executor has.
-        answered: The names of those that were called and answered without an error.
-    """
-    done = {_read_verb(name) for name in answered}
-    idle = {name: verb for name in tools if (verb := _read_verb(name)) and verb not in done}
-    return [name for name, verb in idle.items() if _claims(output, verb)]
-
-
-def _read_verb(name: str) -> str:
-    words = _WORD.findall(name)
-    return words[0].lower() if words and len(words[0]) >= _LEAST_LETTERS else ""
-
-
-def _claims(output: str, verb: str) -> bool:
-    forms = "|".join(map(re.escape, _list_past_forms(verb)))
-    return re.search(rf"(?:{_DOER}|{_DONE}){_BETWEEN} (?:{forms})\b", output, re.IGNORECASE) is not None
-
-
-def _list_past_forms(verb: str) -> Iterator[str]:
-    """Yields the forms that the past of a verb may have, by the rules of spelling."""
-    stem, end = verb[:-1], verb[-1]
-    yield f"{stem}ed" if end == "e" else f"{verb}ed"
-    if end == "y":
-        yield from (f"{stem}ied", f"{stem}id")
-    if end == "d":
-        yield f"{stem}t"
-    if end not in _VOWELS:
-        yield f"{verb}{end}ed"

@@ -15,7 +15,8 @@ from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Co
 from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount
 from evaluation.checks.text_search import has_phrase
-from evaluation.facts.sourced_facts import Source, Unsourced, find_claimed_actions, find_unsourced
+from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.facts.sourced_facts import Source, Unsourced, find_unsourced
 from evaluation.importers.tool_answers import describes_error
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem
 from evaluation.sensitive.quoting import quote_text, shorten

@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.checks.check_context import CheckContext, ToolUse
 from evaluation.checks.kinds.tools import SourcedFacts
-from evaluation.facts.sourced_facts import find_claimed_actions
+from evaluation.facts.claimed_actions import find_claimed_actions
 from orchestrator.judging.output import merge_contracts
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.state.current_step import current_records, list_corrections

@@ -5,7 +5,8 @@ import pytest
 from evaluation import evaluate
 from evaluation.checks import read_checks
 from evaluation.checks.check_context import CheckContext, ToolUse
-from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_claimed_actions, find_unsourced
+from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_unsourced
 
 ORDER = '{"id": "ORD-7781", "price": 12.5, "placed": "2026-03-05", "at": "15:00", "mail": "ada@example.org"}'
 STOCK = '[{"item": "lamp", "count": 12}, {"item": "desk", "count": 30}, {"item": "chair", "count": 48}]'
@@ -83,6 +84,12 @@ def test_parts_of_dates_and_identifiers_are_no_operands():
         ("7 places are left.", '{"places": 18, "booked": 11}'),
         ("They cost 25.00 together.", '{"qty": 2, "price": 12.5}'),
         ("The goal difference is +28.", '{"goals": "47:19"}'),
+        ("It stays 4 nights, from 8 to 12 June.", '{"from": "2026-06-08", "to": "2026-06-12"}'),
+        ("It lasts 1 day, 2 hours and 5 minutes.", '{"from": "2026-06-08 08:00", "to": "2026-06-09 10:05"}'),
+        ("5,180.15 stay.", '[{"balance": 6480.15}, {"error": "Limit exceeded. Remaining: 1300.00 EUR"}]'),
+        ("12 guests at €25 and 7 members at €20 make 440.", "25 EUR, members 20 EUR, 12 guests, 7 members"),
+        ("Pay to DE12370400440532013088.", '{"iban": "DE12 3704 0044 0532 0130 88"}'),
+        ("Call 0711/555 01 88.", '{"phone": "0711 555-0188"}'),
     ],
 )
 def test_one_operation_follows_the_units_of_its_values(text, result):
@@ -93,13 +100,24 @@ def test_one_operation_follows_the_units_of_its_values(text, result):
     ("text", "result"),
     [
         ("It is 35 minutes.", '{"price_eur": 20, "wait_min": 15}'),
-        ("It costs 37.50 euros.", '[{"id": "A", "price": 12.5}, {"id": "B", "qty": 3}]'),
         ("There are 783 pieces.", '{"item": "LP-779", "left": 4}'),
         ("It lasts 80 hours.", "From 16 June 2025, 06:00, until 19 June 2025, 18:00."),
         ("It weighs 1.3 kg.", '{"weight_g": 1200}'),
     ],
 )
 def test_values_that_do_not_belong_together_make_no_number(text, result):
+    assert find_unsourced(text, [Source("How much?"), Source(result, "get")])
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("5,810.15 stay.", '[{"balance": 6480.15}, {"error": "Limit exceeded. Remaining: 1300.00 EUR"}]'),
+        ("It was 3,217.", '{"a": 3127, "b": 45, "c": 2}'),
+        ("Pay to DE12370400440532013068.", '{"iban": "DE12 3704 0044 0532 0130 88"}'),
+    ],
+)
+def test_a_number_with_changed_digits_has_no_source(text, result):
     assert find_unsourced(text, [Source("How much?"), Source(result, "get")])
 
 
