@@ -91,13 +91,15 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     The keywords are the distinct words of the reference. Metrics of words are not applicable if the
     reference has no words.
     """
-    distance = levenshtein_similarity(output, reference)
-    f1 = token_f1(output, reference)
+    distance, reference_words = levenshtein_similarity(output, reference), split_words(reference)
+    # In ASCII, texts with other words differ in more than case, white space and marks.
+    may_match = words == reference_words or not (output.isascii() and reference.isascii())
+    f1 = _compare_squad_words(_squad_words(output, words), _squad_words(reference, reference_words))
     return {
         "exact_match": output == reference,
-        "normalized_exact_match": normalized_exact_match(output, reference),
+        "normalized_exact_match": may_match and normalized_exact_match(output, reference),
         "levenshtein_similarity": unscored_error(_TOO_LONG) if distance is None else distance,
-        **_word_scores(words, split_words(reference)),
+        **_word_scores(words, reference_words),
         "token_f1": not_applicable(_NO_WORDS) if f1 is None else f1,
     }
 
@@ -136,7 +138,7 @@ class Overlap(NamedTuple):
 def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the shared words, each as often as both texts have it (clipped); words are not stemmed."""
     observed, expected = Counter(output), Counter(reference)
-    shared = sum(min(observed[word], expected[word]) for word in observed.keys() & expected.keys())
+    shared = sum([min(count, expected[word]) for word, count in observed.items() if word in expected])
     precision = shared / len(output) if output else None
     return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
 
@@ -146,10 +148,15 @@ def token_f1(output: str, reference: str) -> float | None:
 
     Returns None if the reference has no other words.
     """
-    expected = _squad_words(reference)
-    return rouge_1(_squad_words(output), expected).f1 if expected else None
+    texts = (output, reference)
+    return _compare_squad_words(*(_squad_words(text, split_words(text)) for text in texts))
 
 
-def _squad_words(text: str) -> list[str]:
+def _compare_squad_words(output: Sequence[str], reference: Sequence[str]) -> float | None:
+    return rouge_1(output, reference).f1 if reference else None
+
+
+def _squad_words(text: str, words: Sequence[str]) -> list[str]:
     # SQuAD deletes punctuation, so "well-known" is one word; ``split_words`` alone would make two.
-    return [word for word in split_words(text.translate(_WITHOUT_PUNCTUATION)) if word not in _ARTICLES]
+    bare = text.translate(_WITHOUT_PUNCTUATION)
+    return [word for word in (words if bare == text else split_words(bare)) if word not in _ARTICLES]

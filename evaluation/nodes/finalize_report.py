@@ -14,7 +14,7 @@ from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name
-from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.scanner import Search, find_sensitive
 from evaluation.sensitive.spans import Span
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -75,6 +75,8 @@ def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[ob
 
 def build_report(state: EvaluationState) -> JsonObject:
     """Build the report of a state."""
+    # Nothing is found in a part of a case in which there is nothing.
+    search = find_sensitive if state.get("may_be_sensitive", True) else _find_nothing
     return {
         "schema_version": SCHEMA_VERSION,
         "status": state["evaluation_status"],
@@ -82,27 +84,27 @@ def build_report(state: EvaluationState) -> JsonObject:
         "input": state["input"],
         "case_id": state["case_id"],
         "checks": state["check_results"],
-        "metrics": {name: _quote_mismatches(values) for name, values in metric_groups(state).items()},
+        "metrics": {name: _quote_mismatches(values, search) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
         "judge": _build_judge_report(state),
         "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
         "alerts": state["alerts"],
         "failures": _failures(state),
-        "evidence": _build_evidence(state),
+        "evidence": _build_evidence(state, search),
         "errors": state["errors"],
         "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
     }
 
 
-def _quote_mismatches(values: JsonObject) -> JsonObject:
+def _quote_mismatches(values: JsonObject, search: Search) -> JsonObject:
     """Return a metric group with its differing arguments quoted as evidence."""
     if not values:
         return build_group({}, [])
     mismatches = [
         {
             **fields,
-            "expected": build_excerpt(fields.get("expected")),
-            "actual": build_excerpt(fields.get("actual")),
+            "expected": build_excerpt(fields.get("expected"), search=search),
+            "actual": build_excerpt(fields.get("actual"), search=search),
         }
         for fields in map(as_object, as_list(values.get("argument_mismatches")))
     ]
@@ -143,13 +145,12 @@ def _count_checks(state: EvaluationState) -> str:
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"
 
 
-def _build_evidence(state: EvaluationState) -> list[object]:
+def _build_evidence(state: EvaluationState, search: Search) -> list[object]:
     if "final_output" not in state["agent_run"]:
         return []
     output = state["actual_output"]
-    # Nothing is found in a part of a case in which there is nothing.
-    is_harmless = state["agent_run"]["final_output"] == output and not state.get("may_be_sensitive", True)
-    search = _find_nothing if is_harmless else find_sensitive
+    is_recorded = state["agent_run"]["final_output"] == output
+    search = search if is_recorded else find_sensitive
     return [{"of": "final_output", **build_excerpt(output, search=search)}]
 
 

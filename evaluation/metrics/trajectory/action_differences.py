@@ -53,25 +53,23 @@ def find_candidates(
 
 def are_as_written(steps: Sequence[ExpectedStep], actions: Sequence[Action]) -> bool:
     """Return whether each action is written as the only pattern of the step at its place; most runs are."""
-    if len(steps) != len(actions) or any(len(step.patterns) != 1 for step in steps):
-        return False
-    patterns = [step.patterns[0] for step in steps]
-    expected = [(each.name, each.args, each.agent, each.target, each.kind) for each in patterns]
-    observed = [(each["name"], each["args"], None, None, None) for each in actions]
-    has_worked = all(each["error"] is None and each["args_error"] is None for each in actions)
-    return (
-        has_worked and all(each["kind"] == "tool" for each in actions) and _is_identical(expected, observed)
-    )
+    expected = [
+        (each.name, each.args, each.agent, each.target, each.kind) for step in steps for each in step.patterns
+    ]
+    observed = [
+        (each["name"], each["args"], None, None, None)
+        for each in actions
+        if each["kind"] == "tool" and each["error"] is None and each["args_error"] is None
+    ]
+    return len(steps) == len(expected) == len(observed) == len(actions) and _is_identical(expected, observed)
 
 
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
     """Return whether an observed action fits one of the patterns of a step."""
-    named = [pattern for pattern in step.patterns if pattern.name == action["name"]]
-    return any(_has_no_difference(pattern, action, rules) for pattern in named)
-
-
-def _has_no_difference(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
-    return next(find_differences(pattern, action, rules), None) is None
+    for pattern in step.patterns:
+        if pattern.name == action["name"] and next(find_differences(pattern, action, rules), None) is None:
+            return True
+    return False
 
 
 def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> Iterator[Difference]:
@@ -112,17 +110,23 @@ def compare_arguments(expected: JsonObject, observed: JsonObject, rule: Argument
         expected, observed = (
             {name: _read_numbers(value) for name, value in side.items()} for side in (expected, observed)
         )
-    equal: set[str] = set()
+    if rule.unordered:
+        equal = {*_find_equal_lists(expected, observed, rule)}
+        expected, observed = (
+            {name: value for name, value in side.items() if name not in equal}
+            for side in (expected, observed)
+        )
+    yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
+
+
+def _find_equal_lists(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[str]:
+    """Yield the names of the lists that have the same items in any order."""
     for group in rule.unordered:
         members = [group] if isinstance(group, str) else group
         names = [name for name in members if name in expected and name in observed]
         items = _count_items(names, expected)
         if items is not None and items == _count_items(names, observed):
-            equal.update(names)
-    expected, observed = (
-        {name: value for name, value in side.items() if name not in equal} for side in (expected, observed)
-    )
-    yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
+            yield from names
 
 
 def _is_identical(first: object, second: object) -> bool:

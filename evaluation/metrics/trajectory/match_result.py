@@ -167,16 +167,16 @@ def _list_named(name: str | None, actions: dict[int, Action]) -> Iterator[int]:
 def explain_mismatch(action: str, difference: Difference) -> str:
     """Say in a few words which argument is wrong and what it must be."""
     name, path = join_names([action]), difference.path.removeprefix("/")
-    expected = _quote_value(difference.expected)
     if difference.problem == "failed":
         words = next((each for key, each in NOT_RUN_WORDS.items() if key == difference.actual), None)
         if words is not None:
             return f"{name} {words} and did not run; go on without it"
         return f"{name} ended in an error; correct the call"
-    if difference.problem == "missing":
-        return f"{name} lacks {path}, which must be {expected}"
     if difference.problem == "unexpected":
         return f"{name} has {path}, which is not expected"
+    expected = _quote_value(difference.expected)
+    if difference.problem == "missing":
+        return f"{name} lacks {path}, which must be {expected}"
     return f"{name} has {_quote_value(difference.actual)}{f' for {path}' if path else ''}, not {expected}"
 
 
