@@ -91,9 +91,10 @@ def _metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]
 
 def _find_conflicts(plain: JsonObject) -> list[str]:
     """List the metadata that two places state differently."""
+    places = [(place, values) for place, values in _metadata_places(plain) if values]
     first_seen: dict[str, tuple[str, object]] = {}
     problems = []
-    for place, values in _metadata_places(plain):
+    for place, values in places if len(places) > 1 else ():
         for name, value in values.items():
             first, known = first_seen.setdefault(name, (place, value))
             if known != value and value is not None:

@@ -78,10 +78,10 @@ def score_collaboration(  # noqa: PLR0917
 def _score_agents(
     actions: Sequence[Action], expected: Sequence[JsonObject], rules: TrajectoryRules
 ) -> dict[str, Score]:
-    made = [action for action in actions if action["error"] is None or rules.failed_calls == "count"]
     every_action: list[Mapping[str, object]] = [*actions, *expected]
-    if not any(action.get("agent") or action.get("kind") == "handoff" for action in every_action):
+    if not [each for each in every_action if each.get("agent") or each.get("kind") == "handoff"]:
         return {"agent_accuracy": _ONE_AGENT, "collaboration_confidence": _ONE_AGENT}
+    made = [action for action in actions if action["error"] is None or rules.failed_calls == "count"]
     due, known = _count_agent_actions(expected), sum(action["agent"] is not None for action in actions)
     # Multisets: an action that is expected twice must be done twice.
     done = (_count_agent_actions(made) & due).total()

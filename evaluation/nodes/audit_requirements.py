@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
 from evaluation.metrics.audit_rules import AuditedRun, check_shares, rule_findings
 from evaluation.metrics.exposure import exposure_findings
@@ -13,10 +15,13 @@ from evaluation.sensitive.scanner import build_search
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, as_object
 
+_NO_RULES: Final = AuditRules()
+
 
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
-    audit = AuditRules.model_validate(state["contract"].get("audit", {}))
+    rules = state["contract"].get("audit")
+    audit = AuditRules.model_validate(rules) if rules else _NO_RULES
     breaches = rule_findings(audit.rules, _build_audited_run(state)) if audit.rules else []
     findings = [*breaches, *_find_exposures(state, audit, plugins)]
     thresholds = state["thresholds"]

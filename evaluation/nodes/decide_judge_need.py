@@ -62,7 +62,7 @@ def _find_open_question(state: EvaluationState) -> str | None:
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
-    outcomes = [*metric_outcomes(state)]
+    outcomes = metric_outcomes(state)
     # A baseline may decide: it is compared after the judge.
     if only_informs(state, outcomes) and not state["baseline_metrics"]:
         return NOTHING_DECIDES

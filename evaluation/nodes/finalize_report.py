@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
 from evaluation.checks.custom import CustomSource
@@ -12,7 +12,7 @@ from evaluation.results.findings import build_group
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
 from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
-from evaluation.results.status import STATUS, metric_groups
+from evaluation.results.status import STATUS, metric_groups, metric_outcomes
 from evaluation.results.thresholds import limit_name
 from evaluation.sensitive.scanner import Search, find_sensitive
 from evaluation.sensitive.spans import Span
@@ -77,10 +77,11 @@ def build_report(state: EvaluationState) -> JsonObject:
     """Build the report of a state."""
     # Nothing is found in a part of a case in which there is nothing.
     search = find_sensitive if state.get("may_be_sensitive", True) else _find_nothing
+    failures = _failures(state)
     return {
         "schema_version": SCHEMA_VERSION,
         "status": state["evaluation_status"],
-        "summary": _summarize(state),
+        "summary": _summarize(state, failures),
         "input": state["input"],
         "case_id": state["case_id"],
         "checks": state["check_results"],
@@ -89,7 +90,7 @@ def build_report(state: EvaluationState) -> JsonObject:
         "judge": _build_judge_report(state),
         "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
         "alerts": state["alerts"],
-        "failures": _failures(state),
+        "failures": failures,
         "evidence": _build_evidence(state, search),
         "errors": state["errors"],
         "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
@@ -129,8 +130,8 @@ def _failures(state: EvaluationState) -> list[str]:
     ]
 
 
-def _summarize(state: EvaluationState) -> str:
-    failures, status = _failures(state), state["evaluation_status"]
+def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
+    status = state["evaluation_status"]
     if not failures:
         return f"{status}: {_count_checks(state)}"
     more = len(failures) - _QUOTED
@@ -139,7 +140,7 @@ def _summarize(state: EvaluationState) -> str:
 
 
 def _count_checks(state: EvaluationState) -> str:
-    checks = [check for values in metric_groups(state).values() for check in as_list(values.get("checks"))]
+    checks = metric_outcomes(state)
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"

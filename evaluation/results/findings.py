@@ -36,6 +36,7 @@ FindingKind = Literal[
 EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
 OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
 OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = get_args(OutcomeStatus)
+_GRAVITY: Final[tuple[OutcomeStatus, ...]] = ("scored", "error", "missing_data")
 
 
 TRUNCATED: Final = "truncated_reply"
@@ -191,14 +192,20 @@ def build_group(
         Metrics and facts by name, with ``status`` (of the group), ``passed`` (None if no check could be
         answered), ``counts`` (metrics by status), ``unscored`` (status and reason by metric) and ``checks``.
     """
-    unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
-    scored = {name: score for name, score in scores.items() if name not in unscored}
-    statuses = [score["status"] for score in unscored.values()]
-    counts = {status: statuses.count(status) for status in OUTCOME_STATUSES} | {"scored": len(scored)}
+    unscored: dict[str, Unscored] = {}
+    scored: dict[str, Score] = {}
+    counts = dict.fromkeys(OUTCOME_STATUSES, 0)
+    for name, score in scores.items():
+        if isinstance(score, dict):
+            unscored[name] = score
+            counts[score["status"]] += 1
+        else:
+            scored[name] = score
+            counts["scored"] += 1
     return {
         **scored,
         **facts,
-        "status": group_status(scores),
+        "status": _gravest_status([status for status in counts if counts[status]]),
         "passed": _all_passed(checks),
         "counts": counts,
         "unscored": unscored,
@@ -208,9 +215,16 @@ def build_group(
 
 def group_status(scores: Mapping[str, Score]) -> OutcomeStatus:
     """Return "scored" if any metric has a value, else the gravest reason why none has."""
-    statuses = {score["status"] if isinstance(score, dict) else "scored" for score in scores.values()}
-    order: tuple[OutcomeStatus, ...] = ("scored", "error", "missing_data")
-    return next((status for status in order if status in statuses), "not_applicable")
+    return _gravest_status(
+        [each["status"] if isinstance(each, dict) else "scored" for each in scores.values()]
+    )
+
+
+def _gravest_status(statuses: Sequence[OutcomeStatus]) -> OutcomeStatus:
+    for status in _GRAVITY:
+        if status in statuses:
+            return status
+    return "not_applicable"
 
 
 def _all_passed(checks: Sequence[MetricOutcome]) -> bool | None:

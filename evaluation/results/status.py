@@ -20,10 +20,9 @@ def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
     }
 
 
-def metric_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
-    """Yield every outcome of the three metric groups."""
-    for group in metric_groups(state).values():
-        yield from _outcomes_of(group)
+def metric_outcomes(state: EvaluationState) -> list[MetricOutcome]:
+    """List every outcome of the three metric groups."""
+    return [outcome for group in metric_groups(state).values() for outcome in _outcomes_of(group)]
 
 
 def judge_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
@@ -57,22 +56,19 @@ _DEMANDS: Final = (
 def has_any_demand(state: EvaluationState) -> bool:
     """Return whether the contract contains any check. A run with nothing to check cannot pass."""
     contract = state["contract"]
+    if "expected_trajectory" in contract or state["baseline_metrics"]:
+        return True
     rules = (as_object(contract.get("trajectory")), as_object(contract.get("audit")))
-    return (
-        "expected_trajectory" in contract
-        or bool(state["baseline_metrics"])
-        or any(contract.get(name) not in (None, [], {}) for name in _DEMANDS)
-        or any(
-            rule.get("rules") or rule.get("forbidden_tools") or rule.get("failed_calls") == "fail"
-            for rule in rules
-        )
+    return any(contract.get(name) not in (None, [], {}) for name in _DEMANDS) or any(
+        rule.get("rules") or rule.get("forbidden_tools") or rule.get("failed_calls") == "fail"
+        for rule in rules
     )
 
 
 def is_decided(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
     """Return whether a check that more than informs is answered, or such an audit rule is given."""
-    answered = (outcome["severity"] for outcome in outcomes if outcome["passed"] is not None)
-    return any(severity != "info" for severity in (*_rule_severities(state), *answered))
+    answered = [outcome["severity"] for outcome in outcomes if outcome["passed"] is not None]
+    return not {*_rule_severities(state), *answered} <= {"info"}
 
 
 def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
@@ -80,11 +76,11 @@ def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> b
     return {*_rule_severities(state), *(outcome["severity"] for outcome in outcomes)} == {"info"}
 
 
-def _rule_severities(state: EvaluationState) -> Iterator[object]:
+def _rule_severities(state: EvaluationState) -> list[object]:
     audit, thresholds = as_object(state["contract"].get("audit")), state["thresholds"]
-    bounds = (thresholds[name] for name in AUDIT_METRICS if name in thresholds)
+    bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
     rules = map(as_object, as_list(audit.get("rules")))
-    return (rule.get("severity", "critical") for rule in (*rules, *bounds))
+    return [rule.get("severity", "critical") for rule in (*rules, *bounds)]
 
 
 def has_critical_finding(state: EvaluationState) -> bool:

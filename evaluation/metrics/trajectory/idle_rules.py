@@ -33,6 +33,8 @@ def find_idle_rule(
         rules: the contract's rules.
     """
     patterns = [pattern for step in compared for pattern in step.patterns]
+    if not (rules.model_fields_set or any(pattern.arguments for pattern in patterns)):
+        return None
     problems = chain(
         _find_empty_selection(expected, compared),
         chain.from_iterable(_find_idle_argument_rule(pattern, rules) for pattern in patterns),

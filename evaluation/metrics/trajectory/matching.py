@@ -51,7 +51,7 @@ def match_trajectory(
         ``agrees`` is None and ``error`` says why.
     """
     selection = select_compared(actual, expected, rules, recorded_writing)
-    optional_count = sum(step.optional for step in selection.steps)
+    optional_count = len([step for step in selection.steps if step.optional])
     result = TrajectoryMatch(
         mode,
         forbidden_actions=[
