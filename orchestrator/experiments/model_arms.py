@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from agents import load_model
 from agents.models.chat_options import Sampling, apply_sampling
 from evaluation import run_from_state
 from evaluation.evalset.case_result import CaseResult
@@ -18,7 +17,7 @@ from evaluation.evalset.task_case import TaskCase
 from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.targets import Target, limit_rate
+from orchestrator.experiments.targets import Target, load_limited_model
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import OrchestratorState
@@ -87,9 +86,7 @@ def build_arms(
         raise ConfigurationError(
             f"{', '.join(names)} is not a comparison; give at least two different models or policies"
         )
-    loaded = {spec: load_model(spec) for spec in models}
-    if (limiter := limit_rate(calls_per_second)) is not None:
-        loaded = {spec: each.model_copy(update={"rate_limiter": limiter}) for spec, each in loaded.items()}
+    loaded = {spec: load_limited_model(spec, calls_per_second) for spec in models}
     return [
         ModelArm(name, loaded[model], chosen.get(policy), store, seed)
         for name, (model, policy) in zip(names, sides, strict=True)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
 from agents import load_model
@@ -36,7 +37,7 @@ def build_target(value: Any, calls_per_second: float | None = None) -> Target:  
     """
     if not (callable(value) or callable(getattr(value, "run", None))):
         raise TypeError(f"it is a {type(value).__name__}; give a function of the task, or an orchestrator")
-    limiter = limit_rate(calls_per_second)
+    limiter = _limit_rate(calls_per_second)
 
     def execute(case: TaskCase) -> object:
         if limiter is not None:
@@ -57,9 +58,7 @@ def build_model_target(spec: str, calls_per_second: float | None = None) -> Targ
         ModelSpecError: The specification names no model.
         ModelSetupError: The model cannot be loaded.
     """
-    model = load_model(spec)
-    if (limiter := limit_rate(calls_per_second)) is not None:
-        model = model.model_copy(update={"rate_limiter": limiter})
+    model = load_limited_model(spec, calls_per_second)
 
     def execute(case: TaskCase) -> object:
         return LangGraphOrchestrator.from_model(model, contract=case).run(case.task)
@@ -78,7 +77,13 @@ def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
     return {"input": case.task, "latency_ms": latency_ms, **run}
 
 
-def limit_rate(calls_per_second: float | None) -> InMemoryRateLimiter | None:
+def load_limited_model(spec: str, calls_per_second: float | None) -> BaseChatModel:
+    """Loads a model that is called at most at a rate; raises as ``build_model_target`` does."""
+    model, limiter = load_model(spec), _limit_rate(calls_per_second)
+    return model if limiter is None else model.model_copy(update={"rate_limiter": limiter})
+
+
+def _limit_rate(calls_per_second: float | None) -> InMemoryRateLimiter | None:
     """Returns a limiter of a rate; None for any rate."""
     if calls_per_second is None:
         return None

@@ -164,8 +164,13 @@ LOSSES = [
     (SPANS[0], (*SPANS[1], 1, "attributes", 0, "value"), {"stringValue": "retrieval"}, "spans of retrieval"),
     (SPANS[0], (*SPANS[1], 1, "attributes", 3), {}, "1 of 1 tool spans have no gen_ai.tool.call.arguments"),
     ("adk/one-call", ("criteria",), {"x": 1}, "the evalset: criteria is not read"),
-    ("adk/one-call", (*CASE, "rubrics"), [{"x": 1}], "the case one-call: rubrics, sessionInput are not read"),
-    ("adk/one-call", (*CASE, "conversation", 0, "appDetails"), {"x": 1}, "the invocation: appDetails"),
+    (
+        "adk/one-call",
+        (*CASE, "rubrics"),
+        [{"x": 1}],
+        "the case one-call: rubrics, session_input are not read",
+    ),
+    ("adk/one-call", (*CASE, "conversation", 0, "appDetails"), {"x": 1}, "the invocation: app_details"),
     (
         "adk/one-call",
         (*CASE, "conversation", 0, "userContent", "parts", 0),
