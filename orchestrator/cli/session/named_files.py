@@ -13,14 +13,21 @@ from orchestrator.errors import ConfigurationError
 
 @contextmanager
 def name_file() -> Iterator[None]:
-    """Turns the error of a file that cannot be used into one sentence with its name."""
+    """Turns the error of a file that cannot be used into one sentence with its name.
+
+    Raises:
+        ConfigurationError: A file cannot be used.
+        OSError: Reading or writing failed for another reason.
+    """
     try:
         yield
     except ContractError as error:
         raise ConfigurationError(str(error)) from None
     except OSError as error:
-        name = "a file" if error.filename is None else repr(str(error.filename))
-        raise ConfigurationError(f"{name} cannot be used ({error.strerror}); give another file") from None
+        if error.filename is None:  # a closed pipe or a full disk is no wrong path
+            raise
+        name = str(error.filename)
+        raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None
 
 
 def check_outputs(written: Iterable[Path | None], inputs: Iterable[Path]) -> None:
