@@ -29,6 +29,7 @@ _STATUSES: Final[Mapping[type[Exception], int]] = {
 }
 """The status of each error; the first class that fits."""
 _UNNAMED: Final[Mapping[str, str]] = {
+    "There was an error parsing the body": "the body is no JSON; give a JSON object",
     "Not Found": "there is no such page; the navigation has all pages, and /api/openapi.json the rest",
     "Method Not Allowed": "the page does not take this method; the header Allow names those that it takes",
 }

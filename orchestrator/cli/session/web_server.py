@@ -78,7 +78,8 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        reason = os.strerror(error.errno or 0)
+        # Not the text of the error, which has the address again; a name that is unknown has nothing else.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise ConfigurationError(
             f"port {port} of {host} cannot be used ({reason}); give another --port or --host"
         ) from None

@@ -91,10 +91,11 @@ async def test_a_program_has_to_send_json(build, serve, kind):
     assert answer.status_code == 415
 
 
-async def test_a_body_that_is_no_json_is_refused_in_one_sentence(build, serve):
+@pytest.mark.parametrize("body", [b"{", b'{"task": "\xff"}', b'{"task":' * 5_000])
+async def test_a_body_that_is_no_json_is_refused_in_one_sentence(build, serve, body):
     client = await serve(build())
 
-    answer = await client.post("/api/runs", content=b"{", headers={"Content-Type": "application/json"})
+    answer = await client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
 
     assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
     assert answer.json()["detail"] == "the body is no JSON; give a JSON object"
