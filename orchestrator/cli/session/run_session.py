@@ -140,8 +140,10 @@ class RunSession:
                 console.print(Text(where))
             progress.show(event)
 
-        with console.status("working"):
-            state = follow(orchestrator, open_stream, show)
+        stop = orchestrator.interrupt
+        with console.status("working"), stop_on_signal(stop) as is_stopped:
+            # In the main thread, where Python handles signals.
+            state = run_loop(lambda: _read_events(open_stream(orchestrator), show, is_stopped, stop))
         return state, self._ask(state, console)
 
     def _resume_with(self, answer: person.Answer) -> OpenStream:
@@ -182,22 +184,6 @@ def get_run_status(state: OrchestratorState) -> int:
     if state["status"] in ("success", "failed"):
         return SUCCESS if state["status"] == "success" else FAILED
     return INTERRUPTED if state["question"] is None else WAITING
-
-
-def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: Show) -> OrchestratorState:
-    """Runs to the end and shows the events. Ctrl-C interrupts the run.
-
-    The event loop runs in the main thread, because Python handles signals there.
-
-    Args:
-        orchestrator: Executes the run.
-        open_stream: Starts, resumes or forks the run.
-        show: Called with each event.
-    """
-    with stop_on_signal(orchestrator.interrupt) as is_stopped:
-        return run_loop(
-            lambda: _read_events(open_stream(orchestrator), show, is_stopped, orchestrator.interrupt)
-        )
 
 
 async def _read_events(

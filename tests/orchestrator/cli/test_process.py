@@ -108,22 +108,6 @@ def test_a_second_signal_ends_the_process_at_once():
         assert running.wait(FINISH_S) == -signal.SIGINT
 
 
-def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db, slow):
-
-    server = served(plans=[plan("first step", "second step")], steps=["one", slow, "two"])
-    running = process(*RUN, "--db", str(db), "--thread", "t", env=server.environment)
-    assert slow.asked.wait(FINISH_S)
-    running.kill()
-    running.wait(FINISH_S)
-    slow.over.set()
-    answered = cli("resume", "t", "--db", str(db), "--approve")
-    resumed = cli("resume", "t", "--db", str(db))
-
-    assert (answered.exit_code, "no question that waits" in answered.stderr) == (2, True)
-    assert (resumed.exit_code, resumed.stdout) == (0, "two\n")
-    assert server.asked == ["plan", "step", "verdict", "step", *["step", "verdict"] * 2]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
 def test_the_command_that_ctrl_c_prints_resumes_the_run_as_it_stands(

@@ -180,9 +180,10 @@ def test_ctrl_c_in_run_leaves_a_run_that_can_be_resumed():
             return await super().execute_step(step_description, context)
 
     orchestrator, resume = stored(Interrupting())
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         orchestrator.run("x", "thread")
 
+    assert caught.value.__notes__ == ["The run is stored; resume('thread') continues it."]
     check_resumed(resume())
 
 
