@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Protocol, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias, TypeVar, cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
@@ -34,12 +34,8 @@ from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 T = TypeVar("T")
 
 
-class Node(Protocol):
-    """A node of the graph."""
-
-    async def __call__(self, state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        """Returns the fields that change. ``write`` emits an event."""
-        ...
+Node: TypeAlias = Callable[[OrchestratorState, RunContext, StreamWriter], Awaitable[StateUpdate]]
+"""A node of the graph: takes the state, the run and what emits an event; returns the fields that change."""
 
 
 def get_context(runtime: Runtime[RunContext], settings: Settings, state: OrchestratorState) -> RunContext:

@@ -11,7 +11,6 @@ import random
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cache
 from heapq import merge
 from typing import Final
 
@@ -35,6 +34,7 @@ _PAGE: Final = 500
 """Rows that are read at once."""
 _BATCH: Final = 50
 """Runs whose summaries are stored at once."""
+_SUMMARY: Final = TypeAdapter(RunSummary)
 _COLUMNS: Final = (
     *("checkpoint_id", "status", "started", "updated", "basis"),
     *("task", "models", "type", "summary"),
@@ -188,17 +188,12 @@ class RunIndex:
         with suppress(BrokenRunError, ValidationError):
             values = self._saver.serde.loads_typed((kind, data))
             # The values and not pydantic's copy, which lacks fields that this version does not know.
-            run = _summary_adapter().validate_python(values)
+            run = _SUMMARY.validate_python(values)
             return IndexedRun(
                 checkpoint_id,
                 replace(run, thread_id=thread_id, usage=values["usage"], question=values["question"]),
             )
         return self.read_run(thread_id, checkpoint_id)
-
-
-@cache
-def _summary_adapter() -> TypeAdapter[RunSummary]:
-    return TypeAdapter(RunSummary)
 
 
 def index_run(saver: object, thread_id: str) -> None:

@@ -192,9 +192,8 @@ class Runner:
 
     def _add_handlers(self, config: RunnableConfig) -> RunnableConfig:
         """Adds the hooks that LangChain can call, too, as a tracer of calls is one."""
-        handlers: list[BaseCallbackHandler] = [
-            hook for hook in self.hooks if isinstance(hook, BaseCallbackHandler)
-        ]
+        hooks: tuple[object, ...] = self.hooks
+        handlers = [hook for hook in hooks if isinstance(hook, BaseCallbackHandler)]
         return merge_configs(config, {"callbacks": handlers}) if handlers else config
 
     async def _build_last_event(self, run: RunContext, state: OrchestratorState) -> Event:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import logging
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, TypeAlias
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.state import records
@@ -187,12 +187,8 @@ class RunInterrupted(Event):
     state: OrchestratorState
 
 
-class Hook(Protocol):
-    """Receives the events of a run. An error of a hook is logged and does not affect the run."""
-
-    def __call__(self, event: Event, /) -> Awaitable[None] | None:
-        """Handles one event. An awaitable return value is awaited."""
-        ...
+Hook: TypeAlias = Callable[[Event], Awaitable[None] | None]
+"""Receives the events of a run. An awaitable return value is awaited; an error is logged and ends nothing."""
 
 
 def check_hooks(hooks: object) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -23,6 +22,9 @@ _AGAIN: Final = " again? The answer correct does not run it: its text is the res
 DEADLINE: Final = "deadline"
 """``answered_by`` of an answer that a deadline gave."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
+_QUESTION: Final = TypeAdapter(Question)
+# An unknown key could be a misspelled "text", whose correction would be lost.
+_ANSWER: Final = TypeAdapter(dict[_Field, str | None])
 
 
 def build_question(
@@ -119,15 +121,10 @@ def build_tool_question(  # noqa: PLR0917
 def read_tool_question(value: object) -> Question | None:
     """Reads the value of an interrupt as a question about a tool call; None if it is another value."""
     try:
-        question = _question_adapter().validate_python(value, strict=True)
+        question = _QUESTION.validate_python(value, strict=True)
     except ValidationError:
         return None
     return question if question["kind"] == "tool" else None
-
-
-@cache
-def _question_adapter() -> TypeAdapter[Question]:
-    return TypeAdapter(Question)
 
 
 def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[str]:
@@ -199,15 +196,9 @@ def _describe_accepted(question: Question) -> str:
 def _read_fields(raw: object) -> dict[str, str]:
     """Reads the texts of an answer; none if it has another key or value."""
     try:
-        return {name: text for name, text in _answer_adapter().validate_python(raw).items() if text}
+        return {name: text for name, text in _ANSWER.validate_python(raw).items() if text}
     except ValidationError:
         return {}
-
-
-@cache
-def _answer_adapter() -> TypeAdapter[dict[_Field, str | None]]:
-    # An unknown key could be a misspelled "text", whose correction would be lost.
-    return TypeAdapter(dict[_Field, str | None])
 
 
 def _build_answer(answer: AnswerWord, text: str, person: str, now: datetime) -> HumanAnswer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
 from typing import Final, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -46,6 +45,7 @@ RAW_LIMIT: Final = 300
 OUTPUT_LIMIT: Final = 500
 """Maximum number of characters of the output in a self-assessment."""
 
+_RECONCILIATION: Final = TypeAdapter(Reconciliation)
 _BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
 _UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
 
@@ -115,17 +115,12 @@ def build_assessment(
 def build_reconciliation(value: object) -> Reconciliation:
     """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
     try:
-        result = _reconciliation_adapter().validate_python(value, strict=True)
+        result = _RECONCILIATION.validate_python(value, strict=True)
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         reason = ": ".join([*map(str, problem["loc"]), problem["msg"]])
         return Reconciliation(triggers=[f"reconciliation_unreadable:{reason}"], escalate=True)
     return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
-
-
-@cache
-def _reconciliation_adapter() -> TypeAdapter[Reconciliation]:
-    return TypeAdapter(Reconciliation)
 
 
 def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:

@@ -54,11 +54,11 @@ class ModelRunner:
         self,
         spec: TuneSpec,
         replies: RecordedReplies,
-        load: Callable[[str], object],
+        load: Callable[[str], BaseChatModel],
         escalations: Sequence[str],
     ) -> None:
         # All of them before anything is spent.
-        models = {name: _check_model(name, load(name)) for name in dict.fromkeys([spec.model, *escalations])}
+        models = {name: load(name) for name in dict.fromkeys([spec.model, *escalations])}
         replies.origins = {
             address: describe_origin(model) for model in models.values() if (address := find_address(model))
         }
@@ -93,14 +93,6 @@ class ModelRunner:
             tokens=state["usage"]["total_tokens"],
             run=read_run(state, case.title),
         )
-
-
-def _check_model(name: str, model: object) -> BaseChatModel:
-    if not isinstance(model, BaseChatModel):
-        raise ConfigurationError(
-            f"model {name!r} is a {type(model).__name__}; give a chat model of LangChain"
-        )
-    return model
 
 
 def _check_ended(state: OrchestratorState, task: str) -> None:

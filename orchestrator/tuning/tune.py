@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from langchain_core.language_models import BaseChatModel
+
 from agents import load_model
 from evaluation.errors import MissingExtraError
 from evaluation.evalset.task_case import TaskCase
@@ -34,7 +36,7 @@ def tune(
     *,
     folder: str | Path = ".",
     runner: TaskRunner | None = None,
-    load: Callable[[str], object] = load_model,
+    load: Callable[[str], BaseChatModel] = load_model,
     on_trial: Progress | None = None,
 ) -> TuneResult:
     """Search for a retry policy on tasks that are run.
