@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
@@ -58,10 +58,10 @@ class TuneSpec(SettingsModel):
     tasks: Annotated[str, Field(description="the path of a file of cases, as a text")]
     model: Annotated[str, Field(description="a model specification")] = "local"
     space: Annotated[
-        Mapping[str, Sequence[object]],
+        Mapping[str, Annotated[Sequence[object], Field(min_length=1)]],
         Field(
             min_length=1,
-            description="an object such as {max_retries: [1, 2, 3]}, a list of values for each field",
+            description="an object such as {max_retries: [1, 2, 3]}, with values for each field",
         ),
     ]
     budget: Annotated[SearchBudget, Field(description="an object such as {trials: 10}")] = Field(
@@ -70,12 +70,6 @@ class TuneSpec(SettingsModel):
     planning: Flag = True
     hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
     seed: Count = 0
-
-    @model_validator(mode="after")
-    def _check_space(self) -> Self:
-        if empty := [name for name, values in self.space.items() if not values]:
-            raise ConfigurationError(f"space.{empty[0]} is empty; give at least one value")
-        return self
 
 
 def read_spec(path: str | Path) -> TuneSpec:
