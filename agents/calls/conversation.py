@@ -18,6 +18,7 @@ from agents.calls.server_errors import (
     is_schema_refusal,
     remember_schema_refusal,
 )
+from agents.models.call_limits import await_call, heed_refusal, wait_for_call
 from agents.models.chat_options import Sampling, apply_sampling, remove_refused
 from agents.models.ollama import require_complete
 from agents.models.transport_retry import TransportRetry
@@ -112,6 +113,7 @@ class ModelCall:
 
     def _invoke(self) -> BaseMessage:
         model, is_structured = self._prepare()
+        wait_for_call(self.model)
         try:
             return require_complete(self.model, model.invoke(make_sendable(self.messages)))
         except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
@@ -120,6 +122,7 @@ class ModelCall:
 
     async def _ainvoke(self) -> BaseMessage:
         model, is_structured = self._prepare()
+        await await_call(self.model)
         try:
             return require_complete(self.model, await model.ainvoke(make_sendable(self.messages)))
         except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
@@ -136,6 +139,7 @@ class ModelCall:
 
     def _replace_error(self, error: Exception, *, is_structured: bool) -> BaseMessage | ModelCall:
         """Returns the call without the settings that the server refused, or the reply in the error."""
+        heed_refusal(self.model, error)
         accepted = None if self.sampling is None else remove_refused(self.sampling, error)
         if accepted is not None:
             return replace(self, sampling=accepted)

@@ -40,8 +40,7 @@ def identify_model(llm: object) -> str | None:
     Returns:
         The name. None if ``llm`` is no chat model or has no name of its own.
     """
-    names = (getattr(llm, name, None) for name in _NAMES)
-    name = next((name for name in names if isinstance(name, str) and name), None)
+    name = find_name(llm)
     if name is None or not isinstance(llm, BaseChatModel):
         return None
     kind = f"{type(llm).__module__}.{type(llm).__qualname__}"
@@ -87,6 +86,12 @@ def _list_settings(llm: BaseChatModel) -> list[str]:
 def _hash_file(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - a changed file is read again
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find_name(llm: object) -> str | None:
+    """Returns the name in the settings of a model; None if it has none."""
+    names = (getattr(llm, name, None) for name in _NAMES)
+    return next((name for name in names if isinstance(name, str) and name), None)
 
 
 def find_address(llm: object) -> str | None:

@@ -122,11 +122,11 @@ class TransportRetry:
         """Returns the server's ``Retry-After``, or else a random wait."""
         error = state.outcome.exception() if state.outcome else None
         backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
-        requested = _read_retry_after(error)
+        requested = read_retry_after(error)
         return min(self.max_seconds, backoff(state) if requested is None else requested)
 
 
-def _read_retry_after(error: BaseException | None) -> float | None:
+def read_retry_after(error: BaseException | None) -> float | None:
     """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
     # Ollama's client drops the response from its own error, but not from the context.
     responses = (getattr(each, "response", None) for each in (error, getattr(error, "__context__", None)))

@@ -16,7 +16,7 @@ from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.models.identity import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
-from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
+from orchestrator.errors import InterruptError, OrchestratorError, ResumeError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
 from orchestrator.runtime.recording.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
@@ -174,9 +174,10 @@ def _find_error(task: asyncio.Future[T], run: RunContext) -> BaseException | Non
     Raises:
         GraphInterrupt: The agent called interrupt(), and a checkpointer lets LangGraph resume it.
         ResumeError: The journal of the step is that of other options; the run stays as it is.
+        StoreLostError: The store that counts the calls of models has failed; the run stays as it is.
     """
     error = _read_error(task)
-    if isinstance(error, ResumeError):
+    if isinstance(error, ResumeError | StoreLostError):
         raise error
     if not isinstance(error, GraphInterrupt):
         return error
