@@ -51,11 +51,11 @@ TAKE: Final = """
         SELECT %(name)s, %(worker)s, statement_timestamp() FROM decided WHERE is_granted
     ), waiting AS (
         INSERT INTO orchestrator_limit_waits (name, worker, asked)
-        SELECT %(name)s, %(worker)s, statement_timestamp() FROM decided WHERE NOT is_granted AND %(waits)s
+        SELECT %(name)s, %(worker)s, statement_timestamp() FROM decided WHERE %(waiting)s > is_granted::int
         ON CONFLICT (name, worker) DO UPDATE SET asked = excluded.asked
     ), served AS (
         DELETE FROM orchestrator_limit_waits WHERE name = %(name)s AND (
-            worker = %(worker)s AND (SELECT is_granted FROM decided)
+            worker = %(worker)s AND %(waiting)s <= (SELECT is_granted::int FROM decided)
             OR worker <> %(worker)s AND asked <= statement_timestamp() - %(patience)s
         )
     ), forgotten AS (
@@ -66,5 +66,6 @@ TAKE: Final = """
 """
 """Grants a call if fewer than ``calls`` were made in the last ``period``, and no other waiting worker has
 made fewer of them than this one. So all busy workers get the same share, and what one leaves is for the
-others. A worker that has not asked for the time ``patience`` waits no more.
+others. ``waiting`` is the number of calls that wait in this worker. A worker that has not asked for the time
+``patience`` waits no more.
 """

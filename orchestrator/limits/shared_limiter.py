@@ -6,7 +6,7 @@ import asyncio
 import threading
 import uuid
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -56,6 +56,7 @@ class SharedRateLimiter(PausingRateLimiter):
         self._asking = ThreadPoolExecutor(1, thread_name_prefix="limit")
         self._closed, self._woken = threading.Event(), threading.Event()
         self._pauses = deque[float]()
+        self._waiting = set[Future[bool]]()
         self._values: dict[str, Any] = {
             "name": limit.name,
             "worker": self.worker,
@@ -78,15 +79,13 @@ class SharedRateLimiter(PausingRateLimiter):
             StoreLostError: The database cannot be reached for ``lost_s``. Without it, no call is granted.
             StoreError: The database has no such limit.
         """
-        if not blocking:
-            return self._ask(waits=False) is None
-        return self._asking.submit(self._wait_for_grant).result()
+        return self._start_wait().result() if blocking else self._ask() is None
 
     async def aacquire(self, *, blocking: bool = True) -> bool:
         """Does the same without blocking the event loop."""
         if not blocking:
             return await asyncio.to_thread(self.acquire, blocking=False)
-        return await asyncio.wrap_future(self._asking.submit(self._wait_for_grant))
+        return await asyncio.wrap_future(self._start_wait())
 
     def pause(self, seconds: float) -> None:
         """Grants no call to any process for this time, at most 300 s. Does not block."""
@@ -102,22 +101,28 @@ class SharedRateLimiter(PausingRateLimiter):
         with suppress(StoreLostError):
             self._send_pauses()
 
+    def _start_wait(self) -> Future[bool]:
+        wait = self._asking.submit(self._wait_for_grant)
+        self._waiting.add(wait)
+        wait.add_done_callback(self._waiting.discard)
+        return wait
+
     def _wait_for_grant(self) -> bool:
-        while (seconds := self._retrying(self._ask, waits=True)) is not None:
+        while (seconds := self._retrying(self._ask)) is not None:
             self._woken.wait(min(max(seconds, _SHORTEST_WAIT_S), _LONGEST_WAIT_S))
             if self._closed.is_set():
                 raise RuntimeError("the limits were closed while a call waited")
             self._woken.clear()
         return True
 
-    def _ask(self, *, waits: bool) -> float | None:
+    def _ask(self) -> float | None:
         """Returns None if a call is granted, else the seconds until it may be."""
         with self._saver.connection() as connection, connection.transaction():
             paused_s = self._lock(connection)
             if paused_s > 0:
                 return paused_s
-            taken = connection.execute(TAKE, {**self._values, "waits": waits}).fetchall()
-        [answer] = taken
+            values = {**self._values, "waiting": len(self._waiting)}
+            [answer] = connection.execute(TAKE, values).fetchall()
         return None if answer["is_granted"] else float(answer["wait_s"])
 
     def _send_pauses(self) -> None:
