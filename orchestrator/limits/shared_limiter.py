@@ -138,6 +138,7 @@ class SharedRateLimiter(PausingRateLimiter):
             raise StoreError(
                 f"the database has no limit {self.limit.name} any more; start this process again"
             )
-        for _ in sent:
-            self._pauses.popleft()
+        for each in sent:
+            with suppress(ValueError):  # another call of this process sent it, too
+                self._pauses.remove(each)
         return float(row["pause_s"])

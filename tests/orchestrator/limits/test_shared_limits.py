@@ -129,14 +129,14 @@ def test_a_new_worker_gets_its_share_from_one_that_has_all(postgres_url: str) ->
 
 def test_all_workers_pause_if_a_server_says_when_it_has_capacity_again(postgres_url: str) -> None:
     request = httpx.Request("POST", "http://127.0.0.1:1")
-    response = httpx.Response(429, headers={"Retry-After": "2"}, request=request)
+    response = httpx.Response(429, headers={"Retry-After": "4"}, request=request)
     busy = httpx.HTTPStatusError("busy", request=request, response=response)
     agent = BaseAgent(ScriptedChatModel([busy]), transport_retry=TransportRetry(max_attempts=1))
     with opened(postgres_url) as other:
         with opened(postgres_url), pytest.raises(ModelUnavailableError):
             agent.invoke("call")
-        began = time.monotonic()
         assert not take(other)
+        began = time.monotonic()
         assert other.acquire()
         assert time.monotonic() - began > 0.5
 
