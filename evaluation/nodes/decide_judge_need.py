@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from evaluation.inputs.rubric import JudgePolicy
 from evaluation.judges.judge_call import choose_judge
 from evaluation.plugins import Plugins
+from evaluation.results.findings import MetricOutcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ASKED,
@@ -48,21 +51,22 @@ def _find_request(state: EvaluationState) -> str | None:
 def _is_spared(state: EvaluationState) -> bool:
     """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
     policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
-    return policy.when == "if_checks_pass" and (_fails_check(state) or has_critical_finding(state))
+    return policy.when == "if_checks_pass" and (
+        _fails_check(metric_outcomes(state)) or has_critical_finding(state)
+    )
 
 
-def _fails_check(state: EvaluationState) -> bool:
-    outcomes = metric_outcomes(state)
+def _fails_check(outcomes: Iterable[MetricOutcome]) -> bool:
     return any(outcome["passed"] is False and outcome["severity"] == "critical" for outcome in outcomes)
 
 
 def _find_open_question(state: EvaluationState) -> str | None:
     """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
-    if _fails_check(state):
+    outcomes = metric_outcomes(state)
+    if _fails_check(outcomes):
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
-    outcomes = metric_outcomes(state)
     # A baseline may decide: it is compared after the judge.
     if only_informs(state, outcomes) and not state["baseline_metrics"]:
         return NOTHING_DECIDES

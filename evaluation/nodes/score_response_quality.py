@@ -47,6 +47,8 @@ _NO_DEMAND: Final = "the contract asks nothing of the response"
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
     contract = _read_contract(state)
+    if contract is _NO_CONTRACT:
+        return _score_nothing()
     requirements = expand_contract(contract)
     context = build_context(state) if requirements else _UNUSED
     results = evaluate_checks(requirements, context, plugins.own_checks, plugins.call_check)
@@ -78,8 +80,7 @@ def _score_response(
 ) -> EvaluationState:
     thresholds, reference = _select_thresholds(state), contract.reference_output
     if reference is None and not any((contract.keywords, thresholds, results)):
-        unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
-        return {"response_metrics": build_group(unscored, [])}
+        return _score_nothing()
     output = read_output(state)
     outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
     missing = None if output is None else find_missing_keywords(output, contract.keywords)
@@ -96,6 +97,11 @@ def _score_response(
     errors = [*state["errors"], *list_errors(results)]
     records = [result.record for result in results]
     return {"response_metrics": metrics, "check_results": records, "errors": errors}
+
+
+def _score_nothing() -> EvaluationState:
+    unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
+    return {"response_metrics": build_group(unscored, [])}
 
 
 def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:

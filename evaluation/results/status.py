@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
 from evaluation.inputs.contract import AUDIT_METRICS
@@ -22,16 +22,17 @@ def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
 
 def metric_outcomes(state: EvaluationState) -> list[MetricOutcome]:
     """List every outcome of the three metric groups."""
-    return [outcome for group in metric_groups(state).values() for outcome in _outcomes_of(group)]
+    return _list_outcomes(*metric_groups(state).values())
 
 
-def judge_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
-    """Yield the outcomes of the judge's answer or failure."""
-    return iter(_outcomes_of(state["judge_result"] or {}))
+def judge_outcomes(state: EvaluationState) -> list[MetricOutcome]:
+    """List the outcomes of the judge's answer or failure."""
+    return _list_outcomes(state["judge_result"] or {})
 
 
-def _outcomes_of(group: JsonObject) -> Iterable[MetricOutcome]:
-    return cast("Iterable[MetricOutcome]", group.get("checks") or ())
+def _list_outcomes(*groups: JsonObject) -> list[MetricOutcome]:
+    outcomes = [outcome for group in groups for outcome in as_list(group.get("checks"))]
+    return cast("list[MetricOutcome]", outcomes)
 
 
 NOTHING_ASKED: Final = "the contract contains no check"

@@ -71,7 +71,7 @@ def limit_name(metric: str, side: str = "limit") -> str:
 def describe_comparison(value: float, bound: JsonObject) -> tuple[str, str]:
     """Write a value and its threshold ("at least 40", "at most 60", "40 to 60"); different numbers differ."""
     low, high = _read_number(bound.get("min")), _read_number(bound.get("max"))
-    observed, *limits = format_numbers(value, *(side for side in (low, high) if side is not None))
+    observed, *limits = format_numbers(value, *[side for side in (low, high) if side is not None])
     if len(limits) > 1:
         return observed, " to ".join(limits)
     return observed, f"{'at most' if low is None else 'at least'} {limits[0]}"

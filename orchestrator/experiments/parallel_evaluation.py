@@ -29,11 +29,13 @@ class ParallelEvaluation:
     Attributes:
         evaluation: The evaluation, without a judge; it counts what could not be read.
         processes: Number of processes.
+        keeps_reports: Whether the results have their reports, which cost more to send than to make.
         pool: The processes; replaced if one of them ends.
     """
 
     evaluation: RecordedEvaluation
     processes: int
+    keeps_reports: bool = True
     pool: ProcessPoolExecutor = field(init=False)
 
     def evaluate(self, files: Iterable[Path]) -> Iterator[CaseResult]:
@@ -65,11 +67,11 @@ class ParallelEvaluation:
     def _submit(self, lines: LineRange) -> Future[_Evaluated]:
         blank = replace(self.evaluation, unread=[], problems=0, next_trials={})
         try:
-            return self.pool.submit(_evaluate_range, blank, lines)
+            return self.pool.submit(_evaluate_range, blank, lines, self.keeps_reports)
         except BrokenProcessPool:
             self.pool.shutdown()
             self.pool = _open_pool(self.processes)
-            return self.pool.submit(_evaluate_range, blank, lines)
+            return self.pool.submit(_evaluate_range, blank, lines, self.keeps_reports)
 
     def _finish(self, lines: LineRange, future: Future[_Evaluated]) -> Iterator[CaseResult]:
         try:
@@ -85,7 +87,7 @@ class ParallelEvaluation:
         blank = replace(self.evaluation, unread=[], problems=0, next_trials={})
         with _open_pool(1) as alone:
             try:
-                return alone.submit(_evaluate_range, blank, lines).result()
+                return alone.submit(_evaluate_range, blank, lines, self.keeps_reports).result()
             except BrokenProcessPool:
                 problem = "their process ended twice; evaluate them in a file of their own"
                 return [], replace(blank, unread=[f"{lines.name}: {problem}"], problems=lines.count)
@@ -101,5 +103,6 @@ def _ignore_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _evaluate_range(evaluation: RecordedEvaluation, lines: LineRange) -> _Evaluated:
-    return [*evaluation.evaluate_unnumbered(read_range(lines))], evaluation
+def _evaluate_range(evaluation: RecordedEvaluation, lines: LineRange, keeps_reports: bool) -> _Evaluated:
+    results = evaluation.evaluate_unnumbered(read_range(lines))
+    return [result if keeps_reports else result.without_run() for result in results], evaluation

@@ -73,7 +73,8 @@ def _read_recorded(store: Store | None, options: EvaluateOptions, evaluation: Re
 
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         if options.processes > 1:
-            parallel = ParallelEvaluation(evaluation, options.processes)
+            keeps_reports = bool(options.out or options.html or options.json)
+            parallel = ParallelEvaluation(evaluation, options.processes, keeps_reports)
             return islice(parallel.evaluate(options.files or ()), len(stored), None)
         for result in stored:
             evaluation.number_trial(result)
