@@ -65,7 +65,11 @@ async def answer(request: Request, context: Context, form: Annotated[AnswerForm,
 @router.get("/start")
 def show_start(request: Request, context: Context) -> Response:
     """Shows the form of a new run."""
-    return render(request, "start.html", {"models": context.builder.models})
+    return render(
+        request,
+        "start.html",
+        {"models": context.builder.models, "has_tools": context.builder.has_tools},
+    )
 
 
 @router.post("/start")

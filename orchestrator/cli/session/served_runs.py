@@ -36,6 +36,11 @@ class ServedRuns:
     options: RunOptions
     models: tuple[str, ...]
 
+    @property
+    def has_tools(self) -> bool:
+        """Whether a new run has tools."""
+        return bool(self.options.tools)
+
     @contextmanager
     def open_new(self, run: NewRun) -> Iterator[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run; see ``RunBuilder``."""

@@ -48,6 +48,11 @@ class RunBuilder(Protocol):
         """The models that a new run may name."""
         ...
 
+    @property
+    def has_tools(self) -> bool:
+        """Whether a new run has tools whose calls a person may approve."""
+        ...
+
     def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run; raises ConfigurationError if it is not accepted."""
         ...
@@ -76,6 +81,7 @@ class OneOrchestrator:
 
     orchestrator: LangGraphOrchestrator
     models: tuple[str, ...] = ()
+    has_tools: bool = False
 
     def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Returns the orchestrator, which has its settings already."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -10,7 +9,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from orchestrator.persistence import History, RunSummary
 from orchestrator.runs.run_selection import Order, SortKey, StoredStatus
 from orchestrator.state.records import Basis
-from orchestrator.state.usage import NO_USAGE
 
 
 def _blank_as_none(value: object) -> object:
@@ -50,27 +48,10 @@ class RunQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=200)] = 25
 
 
-class RunRow(BaseModel):
-    """One line about a run; ``basis``, ``models`` and tokens are None or empty if they cannot be read."""
-
-    thread_id: str
-    status: StoredStatus
-    task: str
-    basis: Basis | None
-    models: list[str]
-    steps_done: int
-    steps_planned: int
-    started: datetime | None
-    updated: datetime
-    total_tokens: int | None
-    cost_usd: float | None
-    latency_ms: float
-
-
 class RunPage(BaseModel):
     """A page of a list; ``next`` is the cursor of the following page, None on the last."""
 
-    runs: list[RunRow]
+    runs: list[RunSummary]
     next: str | None
 
 
@@ -91,22 +72,4 @@ def list_page(history: History, query: RunQuery) -> RunPage:
         sort=query.sort,
         order=query.order,
     )
-    return RunPage(runs=[_build_row(run) for run in runs], next=runs.next)
-
-
-def _build_row(run: RunSummary) -> RunRow:
-    usage = run.usage or NO_USAGE
-    return RunRow(
-        thread_id=run.thread_id,
-        status=run.status,
-        task=run.task,
-        basis=run.basis,
-        models=[*run.models],
-        steps_done=run.steps_done,
-        steps_planned=run.steps_planned,
-        started=run.started,
-        updated=run.updated,
-        total_tokens=usage["total_tokens"],
-        cost_usd=usage["cost_usd"],
-        latency_ms=usage["latency_ms"],
-    )
+    return RunPage(runs=runs, next=runs.next)
