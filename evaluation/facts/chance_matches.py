@@ -18,7 +18,7 @@ from itertools import chain, combinations, pairwise, product
 from typing import Final, TypeAlias
 
 from evaluation.facts.derived_numbers import combine_values
-from evaluation.facts.records import LARGEST, MOMENTS, Operand, Record
+from evaluation.facts.field_records import LARGEST, MOMENTS, Operand, Record
 from evaluation.facts.units import agree_units, scale_unit
 
 Search: TypeAlias = Callable[[float, str | None, float], bool]

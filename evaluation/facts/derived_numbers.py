@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import combinations, pairwise, product
 from typing import Final, TypeAlias
 
-from evaluation.facts.records import DAY_SECONDS, LARGEST, MOMENTS, YEAR_SECONDS, Operand, Record
+from evaluation.facts.field_records import DAY_SECONDS, LARGEST, MOMENTS, YEAR_SECONDS, Operand, Record
 from evaluation.facts.units import agree_units, is_measured, is_money, scale_unit
 
 _Pairs: TypeAlias = Iterator[tuple[Operand, Operand]]

@@ -14,8 +14,7 @@ from evaluation.facts.dates import MONTH, Clock, Day
 from evaluation.facts.derived_numbers import derive_values, is_rounded
 from evaluation.facts.durations import write_durations
 from evaluation.facts.fact_reading import Fact, read_facts
-from evaluation.facts.lost_facts import read_alike
-from evaluation.facts.records import (
+from evaluation.facts.field_records import (
     DAY_SECONDS,
     LARGEST,
     MOMENTS,
@@ -27,6 +26,7 @@ from evaluation.facts.records import (
     read_source,
     read_values,
 )
+from evaluation.facts.lost_facts import read_alike
 from evaluation.facts.units import COUNTED, agree_units, scale_unit
 from evaluation.texts.normal import normalize_text, split_words
 

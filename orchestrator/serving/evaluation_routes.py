@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evaluation import evaluate, run_from_state
+from orchestrator.serving.http_problems import RESPONSES, RequestProblem
 from orchestrator.serving.page_templates import build_address, render
-from orchestrator.serving.problems import RESPONSES, RequestProblem
 from orchestrator.serving.server_context import Context, ServerContext
 from orchestrator.serving.views.comparison_view import (
     CompareQuery,

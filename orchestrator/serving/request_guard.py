@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestrator.serving.problems import answer_problem, is_for_program
+from orchestrator.serving.http_problems import answer_problem, is_for_program
 from orchestrator.serving.server_options import ServerOptions
 
 SESSION: Final = "pem_session"

@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.serving import run_changes
+from orchestrator.serving.http_problems import RESPONSES
 from orchestrator.serving.live.run_builders import Name, NewRun
 from orchestrator.serving.page_templates import run_address
-from orchestrator.serving.problems import RESPONSES
 from orchestrator.serving.run_changes import GivenAnswer
 from orchestrator.serving.server_context import Context
 from orchestrator.serving.views.inbox import OpenQuestion

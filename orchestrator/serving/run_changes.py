@@ -17,8 +17,8 @@ from agents.errors import ModelSetupError
 from agents.reply_types import AnswerWord
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
 from orchestrator.persistence import RunSummary
+from orchestrator.serving.http_problems import RequestProblem
 from orchestrator.serving.live.run_builders import Name, NewRun
-from orchestrator.serving.problems import RequestProblem
 from orchestrator.serving.server_context import ServerContext
 from orchestrator.serving.views.run_view import find_last_answer
 from orchestrator.settings import check_task

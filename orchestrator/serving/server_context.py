@@ -11,10 +11,10 @@ from starlette.requests import Request
 
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.runs.run_saver import RunSaver
+from orchestrator.serving.http_problems import RequestProblem
 from orchestrator.serving.live.event_feed import EventFeed
 from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.live.run_sessions import RunSessions
-from orchestrator.serving.problems import RequestProblem
 from orchestrator.serving.server_options import ServerOptions
 from orchestrator.serving.views.inbox import Inbox
 

@@ -12,11 +12,11 @@ from starlette.staticfiles import StaticFiles
 from agents.sync import DaemonExecutor
 from orchestrator.persistence import Store
 from orchestrator.serving import evaluation_routes, form_pages, run_api, run_pages
+from orchestrator.serving.http_problems import KNOWN_ERRORS, answer_error
 from orchestrator.serving.live.event_feed import EventFeed
 from orchestrator.serving.live.run_builders import RunBuilder
 from orchestrator.serving.live.run_sessions import RunSessions
 from orchestrator.serving.page_templates import FOLDER
-from orchestrator.serving.problems import KNOWN_ERRORS, answer_error
 from orchestrator.serving.request_guard import RequestGuard
 from orchestrator.serving.run_changes import watch_deadlines
 from orchestrator.serving.server_context import ServerContext
