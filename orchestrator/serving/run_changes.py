@@ -74,7 +74,7 @@ async def start_run(context: ServerContext, run: NewRun, key: str | None = None)
         known = await asyncio.to_thread(context.history.find, thread_id)
         if known is None:
             await context.sessions.start(run.model_copy(update={"task": task}), thread_id)
-            await _wait_until(context, thread_id, _is_known)
+            await _wait_until(context, thread_id, lambda stored: stored is not None)
             return thread_id, True
     if key is None or known.task != task:
         what = "this name has a run" if key is None else "this key started a run with another task"
@@ -174,10 +174,6 @@ async def _wait_until(
         await asyncio.sleep(_PAUSE_S)
 
 
-def _is_known(run: RunSummary | None) -> bool:
-    return run is not None
-
-
 def _is_answered(question_id: str, run: RunSummary | None) -> bool:
     question = None if run is None else run.question
     return question is None or question["id"] != question_id
@@ -193,7 +189,7 @@ async def fork_run(context: ServerContext, thread_id: str, step: int, new_thread
     await asyncio.to_thread(context.find_run, thread_id)
     name = new_thread_id or str(uuid.uuid4())
     await context.sessions.fork(thread_id, step - 1, name)
-    await _wait_until(context, name, _is_known)
+    await _wait_until(context, name, lambda stored: stored is not None)
     return name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import socket
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from langchain_core.outputs import ChatResult
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
+from orchestrator.cli.session.web_server import SWITCH_S
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, build_app
 from tests.faults.children import PROCESSES, Place
@@ -68,9 +70,10 @@ def serve(place: Place, told: Connection, pause_s: float, asks: bool) -> None:
         place.log.write({"guest": guest})
         return f"{guest} has an invitation"
 
+    sys.setswitchinterval(SWITCH_S)  # this and a store for the pages: as `orchestrator serve` has them
     with (
         open_store(place.store) as store,
-        open_store(place.store) as shown,  # as `orchestrator serve`, whose runs have connections of their own
+        open_store(place.store) as shown,
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         orchestrator = LangGraphOrchestrator.from_model(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import httpx
 import pytest
 from httpx_sse import aconnect_sse
 
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
 from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
@@ -113,6 +116,28 @@ async def test_a_run_that_another_process_goes_on_with_is_followed(build, listen
 
     assert names(events)[-2:] == ["RunFinished", "end"]
     assert "RunPaused" in names(events)
+
+
+async def test_pages_are_answered_while_a_run_holds_its_event_loop(store, serve):
+    held, free, answered = threading.Event(), threading.Event(), []
+
+    class Holding(ScriptedChatModel):
+        async def _agenerate(self, *args, **named):
+            held.set()
+            answered.append(free.wait(10))
+            return await super()._agenerate(*args, **named)
+
+    orchestrator = LangGraphOrchestrator.from_model(Holding(GREETING), planning="always", checkpointer=store)
+    client = await serve(orchestrator)
+    starting = asyncio.create_task(client.post("/api/runs", json={"task": "Greet", "thread_id": "new"}))
+    await asyncio.to_thread(held.wait, 10)
+
+    page = await client.get("/start")
+    free.set()
+    await starting
+    await wait_until(client, "success", "new")
+
+    assert (page.status_code, answered[0]) == (200, True)
 
 
 async def test_the_same_key_starts_one_run(build, serve):
