@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
@@ -53,7 +53,7 @@ class ModelArm:
             orchestrator = LangGraphOrchestrator.from_model(
                 model, contract=case, retry_policy=self.policy, checkpointer=self.store
             )
-            return _read_run(orchestrator.run(case.task, thread_id), thread_id, self.store.where)
+            return describe_state(orchestrator.run(case.task, thread_id), thread_id, self.store.where)
 
         return execute
 
@@ -119,7 +119,8 @@ def _name_arm(model: str, policy: str | None, models: int) -> str:
     return policy if models == 1 else f"{model}, {policy}"
 
 
-def _read_run(state: OrchestratorState, thread_id: str, store: str) -> Mapping[str, Any]:
+def describe_state(state: OrchestratorState, thread_id: str, store: str) -> dict[str, object]:
+    """Returns the ``agent_run`` of a run, with its thread and its store."""
     failure, rates = state["failure"], state["usage"].get("rates")
     kind = failure and failure["kind"]
     known = {"thread_id": thread_id, "store": store, "failure": kind, "rates": rates}

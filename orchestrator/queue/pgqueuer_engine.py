@@ -37,6 +37,7 @@ from orchestrator.queue.pgqueuer_tables import (
     FORGET_FAILED,
     HAS_QUEUE,
     PREFIX,
+    STATES,
 )
 from orchestrator.queue.queue_engine import JobHandler
 from orchestrator.queue.queued_job import QueuedJob
@@ -111,6 +112,10 @@ class PgQueuerEngine:
     async def _cancel(self, numbers: list[JobId]) -> None:
         async with await self._connect() as connection:
             await _build_queries(PsycopgDriver(connection)).mark_job_as_cancelled(numbers)
+
+    def read_states(self, keys: Sequence[str]) -> dict[str, str]:
+        """Returns the states of jobs by name, without those that have ended."""
+        return dict(self.saver.select(STATES, ([*keys],)))
 
     async def work(
         self,

@@ -6,7 +6,7 @@ Another engine takes the place of ``pgqueuer_engine.py`` and ``pgqueuer_tables.p
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from orchestrator.queue.queued_job import QueuedJob
@@ -45,6 +45,10 @@ class QueueEngine(Protocol):
 
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
+        ...
+
+    def read_states(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """Returns the states of jobs by name, without those that have ended; "failed" is one of them."""
         ...
 
     async def work(

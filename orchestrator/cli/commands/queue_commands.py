@@ -59,6 +59,15 @@ Grace = Annotated[
         max=86_400,
     ),
 ]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        help="Greatest rate of calls of a model, for all workers of the database together, such as "
+        "ollama:qwen3=20/s or openai:*=500/min (repeatable).",
+        metavar="ENDPOINT:MODEL=N/UNIT",
+    ),
+]
 Cancel = Annotated[
     str | None,
     typer.Option(help="End this run for good, whether it waits or a worker executes it.", metavar="ID"),
@@ -108,6 +117,7 @@ def worker(
     concurrency: Concurrency = 10,
     heartbeat: Heartbeat = 10,
     grace: Grace = 20,
+    limit: Limits = None,
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
 
@@ -118,7 +128,9 @@ def worker(
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 
     with report_bad_input(), print_logs_on(build_console(stderr=True)):
-        run_worker(db, queue, app, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
+        run_worker(
+            db, queue, app, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace, limits=limit or ()
+        )
 
 
 def queue(

@@ -19,6 +19,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
+from orchestrator.cli.session.queued_evaluation import open_cases_queue, queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
 from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.view.consoles import one_line
@@ -28,6 +29,7 @@ from orchestrator.experiments.case_runs import YAML_SUFFIXES, build_runner, list
 from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 from orchestrator.persistence.store import Store
+from orchestrator.queue import JobQueue
 from orchestrator.runs.run_selection import ENDED
 
 
@@ -51,6 +53,9 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
     with open_store(options.db) if options.thread or options.runs else nullcontext() as store:
         if not special:
             yield _read_recorded(store, options, evaluation)
+        elif _has_cases(special[0]) and options.queue is not None:
+            with open_cases_queue(options) as queue:
+                yield _read_cases(special[0], options, evaluation, queue)
         elif _has_cases(special[0]):
             yield _read_cases(special[0], options, evaluation)
         else:
@@ -137,15 +142,20 @@ def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator
     return (each.model_copy(update=same) for each in evaluation.evaluate_unnumbered([run]))
 
 
-def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+def _read_cases(
+    file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation, queue: JobQueue | None = None
+) -> Source:
     cases = read_case_set(file)
     jobs = list_jobs(cases, options.repeat)
     target, rate = options.target or cases.target, options.calls_per_second
-    runner = build_runner(cases, file, evaluation, target, options.model, rate)
+    # The workers of a queue call the target.
+    called = target if queue is None else "builtins:str"
+    runner = build_runner(cases, file, evaluation, called, options.model, rate)
+    prepare = iter if queue is None else queue_cases(queue, options, target)
     header = _build_header(options, evaluation, target=target, model=None if target else options.model)
     header = header.model_copy(update={"cases": digest_cases(cases)})
     keyed = {(case.title, runner.arm, trial): (case, trial) for case, trial in jobs}
-    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency)
+    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency, prepare=prepare)
 
 
 def _build_header(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,12 +73,18 @@ def build_job_source(
     run: Callable[[J], CaseResult],
     header: EvaluationHeader,
     concurrency: int,
+    *,
+    prepare: Callable[[Sequence[J]], Iterable[J]] = iter,
 ) -> Source:
-    """Builds the source of the results of executions, at most ``concurrency`` of them at once."""
+    """Builds the source of the results of executions, at most ``concurrency`` of them at once.
+
+    ``prepare`` yields the jobs that are left, each when it may run.
+    """
 
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         done = {result.key for result in stored}
-        return run_jobs(run, [job for key, job in jobs.items() if key not in done], concurrency)
+        left = [job for key, job in jobs.items() if key not in done]
+        return run_jobs(run, prepare(left), concurrency)
 
     return Source(evaluation, evaluate, header, [*jobs])
 

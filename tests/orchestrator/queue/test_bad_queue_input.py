@@ -30,6 +30,11 @@ BAD = {
     "a name that is too long": ((*TASK, "--app", APP, "--thread", "a" * 501), "at most 500 characters"),
     "an unknown run": (("queue", "--cancel", "unknown"), "the queue has no job of run 'unknown'"),
     "a worker of an app that is missing": (("worker", "--app", "no_such:build"), "ModuleNotFoundError"),
+    "a limit that is none": (("worker", "--app", APP, "--limit", "fast"), "the limit 'fast' is not accepted"),
+    "a limit that is given twice": (
+        ("worker", "--app", APP, "--limit", "openai:*=1/s", "--limit", "openai:*=2/s"),
+        "openai:* is given 2 limits",
+    ),
     "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
 }
 
