@@ -13,11 +13,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from agents.errors import ModelSetupError
 from agents.reply_types import AnswerWord
-from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
+from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import RunSummary
-from orchestrator.serving.http_problems import RequestProblem
+from orchestrator.serving.http_problems import KNOWN_ERRORS, RequestProblem
 from orchestrator.serving.live.run_builders import Name, NewRun
 from orchestrator.serving.server_context import ServerContext
 from orchestrator.serving.views.run_view import find_last_answer
@@ -119,7 +118,7 @@ async def _resume_overdue(context: ServerContext) -> None:
         if run.question is not None and is_overdue(run.question, now):
             try:
                 await context.sessions.resume(run.thread_id)
-            except (OrchestratorError, ModelSetupError) as error:  # its tools are missing, or it is being run
+            except KNOWN_ERRORS as error:  # its tools are missing, or it is being run
                 _log.info("the run %r does not go on after its deadline: %s", run.thread_id, error)
 
 
