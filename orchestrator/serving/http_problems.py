@@ -45,7 +45,7 @@ _PROBLEM: Final[dict[str, Any]] = {
 }
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {"4XX": _PROBLEM, 422: _PROBLEM}
 """The errors of every operation, for OpenAPI."""
-KNOWN_ERRORS: Final = (*_STATUSES, RequestValidationError, HTTPException)
+KNOWN_ERRORS: Final[tuple[type[Exception], ...]] = (*_STATUSES, RequestValidationError, HTTPException)
 
 
 class RequestProblem(HTTPException):
