@@ -238,7 +238,7 @@ def test_hostile_text_is_shown_as_text_and_does_not_run(serve_pages, open_page):
     page.get_by_label("Reason").fill(HOSTILE)
     page.get_by_role("button", name="Deny").click()
     page.get_by_text("the run ended: failed").wait_for()
-    for path in ("/runs", "/runs?status=failed", "/compare", "/start", "/"):
+    for path in ("/runs", "/runs?status=failed", "/compare", "/queue", "/start", "/"):
         page.goto(f"{address}{path}")
     page.goto(f"{address}/runs")
     page.locator(".row").last.click()
@@ -273,7 +273,7 @@ def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     paths = [
-        *("/", "/runs", "/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
+        *("/", "/runs", "/start", "/queue", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
         *(f"/run?thread_id={name}" for name in ("good", "bad", "asking")),
     ]
     for path in paths:
