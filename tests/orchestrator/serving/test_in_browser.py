@@ -273,7 +273,8 @@ def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     paths = [
-        *("/", "/runs", "/start", "/queue", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
+        *("/", "/runs", "/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
+        "/queue",
         *(f"/run?thread_id={name}" for name in ("good", "bad", "asking")),
     ]
     for path in paths:
