@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -16,7 +15,14 @@ import pytest
 
 from tests.faults.servers import NoDiskError, Postgres, disk_at
 from tests.orchestrator.queue.worker_app import STEPS
-from tests.orchestrator.queue.workers import APP, APP_ONCE, Fleet, fleet_on, is_each_effect_there_once
+from tests.orchestrator.queue.workers import (
+    APP,
+    APP_ONCE,
+    FAKETIME,
+    Fleet,
+    fleet_on,
+    is_each_effect_there_once,
+)
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 RUNS = 12
@@ -150,15 +156,15 @@ def test_a_full_disk_of_the_database_is_waited_for(small):
     assert is_each_effect_there_once(fleet, RUNS)
 
 
-@pytest.mark.skipif(shutil.which("faketime") is None, reason="the Debian package faketime is not installed")
+@pytest.mark.skipif(FAKETIME is None, reason="the Debian package faketime is not installed")
 def test_workers_with_clocks_apart_take_over_from_each_other(fleet):
     fleet.submit(RUNS)
-    ahead = fleet.start("--concurrency", "4", prefix=("faketime", "-f", "+15s"))
+    ahead = fleet.start("--concurrency", "4", clock="+15s")
     wait_for_effects(fleet, 4)
     ahead.kill()
     ahead.wait()
     fleet.processes.remove(ahead)
-    fleet.start("--concurrency", "4", prefix=("faketime", "-f", "-15s"))
+    fleet.start("--concurrency", "4", clock="-15s")
     fleet.start("--concurrency", "4")
     fleet.wait_for_ends(RUNS, 240)
 

@@ -22,6 +22,8 @@ from tests.orchestrator.queue.worker_app import STEPS
 APP = "tests.orchestrator.queue.worker_app:build"
 APP_ONCE = f"{APP}_once"
 ROOT = Path(__file__).parents[3]
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+"""The library of the Debian package faketime."""
 
 
 @dataclass
@@ -35,14 +37,15 @@ class Fleet:
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def start(self, *options: str, app: str = APP, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-        """Start a worker."""
-        command = (*prefix, sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
+    def start(self, *options: str, app: str = APP, clock: str = "") -> subprocess.Popen[bytes]:
+        """Start a worker; ``clock`` is how far its clock is from this machine's, such as "+15s"."""
+        command = (sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
+        faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "DONT_FAKE_MONOTONIC": "1"} if clock else {}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, "--heartbeat", str(self.heartbeat_s), *options],
-                env={**os.environ, **effects},
+                env={**os.environ, **effects, **faked},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
