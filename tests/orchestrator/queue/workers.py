@@ -24,6 +24,13 @@ APP_ONCE = f"{APP}_once"
 ROOT = Path(__file__).parents[3]
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library of the Debian package faketime."""
+SLEEPING = """
+import threading, time
+time.sleep = lambda seconds: threading.Event().wait(seconds)
+from orchestrator.__main__ import main
+main()
+"""
+"""The command line, whose sleeps need no call that faketime breaks if it leaves the monotonic clock alone."""
 
 
 @dataclass
@@ -39,7 +46,8 @@ class Fleet:
 
     def start(self, *options: str, app: str = APP, clock: str = "") -> subprocess.Popen[bytes]:
         """Start a worker; ``clock`` is how far its clock is from this machine's, such as "+15s"."""
-        command = (sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
+        program = ("-c", SLEEPING) if clock else ("-m", "orchestrator")
+        command = (sys.executable, *program, "worker", "--db", self.db, "--app", app)
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
         faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "DONT_FAKE_MONOTONIC": "1"} if clock else {}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
