@@ -61,7 +61,8 @@ def are_as_written(steps: Sequence[ExpectedStep], actions: Sequence[Action]) -> 
         for each in actions
         if each["kind"] == "tool" and each["error"] is None and each["args_error"] is None
     ]
-    return len(steps) == len(expected) == len(observed) == len(actions) and _is_identical(expected, observed)
+    is_comparable = len(steps) == len(expected) == len(observed) == len(actions)
+    return is_comparable and _write_value(expected) == _write_value(observed)
 
 
 def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
@@ -131,8 +132,12 @@ def _find_equal_lists(expected: JsonObject, observed: JsonObject, rule: Argument
 
 def _is_identical(first: object, second: object) -> bool:
     """Return whether two JSON values are equal, and are written alike: in Python, True equals 1."""
-    # The fastest way of writing them; what it says to be different may still be equal, as 1 and 1.0 are.
-    return first == second and marshal.dumps(cast("str", first), 2) == marshal.dumps(cast("str", second), 2)
+    return first == second and _write_value(first) == _write_value(second)
+
+
+def _write_value(value: object) -> bytes:
+    """Write a JSON value in the fastest way; equal numbers, as 1 and 1.0, may be written differently."""
+    return marshal.dumps(cast("str", value), 2)
 
 
 def _compare_values(

@@ -122,10 +122,11 @@ def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
 
 def _take_results(source: Source, options: EvaluateOptions, console: Console) -> list[CaseResult]:
     results: list[CaseResult] = []
+    printed = build_console()
     for result in source.take(options.out, console):
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if options.html else result.without_run())
-        _print_result(result, options)
+        _print_result(result, options, printed)
     return source.sort(results)
 
 
@@ -138,12 +139,12 @@ def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: C
     return bool(changes.worse)
 
 
-def _print_result(result: CaseResult, options: EvaluateOptions) -> None:
+def _print_result(result: CaseResult, options: EvaluateOptions, console: Console) -> None:
     if options.json:
         named = {"run": result.name, "accepted": result.accepted, "basis": result.basis}
         typer.echo(dumps({**named, **result.report}))
     elif not result.accepted or result.status != "passed":
-        build_console().print(draw_result(result))
+        console.print(draw_result(result))
 
 
 def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
