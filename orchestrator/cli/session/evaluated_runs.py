@@ -19,7 +19,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
-from orchestrator.cli.session.queued_evaluation import open_cases_queue, queue_cases
+from orchestrator.cli.session.queue_session import open_cases_queue, queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
 from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.view.consoles import one_line

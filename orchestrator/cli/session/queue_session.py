@@ -1,19 +1,26 @@
-"""Runs a worker of a queue until a signal ends it, and creates the tables of a queue."""
+"""Runs a worker of a queue, creates its tables, and lets its workers execute the cases of an evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import typer
 
 from agents.sync import run_loop
+from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.view.consoles import one_line
+from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.case_runs import Job
 from orchestrator.limits import share_limits
 from orchestrator.persistence import open_store
+from orchestrator.queue import JobQueue, open_queue
 from orchestrator.queue.job_queue import check_queue_name, open_engine
 from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_worker import QueueWorker
+from orchestrator.queue.queued_cases import QueuedCases
 
 
 def run_worker(
@@ -54,6 +61,40 @@ def install_queue(db: str) -> None:
     """
     with open_store(db) as store:
         open_engine(store, db).install()
+
+
+@contextmanager
+def open_cases_queue(options: EvaluateOptions) -> Iterator[JobQueue]:
+    """Opens the queue of a command.
+
+    Raises:
+        ConfigurationError: An option is missing, or cannot be used with a queue.
+        StoreError: The database cannot be reached, or has no queue.
+    """
+    if options.db is None or options.queue is None:
+        raise ConfigurationError("--queue needs the database of the queue; give --db postgresql://...")
+    if options.calls_per_second is not None:
+        raise ConfigurationError(
+            "--calls-per-second limits this process, and the workers call the models; leave it out, and "
+            "start the workers with --limit"
+        )
+    with open_queue(options.db, options.queue) as queue:
+        yield queue
+
+
+def queue_cases(
+    queue: JobQueue, options: EvaluateOptions, target: str | None
+) -> Callable[[Sequence[Job]], Iterator[Job]]:
+    """Returns what queues cases, and yields each with its run when it has ended.
+
+    Raises:
+        ConfigurationError: No target is given.
+    """
+    if target is None:
+        raise ConfigurationError("--queue needs what the workers execute; give --target MODULE:FUNCTION")
+    name = options.evaluation or uuid.uuid4().hex[:8]
+    typer.echo(f"evaluation {name} in queue {queue.name}; --evaluation {name} continues it", err=True)
+    return QueuedCases(queue, target, name).execute
 
 
 def _report(line: str) -> None:
