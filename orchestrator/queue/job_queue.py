@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Final
 
-from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
+from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store, open_store
 from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
@@ -18,12 +17,10 @@ from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.queue.queued_job import QueuedJob, build_key, read_route
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.settings import check_task, check_thread_id
-from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 
 _DONE: Final = frozenset({*ENDED, "waiting"})
 """The statuses of a run that needs no worker."""
-_POLL_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,27 +100,6 @@ class JobQueue:
             return Submission(name, self.name, known.status)
         is_new = self.engine.enqueue(job)
         return Submission(name, self.name, "queued" if is_new else "queued before")
-
-    def run(
-        self, task: str, *, app: str, thread_id: str | None = None, priority: int = 0
-    ) -> OrchestratorState:
-        """Queues a run, and waits until a worker has executed it: a target for ``orchestrator evaluate``.
-
-        Returns:
-            The state of the run, as ``LangGraphOrchestrator.run`` returns it.
-
-        Raises:
-            OrchestratorError: The job raised an error. Also the errors of ``submit``.
-        """
-        name = self.submit(task, app=app, thread_id=thread_id, priority=priority).thread_id
-        while True:
-            run = self.store.history.find(name)
-            if run is not None and run.status in _DONE:
-                return self.store.history.show(name).state
-            for failed in self.read_status().failed:
-                if failed.thread_id == name:
-                    raise OrchestratorError(f"the job of run {name!r} failed: {failed.reason}")
-            time.sleep(_POLL_S)
 
     def cancel(self, thread_id: str) -> bool:
         """Ends a run for good, wherever it is: it leaves the queue, and its worker ends it as failed.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from orchestrator import ConfigurationError, OrchestratorError
+from orchestrator import ConfigurationError
 from orchestrator.queue.queued_job import QueuedJob
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP
@@ -110,19 +108,6 @@ async def test_a_job_that_raises_fails_with_its_reason_and_can_be_submitted_agai
     assert (failed.thread_id, failed.reason) == ("run", "no disk of its own")
     assert bench.submit().status == "queued"
     assert bench.count() == {"waiting": 1, "delayed": 0, "running": 0, "failed": 0}
-
-
-async def test_a_run_on_the_queue_returns_its_state(bench):
-    async with bench.working():
-        state = await asyncio.to_thread(bench.queue.run, "Do all", app=APP)
-
-    assert (state["status"], len(state["results"])) == ("success", STEPS)
-
-
-async def test_a_run_on_the_queue_whose_job_fails_raises_its_reason(bench):
-    async with bench.working(bench.worker(app=Broken())):
-        with pytest.raises(OrchestratorError, match="failed: no disk of its own"):
-            await asyncio.to_thread(bench.queue.run, "Do all", app=APP)
 
 
 async def test_a_job_whose_workers_died_again_and_again_fails(bench):
