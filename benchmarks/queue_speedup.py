@@ -13,9 +13,11 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from statistics import median
 
 from agents.testing import ScriptedChatModel
 from benchmarks.measuring import print_load
@@ -63,15 +65,15 @@ def _build(store: Store, model: ScriptedChatModel) -> LangGraphOrchestrator:
 
 
 @contextmanager
-def running_workers(db: str, app: str, number: int) -> Iterator[None]:
-    """Start workers, and wait until they live."""
-    command = [sys.executable, "-m", "orchestrator", "worker", "--db", db, "--app", app, "--concurrency", "1"]
-    workers = [
-        subprocess.Popen([*command, "--heartbeat", "5"], stderr=subprocess.DEVNULL) for _ in range(number)
-    ]
+def running_workers(db: str, app: str, numbers: Sequence[int]) -> Iterator[None]:
+    """Start a queue for each number, with so many workers, and wait until all of them live."""
+    options = ("--db", db, "--app", app, "--concurrency", "1", "--heartbeat", "5")
+    command = [sys.executable, "-m", "orchestrator", "worker", *options]
+    queues = [f"workers{number}" for number in numbers for _ in range(number)]
+    workers = [subprocess.Popen([*command, "--queue", queue], stderr=subprocess.DEVNULL) for queue in queues]
     try:
         with open_queue(db) as queue:
-            while sum(worker.is_alive for worker in queue.read_status().workers) < number:
+            while sum(worker.is_alive for worker in queue.read_status().workers) < len(workers):
                 time.sleep(0.1)
         yield
     finally:
@@ -84,31 +86,36 @@ def running_workers(db: str, app: str, number: int) -> Iterator[None]:
 def measure(db: str, app: str, workers: int, cases: int) -> float:
     """Return the seconds that workers need for cases."""
     jobs = [(TaskCase(name=f"case {number}", task=f"Do {number}"), 0) for number in range(cases)]
-    with running_workers(db, app, workers), open_queue(db) as queue:
+    with open_queue(db, f"workers{workers}") as queue:
         began = time.perf_counter()
-        ended = list(QueuedCases(queue, app, f"{app.rpartition(':')[2]}{workers}").execute(jobs))
+        ended = list(QueuedCases(queue, app, uuid.uuid4().hex).execute(jobs))
         seconds = time.perf_counter() - began
     assert all(case.agent_run and case.agent_run.get("error") is None for case, _ in ended)
     return seconds
 
 
+def print_rows(db: str, name: str, numbers: Sequence[int], cases: int, rounds: int) -> None:
+    """Print the medians of interleaved rounds."""
+    app = f"benchmarks.queue_speedup:{name}"
+    with running_workers(db, app, numbers):
+        taken = [[measure(db, app, number, cases) for number in numbers] for _ in range(rounds)]
+    for place, number in enumerate(numbers):
+        seconds = median(each[place] for each in taken)
+        times = median(each[0] / each[place] for each in taken)
+        print(f"| {name.removeprefix('build_')} | {number} | {seconds:.1f} | {times:.2f} |", flush=True)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
     parser.add_argument("--cases", type=int, default=24)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with running_server() as server:
         install_queue(server.get_uri())
         print(f"| {options.cases} cases | workers | seconds | times one worker |\n|---|---|---|---|")
         for name, numbers in ROWS.items():
-            one = 0.0
-            for workers in numbers:
-                app = f"benchmarks.queue_speedup:{name}"
-                seconds = measure(server.get_uri(), app, workers, options.cases)
-                one = one or seconds
-                row = (name.removeprefix("build_"), workers, f"{seconds:.1f}", f"{one / seconds:.2f}")
-                print("|", " | ".join(map(str, row)), "|", flush=True)
+            print_rows(server.get_uri(), name, numbers, options.cases, options.rounds)
     print_load()
 
 
