@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -97,3 +100,20 @@ def test_the_commands_print_what_is_queued(bench, postgres_url):
 
     assert submitted.stdout == "queued: run in default (1 waiting, 0 running, 0 workers)\n"
     assert f"run.1 {APP}: 1 waiting, 0 running, 0 delayed, 0 failed; no live worker takes" in shown.stdout
+
+
+def test_a_missing_extra_is_named():
+    script = """
+import sys
+sys.modules["pgqueuer"] = None
+from types import SimpleNamespace
+from orchestrator.queue.job_queue import open_engine
+try:
+    open_engine(SimpleNamespace(saver=SimpleNamespace(HOLDS_QUEUES=True)), "")
+except ValueError as error:
+    print(error)
+"""
+    printed = subprocess.check_output([sys.executable, "-c", script], text=True)
+
+    assert "a queue needs the extra [distributed]" in printed
+    assert printed.endswith("install plan-execute-monitor[distributed]\n")
