@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -110,12 +111,20 @@ def test_a_database_that_is_started_again_finds_its_workers_and_their_runs(fleet
 
 
 @contextmanager
-def small_database(postgres: Postgres, folder: Path) -> Iterator[tuple[str, Path]]:
-    """A database on a small disk of its own: its URL, and the folder to fill."""
-    with disk_at(folder, "40m") as disk, psycopg.connect(postgres.server.get_uri(), autocommit=True) as asked:
+def small_database(postgres: Postgres) -> Iterator[tuple[str, Path]]:
+    """A database on a small disk of its own: its URL, and the folder to fill.
+
+    The folder is not one of pytest's: each pytest that starts takes the permissions of the others' folders
+    away, and the server runs as another user.
+    """
+    with (
+        TemporaryDirectory(prefix="disk") as folder,
+        disk_at(Path(folder), "40m") as disk,
+        psycopg.connect(postgres.server.get_uri(), autocommit=True) as asked,
+    ):
         tables = disk.folder / "tables"
         tables.mkdir()
-        for path in (folder, *folder.parents[:2], disk.folder):
+        for path in (disk.outside, disk.folder):
             path.chmod(0o755)
         owner = Path(str(postgres.server.pgdata)).stat()
         os.chown(tables, owner.st_uid, owner.st_gid)
@@ -133,7 +142,7 @@ def small(postgres: Postgres, tmp_path: Path) -> Iterator[tuple[Fleet, Path]]:
     """Workers on a database on a small disk, and the folder to fill."""
     try:
         with (
-            small_database(postgres, tmp_path) as (url, disk),
+            small_database(postgres) as (url, disk),
             fleet_on(url, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers,
         ):
             yield workers, disk
