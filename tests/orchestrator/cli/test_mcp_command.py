@@ -75,7 +75,7 @@ async def test_the_client_of_langchain_gives_the_tools_to_an_agent(command):
     tools = {tool.name: tool for tool in await MultiServerMCPClient({"runs": server}).get_tools()}
     (result,) = await tools["run"].ainvoke({"task": "Invite Ada"})
 
-    assert sorted(tools) == ["answer", "evaluate", "run"]
+    assert sorted(tools) == ["answer", "evaluate", "resume", "run"]
     assert json.loads(result["text"])["status"] == "waiting"
 
 

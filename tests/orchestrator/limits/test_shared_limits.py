@@ -25,6 +25,7 @@ from orchestrator.persistence import open_store
 LIMIT = f"{MODEL}=20/s"
 SLOW = f"{MODEL}=5/min"
 CALLS = "orchestrator_limited_calls"
+WAITS = "orchestrator_limit_waits"
 FAKETIME = ("env", "FAKETIME_DONT_FAKE_MONOTONIC=1", "faketime", "-f")
 
 
@@ -115,6 +116,7 @@ def test_a_worker_that_dies_while_it_waits_gives_its_share_back(postgres_url: st
         waiting.join()
         with open_store(postgres_url) as store:  # time passes
             store.saver.change(f"DELETE FROM {CALLS} WHERE called > (SELECT min(called) FROM {CALLS})", [()])
+            store.saver.change(f"UPDATE {WAITS} SET asked = now() + interval '5 seconds'", [()])
         assert not take(busy), "the other one has made fewer calls"
         assert busy.acquire()
 
