@@ -27,7 +27,7 @@ TABLE = {
     f"{RUN} --no-db --supervise human": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --thread ' '": "thread_id is ' '; give a text that is not blank",
     f"{RUN} --contract absent.yaml": "--contract 'absent.yaml' cannot be used (No such file or directory)",
-    f"{RUN} --contract broken.yaml": "--contract 'broken.yaml' cannot be used (broken.yaml:1: task: is missing",
+    f"{RUN} --contract broken.yaml": "--contract 'broken.yaml' cannot be used (broken.yaml:1: task: is",
     f"{RUN} --contract other.yaml": "has no cases for this task; give a file with one (its tasks: 'Name a",
     f"{RUN} --contract other.yaml --no-checks": "--contract and --no-checks contradict each other",
     f"{RUN} --modle local": "No such option: --modle (Possible options: --model)",
