@@ -26,6 +26,7 @@ from orchestrator.supervision.human import is_overdue, read_answer
 
 _KEYS: Final = uuid.UUID("6f1c7a52-7d58-4d0c-9a3e-2f0b6d6c1c55")
 """The namespace of the names of runs that were started with a key."""
+_LONGEST_END_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 5.0
 _PAUSE_S: Final = 0.02
 _LOOK_S: Final = 2.0
@@ -87,6 +88,8 @@ async def answer_question(context: ServerContext, thread_id: str, given: GivenAn
     Raises:
         RequestProblem: The question is closed, the answer is not accepted, or the run cannot go on here.
     """
+    # A question is stored a moment before the run that asked it has ended and released its lock.
+    await context.sessions.wait_for_end(thread_id, _LONGEST_END_S)
     run = await asyncio.to_thread(context.find_run, thread_id)
     question = run.question
     if run.status != "waiting" or question is None or question["id"] != given.question:

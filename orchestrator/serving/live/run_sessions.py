@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -21,6 +21,12 @@ _log: Final = logging.getLogger(__name__)
 
 Opened: TypeAlias = AbstractContextManager[LangGraphOrchestrator]
 OpenStream: TypeAlias = Callable[[LangGraphOrchestrator], AsyncGenerator[Event, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    orchestrator: LangGraphOrchestrator
+    ended: asyncio.Event
 
 
 @dataclass(slots=True)
@@ -39,7 +45,7 @@ class RunSessions:
     feed: EventFeed
     _loop: asyncio.AbstractEventLoop = field(init=False)
     _tasks: set[asyncio.Future[None]] = field(default_factory=set)
-    _running: dict[str, LangGraphOrchestrator] = field(default_factory=dict)
+    _running: dict[str, _Running] = field(default_factory=dict)
 
     def open(self) -> None:
         """Starts the loop of the runs."""
@@ -58,6 +64,12 @@ class RunSessions:
             lambda each: each.astream_resumed(thread_id, answer),
         )
 
+    async def wait_for_end(self, thread_id: str, longest_s: float) -> None:
+        """Waits until this process no longer executes a run, but no longer than the given time."""
+        if (running := self._running.get(thread_id)) is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(running.ended.wait(), longest_s)
+
     async def fork(self, thread_id: str, step: int, new_thread_id: str) -> None:
         """Forks a run from before a step, counted from 0; raises the errors of ``fork``."""
         await self._begin(
@@ -68,7 +80,7 @@ class RunSessions:
     async def cancel(self, thread_id: str, reason: str) -> None:
         """Ends a run for good; raises the errors of ``cancel``."""
         if (running := self._running.get(thread_id)) is not None:
-            await running.acancel(thread_id, reason)
+            await running.orchestrator.acancel(thread_id, reason)
             return
         async with open_in_thread(lambda: self.builder.open_stored(thread_id)) as orchestrator:
             await orchestrator.acancel(thread_id, reason)
@@ -76,8 +88,8 @@ class RunSessions:
 
     async def close(self) -> None:
         """Interrupts every run, as a kill would; ``resume`` continues them."""
-        for thread_id, orchestrator in [*self._running.items()]:
-            orchestrator.interrupt(thread_id)
+        for thread_id, running in [*self._running.items()]:
+            running.orchestrator.interrupt(thread_id)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.feed.close()
         if self._loop.is_running():
@@ -119,12 +131,13 @@ class RunSessions:
 
     def _add_first(self, first: Event, orchestrator: LangGraphOrchestrator, began: asyncio.Event) -> None:
         self.feed.begin(first)
-        self._running[first.thread_id] = orchestrator
+        self._running[first.thread_id] = _Running(orchestrator, asyncio.Event())
         began.set()
 
     def _remove(self, thread_id: str) -> None:
         self.feed.stop(thread_id)
-        self._running.pop(thread_id, None)
+        if (running := self._running.pop(thread_id, None)) is not None:
+            running.ended.set()
 
     def _finish(self, task: asyncio.Future[None]) -> None:
         self._tasks.discard(task)
