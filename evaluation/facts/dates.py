@@ -38,7 +38,7 @@ _NAMED_DATE: Final = re.compile(
     r"(?:[, -]{1,2}(?P<y3>\d{4})\b)?"
     rf"|\b(?P<m4>{_ENGLISH_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)"
     r"(?:,? (?P<y4>\d{4})\b)?"
-    rf"|\b(?P<m5>{MONTH})\b\.?,? (?P<y5>\d{{4}})\b",
+    rf"|\b(?P<m5>{MONTH})\b\.?,? (?P<y5>(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
 _ISO_MONTH: Final = re.compile(r"(?<![\w.\-/])((?:19|20)\d\d)-([01]\d)(?![\d\-/])")

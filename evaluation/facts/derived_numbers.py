@@ -20,6 +20,7 @@ _LEAST_DIGITS: Final = 2
 _NEAR: Final = Decimal("0.25")
 """Most that a rounded number is off, as a share: 1287 is about 1000."""
 _FEW_RECORDS: Final = 4
+_MOST_ROWS: Final = 200
 
 
 def derive_values(
@@ -39,8 +40,12 @@ def derive_values(
     for record in records:
         lists[record.path[:-1]].append(record)
     said = {each.value for each in stated}
-    for group in lists.values():
-        yield from _aggregate(group)
+    for path, group in lists.items():
+        for rows in (group, *_group_rows(group)):
+            yield from _aggregate(rows)
+            yield Operand(Decimal(len(group) - len(rows)))
+        for first, second in _pair_around(group[:_MOST_RECORDS], lists.get(path[:-1], [])):
+            yield from combine_values(first, second, is_stated=False)
         for first, second in _pair_values(group[:_MOST_RECORDS], said):
             yield from combine_values(first, second, is_stated=False)
     asked, stated = asked[:_MOST_VALUES], stated[:_MOST_VALUES]
@@ -48,15 +53,36 @@ def derive_values(
     others = [*asked, *known[: _MOST_RECORDS * _MOST_VALUES], *stated]
     for first, second in [*product(asked, others), *combinations(stated, 2)]:
         yield from combine_values(first, second, is_stated=True)
+    for first, second in product(stated, known[: _MOST_RECORDS * _MOST_VALUES]):
+        yield from combine_values(first, second, is_stated=False)
+
+
+def _group_rows(rows: Sequence[Record]) -> Iterator[Sequence[Record]]:
+    """Yields the records that have the same value in a field: the calls of one day, what is open."""
+    alike: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in rows if len(rows) <= _MOST_ROWS else ():
+        for name, leaf in record.leaves:
+            alike[name, str(leaf)].append(record)
+    yield from (group for group in alike.values() if 1 < len(group) < len(rows))
+
+
+def _pair_around(rows: Iterable[Record], others: Iterable[Record]) -> _Pairs:
+    """Yields the values of a record with those of the record around it."""
+    for record in rows:
+        for outer in others:
+            if record.path[: len(outer.path)] == outer.path:
+                yield from product(record.list_values()[:_MOST_VALUES], outer.list_values()[:_MOST_VALUES])
 
 
 def _aggregate(group: Sequence[Record]) -> Iterator[Operand]:
     """Yields the count of records, and the count, sum and mean of the values whose fields share a word."""
     yield Operand(Decimal(len(group)))
-    columns: defaultdict[str, list[Operand]] = defaultdict(list)
+    columns: defaultdict[str | frozenset[str], list[Operand]] = defaultdict(list)
     for each in (value for record in group for value in record.list_values() if value.unit not in MOMENTS):
         for name in each.names:
             columns[name].append(each)
+        if len(each.names) > 1:
+            columns[each.names].append(each)
     for column in columns.values():
         total = sum((each.value for each in column), Decimal())
         yield Operand(Decimal(len(column)))
@@ -106,8 +132,9 @@ def _shift_moment(first: Operand, second: Operand) -> Iterator[Operand]:
     """Yields the time between two points in time, or the one some time before or after another."""
     if first.unit == second.unit:
         span = second.value - first.value
-        yield Operand(span % DAY_SECONDS if -DAY_SECONDS < span < 0 else span, "s")
+        yield Operand(span + DAY_SECONDS if -DAY_SECONDS < span < 0 else span, "s")
         yield Operand(abs(span) // YEAR_SECONDS, "year")
+        yield Operand(abs(span) * 12 // YEAR_SECONDS, "month")
         # Four nights.
         yield from [Operand(abs(span) // DAY_SECONDS)] if first.unit != "time" and span else []
     elif (

@@ -21,12 +21,12 @@ _AND_PART: Final = re.compile(
     r"\b([^\W_]+)( hours?| days?| weeks?| years?|) and (?:an? |one )?(half|quarter|three quarters)\b",
     re.IGNORECASE,
 )
+_AND_HALF: Final = re.compile(r"\b([^\W\d_]+)einhalb\b", re.IGNORECASE)
 _THOUSANDS: Final = re.compile(r"(?<=\d) ?k\b(?!/)")
 _MIDNIGHT: Final = re.compile(r"\b(?:midnight|mitternacht)\b", re.IGNORECASE)
 _VAGUE: Final = re.compile(
     r"\b(?:halbe?|half|quarter|viertel|(?:five|fünf|ten|zehn|twenty(?:-five)?|zwanzig) (?:to|vor)) [^\W\d_]+"
-    r"|24/7|\b[^\W\d_]+[ -](?:halves|thirds|quarters?|quartal|fifths|drittel|viertel|fünftel)\b"
-    r"|\b[^\W\d_]+einhalb\b",
+    r"|24/7|\b[^\W\d_]+[ -](?:halves|thirds?|quarters?|quartal|fifths|drittel|viertel|fünftel)\b",
     re.IGNORECASE,
 )
 """Matches fractions and times in words, which are not read."""
@@ -63,6 +63,11 @@ def _join_part(match: re.Match[str]) -> str:
     return f"{number}{_PARTS[match[3].lower()]}{match[2]}" if number else match[0]
 
 
+def _join_half(match: re.Match[str]) -> str:
+    number = _read(match[1])
+    return f"{number}.5" if number else ""
+
+
 def _read(word: str) -> str:
     """Returns the digits of a number in a word; an empty text if it is none."""
     digits = "1" if word.lower() in {"a", "an", "one", "eine"} else spell_in_digits(word)[0].strip(";")
@@ -74,6 +79,7 @@ _RULES: Final[Sequence[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
     (_MIDNIGHT, "00:00"),
     (_THOUSANDS, " thousand"),
     (_AND_PART, _join_part),
+    (_AND_HALF, _join_half),
     (_COMPOUND, _join_duration),
     (_VAGUE, ""),
 )

@@ -29,6 +29,10 @@ _LEAP_YEAR: Final = 2000
 LARGEST: Final = 10**15
 DAY_SECONDS: Final = 86_400
 YEAR_SECONDS: Final = 31_556_952
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_EPOCH_SECONDS: Final = range(10**9, 22 * 10**8)
+"""The years 2001 to 2039."""
+_EPOCH_MS: Final = 10**12
 MOMENTS: Final = frozenset({"date", "time", "moment"})
 """The units of points in time."""
 
@@ -63,7 +67,8 @@ class Record:
     def _read_leaf(self, name: str, leaf: object, *, has_texts: bool) -> list[Operand]:
         words = _split_name(name)
         if isinstance(leaf, Decimal):
-            return [Operand(leaf, read_field_unit(words), frozenset(words))]
+            number = Operand(leaf, read_field_unit(words), frozenset(words))
+            return [number, *_read_epoch(leaf)]
         is_read = has_texts and isinstance(leaf, str) and (self.is_prose or _AMOUNT.fullmatch(leaf))
         values = read_values(read_facts(str(leaf)).facts, words) if is_read else []
         return [each._replace(unit=each.unit or read_field_unit(words)) for each in values]
@@ -100,6 +105,11 @@ def read_source(text: str, records: Sequence[Record]) -> list[Fact]:
     )
     texts = dict.fromkeys(each for leaf in leaves for each in leaf if isinstance(each, str))
     facts = [Fact("number", str(value), Value(frozenset([value]), unit)) for value, unit in numbers]
+    facts += [
+        Fact("date", str(value), Value(frozenset(read_moment(moment))))
+        for value, _ in numbers
+        for moment in _read_epoch(value)
+    ]
     return [*facts, *read_facts(" ;\n".join(texts)).facts]
 
 
@@ -133,6 +143,13 @@ def _read_lines(value: Iterable[object]) -> list[list[list[str]]]:
 def _read_scalar(value: object) -> object:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
     return Decimal(str(value)) if is_number else value
+
+
+def _read_epoch(value: Decimal) -> Iterator[Operand]:
+    """Reads a number as the seconds or milliseconds since 1970 by which programs write points in time."""
+    seconds = int(value / 1000 if value >= _EPOCH_MS else value)
+    if value % 1 == 0 and seconds in _EPOCH_SECONDS:
+        yield Operand(Decimal(seconds + _EPOCH_DAY * DAY_SECONDS), "moment")
 
 
 @lru_cache(1024)

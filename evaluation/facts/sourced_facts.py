@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate, islice
 from typing import Final
 
 from evaluation.facts.chance_matches import build_searches, is_likely, is_near_miss, read_digits
-from evaluation.facts.dates import MONTH, Clock, Day
-from evaluation.facts.derived_numbers import derive_values, is_rounded
+from evaluation.facts.dates import MONTH, Day
+from evaluation.facts.derived_numbers import derive_values
 from evaluation.facts.durations import write_durations
+from evaluation.facts.fact_comparison import agree_facts, find_places, follows_from, list_steps
 from evaluation.facts.fact_reading import Fact, read_facts
 from evaluation.facts.field_records import (
-    DAY_SECONDS,
-    LARGEST,
     MOMENTS,
     Operand,
     Record,
     list_readings,
-    read_moment,
     read_records,
     read_source,
     read_values,
 )
-from evaluation.facts.lost_facts import read_alike
-from evaluation.facts.units import COUNTED, agree_units, scale_unit
+from evaluation.facts.units import COUNTED
 from evaluation.texts.normal import normalize_text, split_words
+from evaluation.texts.number_words import spell_in_digits
 
 MAX_SOURCES: Final = 100_000
 """Most characters of all sources whose facts are read."""
 _MARKER: Final = re.compile(r"^[ \t>]*(?:(?:step )?\d{1,3}[.):]|[-*•])[ \t]+", re.MULTILINE | re.IGNORECASE)
 _QUOTATION: Final = re.compile(r"[\"“„«]([^\"“”„«»\n]{8,400})[\"”“»]")
-_ABOUT: Final = re.compile(
-    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|close to|some|over|under|more than"
-    r"|less than|etwa|rund|ungefähr|circa|ca\.?|knapp|fast|über|unter|mehr als|weniger als|~|≈)"
-    r"\s*[€$£]?\s*[-−]?\Z",
-    re.IGNORECASE,
-)
 _REACH: Final = 20
 _DIGITS: Final = re.compile(r"\D")
 _CLOCK_DIGITS: Final = 4
@@ -49,7 +41,6 @@ _RUN: Final = re.compile(r"(?<!\w)\d[\d ./()-]{5,}\d(?![\d:.,]*\d)")
 _NEAR_MONTH: Final = re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,15}")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)\b|\.(?=[ ,;)]|\Z)")
-_HALF_DAY: Final = 12
 _SMALL: Final = 12
 _AT: Final = [
     (word,) for word in ("at", "by", "from", "until", "to", "past", "um", "bis", "ab", "von", "nach", "vor")
@@ -62,8 +53,6 @@ _LEAST_WORDS: Final = 3
 _MOST_DERIVED: Final = 50_000
 _MOST_UNKNOWN: Final = 50
 _MOST_ROUNDS: Final = 4
-_HOUR: Final = 3600
-_MOST_PLACES: Final = 9
 _SHOWN: Final = 3
 
 
@@ -96,17 +85,18 @@ def find_unsourced(output: str, sources: Sequence[Source]) -> list[Unsourced]:
     known = _read_sources(sources)
     text = write_durations(_RUN.sub(known.leave_out_run, _MARKER.sub("", output)))
     facts = [fact for fact in read_facts(text).facts if fact.is_vital]
+    text = spell_in_digits(text)[0]
     unknown = [
         fact for fact in dict.fromkeys(facts) if not (_is_small(fact, output) or known.has(fact, text))
     ]
     values = [*known.list_values(), Operand(Decimal(len(_MARKER.findall(output))))] if unknown else []
-    unknown = [fact for fact in unknown if not _follows(fact, values, text)][:_MOST_UNKNOWN]
+    unknown = [fact for fact in unknown if not follows_from(fact, values, text)][:_MOST_UNKNOWN]
     # What is known by now may explain the rest: the share of a sum that the answer states.
     for _ in range(_MOST_ROUNDS if unknown else 0):
         before = unknown
         stated = read_values(fact for fact in facts if fact not in unknown)
         derived = {*islice(derive_values(known.records, known.asked, stated), _MOST_DERIVED)}
-        unknown = [fact for fact in unknown if not _follows(fact, derived, text)]
+        unknown = [fact for fact in unknown if not follows_from(fact, derived, text)]
         unknown = known.leave_out_likely(unknown, [fact for fact in facts if fact not in unknown], text)
         if len(unknown) in (0, len(before)):
             break
@@ -135,7 +125,8 @@ class _Known:
         # An account number in groups, and the last digits of one.
         plain = digits if fact.kind == "number" else _SEPARATOR.sub("", name)
         is_part = fact.kind in ("number", "identifier") and len(digits) >= _LONG and plain in self.digits
-        return is_part or any(_agree(fact, other) for other, _ in self.facts) or self._has_day(fact, output)
+        is_stated = is_part or any(agree_facts(fact, other) for other, _ in self.facts)
+        return is_stated or self._has_day(fact, output)
 
     def leave_out_run(self, match: re.Match[str]) -> str:
         """Leaves out a telephone number that stands in a source, perhaps with other separators."""
@@ -146,7 +137,7 @@ class _Known:
         days = {
             value.day for fact, _ in self.facts for value in fact.value.readings if isinstance(value, Day)
         }
-        places = _find_places(fact, output) if not days.isdisjoint(fact.value.readings) else ()
+        places = find_places(fact, output) if not days.isdisjoint(fact.value.readings) else ()
         return any(
             _ORDINAL.match(output, place.end())
             or _NEAR_MONTH.search(output[max(0, place.start() - _REACH) : place.end() + _REACH])
@@ -176,7 +167,7 @@ class _Known:
             left = [
                 fact
                 for fact in left
-                if not any(is_likely(tried, *written) for written in _list_steps(fact, output))
+                if not any(is_likely(tried, *written) for written in list_steps(fact, output))
             ]
         return [*missed, *left]
 
@@ -210,84 +201,6 @@ def _is_small(fact: Fact, output: str) -> bool:
     numbers = [value for value in fact.value.readings if isinstance(value, Decimal) and value <= _SMALL]
     is_counted = fact.value.unit in COUNTED or (fact.value.unit is None and fact.around[:1] in _AT)
     return is_counted and bool(numbers) and not re.search(rf"\b{numbers[0]}\b", output)
-
-
-def _follows(fact: Fact, values: Collection[Operand], output: str) -> bool:
-    """Returns whether a fact is one of the values, perhaps rounded, or in another unit."""
-    is_about = _is_about(fact, output)
-    return any(
-        read_alike(written, reading)
-        for value in values
-        if value.unit in MOMENTS
-        for written in fact.value.readings
-        for reading in read_moment(value)
-    ) or any(
-        # "4 degrees below zero" is -4, and nobody rounds an hour and a half to two hours without a word.
-        is_rounded(abs(written), abs(number), is_about=is_about)
-        and (value.unit != "s" or is_about or written % 1 or written == number)
-        for written, unit, _ in _list_written(fact)
-        for value in values
-        if value.unit not in MOMENTS and (value.unit != "%" or unit == "%")
-        for number in [scale_unit(value.value, value.unit, unit)]
-        if number is not None
-    )
-
-
-def _list_written(fact: Fact) -> list[Operand]:
-    readings = [each for each in list_readings(fact) if each.unit not in MOMENTS]
-    # 2:25 may be hours and minutes, or minutes and seconds.
-    spans = [
-        Operand(each.value / size, "s")
-        for each in list_readings(fact)
-        if each.unit == "time"
-        for size in (1, 60)
-    ]
-    return [*readings, *spans]
-
-
-def _list_steps(fact: Fact, output: str) -> Iterator[tuple[float, str | None, float, float]]:
-    """Yields each value of a fact with its unit, what its last digit counts, and its last digit but zeros."""
-    moments = [each for each in list_readings(fact) if each.unit in MOMENTS]
-    for value, unit, _ in [*_list_written(fact), *moments]:
-        if unit in MOMENTS or fact.kind == "time":
-            is_lap = unit == "s" and value < _HOUR
-            step = float(DAY_SECONDS if unit == "date" else 1 if is_lap else 60)
-            round_to = [step * size for size in (60, 5, 1) if unit != "date" and not value % int(step * size)]
-            yield float(value), unit, step, max(round_to, default=step)
-        elif abs(value) < LARGEST:
-            step, grain = (_find_place(each) for each in (value, value.normalize()))
-            yield abs(float(value)), unit, grain if _is_about(fact, output) else step, grain
-
-
-def _find_place(value: Decimal) -> float:
-    return 10.0 ** max(int(value.as_tuple().exponent), -_MOST_PLACES)
-
-
-def _agree(fact: Fact, other: Fact) -> bool:
-    return agree_units(fact.value.unit, other.value.unit) and any(
-        read_alike(first, second)
-        for reading in fact.value.readings
-        for first in _list_hours(fact, reading)
-        for second in other.value.readings
-    )
-
-
-def _list_hours(fact: Fact, reading: Hashable) -> Iterator[Hashable]:
-    """Yields what a reading may stand for: "half past two" may be 14:30, and "14 Uhr" the 14 of a column."""
-    yield reading
-    if isinstance(reading, Clock):
-        is_open = reading.hour <= _HALF_DAY and not fact.shown.lower().endswith(("m", "m."))
-        yield from [reading._replace(hour=(reading.hour + _HALF_DAY) % 24)] if is_open else []
-        yield from [Decimal(reading.hour)] if reading.minute == 0 else []
-
-
-def _is_about(fact: Fact, output: str) -> bool:
-    places = _find_places(fact, output)
-    return any(_ABOUT.search(output[max(0, at.start() - _REACH) : at.start()]) for at in places)
-
-
-def _find_places(fact: Fact, output: str) -> Iterator[re.Match[str]]:
-    return re.finditer(rf"(?<![\w.,]){re.escape(fact.shown)}", output)
 
 
 def _find_quotations(output: str, sources: Sequence[Source]) -> Iterator[str]:

@@ -123,6 +123,12 @@ def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal 
     return value * Decimal(size) / Decimal(other) if first == second else None
 
 
+def find_base_unit(unit: str | None) -> tuple[str, Decimal] | None:
+    """Return the base of a unit, and how many of it the unit is: g and 1000 of kg; None if unknown."""
+    scale = _SCALES.get(unit or "")
+    return None if scale is None else (scale[0], Decimal(scale[1]).normalize())
+
+
 def read_field_unit(words: Sequence[str]) -> str | None:
     """Return the unit that the words of a field's name state, such as EUR of total_eur; None if none."""
     plain = words[: words.index("per")] if "per" in words else words

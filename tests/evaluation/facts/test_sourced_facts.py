@@ -1,5 +1,7 @@
 """Facts of an output that have no source, and actions that it only claims."""
 
+import json
+
 import pytest
 
 from evaluation import evaluate
@@ -11,6 +13,7 @@ from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_unsourced
 ORDER = '{"id": "ORD-7781", "price": 12.5, "placed": "2026-03-05", "at": "15:00", "mail": "ada@example.org"}'
 STOCK = '[{"item": "lamp", "count": 12}, {"item": "desk", "count": 30}, {"item": "chair", "count": 48}]'
 NOTE = "The customer said that the parcel never arrived at the door. About 1287.4 km."
+OPEN = json.dumps([{"pages": 300 + 140 * at, "state": "open" if at % 2 == 0 else "shut"} for at in range(5)])
 SOURCES = [
     Source("How much are 3 of them?"),
     Source(ORDER, "get_order"),
@@ -90,6 +93,20 @@ def test_parts_of_dates_and_identifiers_are_no_operands():
         ("12 guests at €25 and 7 members at €20 make 440.", "25 EUR, members 20 EUR, 12 guests, 7 members"),
         ("Pay to DE12370400440532013088.", '{"iban": "DE12 3704 0044 0532 0130 88"}'),
         ("Call 0711/555 01 88.", '{"phone": "0711 555-0188"}'),
+        ("It costs €12.50.", '{"amount": 1250}'),
+        ("Together they cost 30.75.", '[{"amount_cents": 1250}, {"amount_cents": 1825}]'),
+        ("It began on 5 March 2024 at noon, at 12:00.", '{"created": 1709640000}'),
+        ("It began on 5 March 2024.", '{"created": 1709640000000}'),
+        ("It answers within 142 ms.", '{"seconds": {"p50": 0.142}}'),
+        ("The night shift lasts 9 h 15 min.", '{"from": "21:15", "to": "06:30"}'),
+        ("It took 15 months.", '{"from": "2024-02-02", "to": "2025-05-14"}'),
+        ("January 2151, February 2163.", '[{"month": 1, "rating": 2151}, {"month": 2, "rating": 2163}]'),
+        ("It takes eight and a half hours, or 510 minutes.", "It takes achteinhalb Stunden."),
+        ("Roughly three times as much: 5600 and 1850.", '{"opening": 1850, "closing": 5600}'),
+        ("It fell by about a third.", '{"before": 14.2, "now": 9.3}'),
+        ("86 % of them succeeded.", '{"total": 48200, "responses": {"2xx": 41370}}'),
+        ("3 are open, and 2 are not.", OPEN),
+        ("The open ones have 1,740 pages.", OPEN),
     ],
 )
 def test_one_operation_follows_the_units_of_its_values(text, result):
@@ -103,6 +120,9 @@ def test_one_operation_follows_the_units_of_its_values(text, result):
         ("There are 783 pieces.", '{"item": "LP-779", "left": 4}'),
         ("It lasts 80 hours.", "From 16 June 2025, 06:00, until 19 June 2025, 18:00."),
         ("It weighs 1.3 kg.", '{"weight_g": 1200}'),
+        ("It costs €12.60.", '{"amount": 1250}'),
+        ("It costs €12.50.", '{"eur": 1250}'),
+        ("It began on 6 March 2024.", '{"created": 1709640000}'),
     ],
 )
 def test_values_that_do_not_belong_together_make_no_number(text, result):
