@@ -59,9 +59,8 @@ def take_jobs(url: str) -> None:
     """Take jobs until there are none."""
 
     async def work() -> None:
-        with open_store(url) as store:
+        with open_engine(url, make=True) as (store, engine):
             stop = asyncio.Event()
-            engine = open_engine(store, url)
             taking = asyncio.create_task(
                 engine.work(["default/run.1/a:b"], Empty(), stop, concurrency=50, heartbeat_s=10)
             )

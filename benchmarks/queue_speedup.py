@@ -85,12 +85,12 @@ def running_workers(db: str, app: str, numbers: Sequence[int]) -> Iterator[None]
 
 def measure(db: str, app: str, workers: int, cases: int) -> float:
     """Return the seconds that workers need for cases."""
-    jobs = [(TaskCase(name=f"case {number}", task=f"Do {number}"), 0) for number in range(cases)]
+    jobs = [(app, TaskCase(name=f"case {number}", task=f"Do {number}"), 0) for number in range(cases)]
     with open_queue(db, f"workers{workers}") as queue:
         began = time.perf_counter()
-        ended = list(QueuedCases(queue, app, uuid.uuid4().hex).execute(jobs))
+        ended = list(QueuedCases(queue, uuid.uuid4().hex).execute(jobs))
         seconds = time.perf_counter() - began
-    assert all(case.agent_run and case.agent_run.get("error") is None for case, _ in ended)
+    assert all(case.agent_run and case.agent_run.get("error") is None for _, case, _ in ended)
     return seconds
 
 

@@ -118,11 +118,15 @@ def check_task(task: object) -> str:
     """Returns the task as plain text.
 
     Raises:
-        ConfigurationError: The task is not text, or nothing but white space.
+        ConfigurationError: The task is not text, nothing but white space, or has NUL or lone surrogates.
     """
     text = read_text(task)
     if text is None or not text.strip():
         raise ConfigurationError(f"task is {format_repr(task, 80)}; give a text that says what to do")
+    if text != task or "\0" in text:  # argv has a surrogate for each byte that is not UTF-8
+        raise ConfigurationError(
+            f"task is {format_repr(task, 80)}; give a text in UTF-8, without NUL and surrogates"
+        )
     return text
 
 

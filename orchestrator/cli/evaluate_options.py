@@ -91,20 +91,8 @@ class EvaluateOptions:
         float | None,
         typer.Option(help="Greatest rate of calls of the model, or of the target.", metavar="N", min=0.001),
     ] = None
-    queue: Annotated[
-        str | None,
-        typer.Option(
-            help="Let the workers of this queue of --db execute the cases. The target is their --app.",
-            metavar="NAME",
-        ),
-    ] = None
-    evaluation: Annotated[
-        str | None,
-        typer.Option(
-            help="With --queue: name of the evaluation. The same name continues it. Default: a new one.",
-            metavar="NAME",
-        ),
-    ] = None
+    queue: shared.CasesQueue = None
+    evaluation: shared.EvaluationName = None
     out: Annotated[
         Path | None,
         _Output(help="Store each result as it ends. The same command continues an interrupted evaluation."),

@@ -41,6 +41,20 @@ Database = Annotated[
         metavar="PATH|URL",
     ),
 ]
+CasesQueue = Annotated[
+    str | None,
+    typer.Option(
+        help="Let the workers of this queue of --db execute the cases. A target is their --app.",
+        metavar="NAME",
+    ),
+]
+EvaluationName = Annotated[
+    str | None,
+    typer.Option(
+        help="With --queue: name of the evaluation. The same name continues it. Default: a new one.",
+        metavar="NAME",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Verbose = Annotated[
     bool,

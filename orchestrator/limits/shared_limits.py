@@ -63,8 +63,7 @@ def share_limits(
         ConfigurationError: The store is no PostgreSQL, or a model is given two limits.
         StoreLostError: The database cannot be reached.
     """
-    read = [read_limit(limit) if isinstance(limit, str) else limit for limit in limits]
-    _check_names([limit.name for limit in read])
+    read = read_limits(limits)
     with ExitStack() as stack:
         opened = SharedLimits(
             tuple(stack.enter_context(closing(each)) for each in _open(store, read, lost_s))
@@ -74,9 +73,18 @@ def share_limits(
         yield opened
 
 
-def _check_names(names: Sequence[str]) -> None:
+def read_limits(limits: Sequence[str | ModelLimit]) -> list[ModelLimit]:
+    """Reads the limits of ``share_limits``, and creates nothing.
+
+    Raises:
+        ModelSpecError: A limit is not accepted.
+        ConfigurationError: A model is given two limits.
+    """
+    read = [read_limit(limit) if isinstance(limit, str) else limit for limit in limits]
+    names = [limit.name for limit in read]
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise ConfigurationError(f"{repeated} is given {names.count(repeated)} limits; give it one")
+    return read
 
 
 def _open(store: Store, limits: Sequence[ModelLimit], lost_s: float) -> list[SharedRateLimiter]:

@@ -60,6 +60,11 @@ def read_saver(checkpointer: BaseCheckpointSaver[str] | Store | None) -> BaseChe
     return saver
 
 
+def names_database(where: str) -> bool:
+    """Checks whether a text names a database, and no file."""
+    return any(part in where for part in _DATABASE)
+
+
 def default_path() -> Path:
     """Returns the path of the default store, in the user's data folder. Creates nothing."""
     # Imported here: only the command line needs a default path.
@@ -91,7 +96,7 @@ def open_store(
         ConfigurationError: The key has another length, or the extra is not installed.
     """
     serde = build_serializer(encryption_key)
-    if isinstance(where, str) and any(part in where for part in _DATABASE):
+    if isinstance(where, str) and names_database(where):
         with _import_postgres().open_postgres(where, serde, make=make) as (name, saver):
             yield Store(name, saver)
         return

@@ -11,6 +11,7 @@ from typing import Final
 
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store, open_store
+from orchestrator.persistence.store import names_database
 from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
@@ -74,8 +75,8 @@ class JobQueue:
             after_s: How long the start is delayed, in seconds.
 
         Raises:
-            ConfigurationError: An argument is not accepted, or the thread has a run of another task. Nothing
-                was queued.
+            ConfigurationError: An argument is not accepted, or the thread has a run of another task, or is
+                queued with another task or app, or in another queue. Nothing was queued.
             StoreLostError: The database cannot be reached.
         """
         check_thread_id(thread_id)
@@ -88,18 +89,35 @@ class JobQueue:
             priority=priority,
             after_s=after_s,
         )
+        self.check_app(app)
+        return Submission(name, self.name, self._queue(job))
+
+    def check_app(self, app: str) -> None:
+        """Builds the orchestrator of an app, once.
+
+        Raises:
+            ConfigurationError: It cannot be built.
+        """
         if app not in self._checked:
             import_orchestrator(app, self.store)
             self._checked.add(app)
-        known = None if thread_id is None else self.store.history.find(name)
+
+    def _queue(self, job: QueuedJob) -> str:
+        """Queues a job, and returns the status of its submission."""
+        known = self.store.history.find(job.thread_id)
         if known is not None and known.task != job.task:
             raise ConfigurationError(
-                f"thread {format_repr(name, 80)} has a run of another task; give another thread_id"
+                f"thread {format_repr(job.thread_id, 80)} has a run of another task; give another thread_id"
             )
         if known is not None and known.status in _DONE:
-            return Submission(name, self.name, known.status)
-        is_new = self.engine.enqueue(job)
-        return Submission(name, self.name, "queued" if is_new else "queued before")
+            return known.status
+        if self.engine.enqueue(job):
+            return "queued"
+        queued = self.engine.find(job.key)
+        if queued is None:  # it has ended since
+            return self._queue(job)
+        _check_same(job, queued)
+        return "queued before"
 
     def cancel(self, thread_id: str) -> bool:
         """Ends a run for good, wherever it is: it leaves the queue, and its worker ends it as failed.
@@ -136,8 +154,7 @@ def open_queue(db: str, queue: str = "default") -> Iterator[JobQueue]:
         ConfigurationError: It is no PostgreSQL, the name is not accepted, or the extra is not installed.
     """
     check_queue_name(queue)
-    with open_store(db, make=False) as store:
-        engine = open_engine(store, db)
+    with open_engine(db, make=False) as (store, engine):
         if not engine.is_installed():
             raise StoreError(
                 f"{store.where} has no queue; start a worker on it, or run `orchestrator queue --install`"
@@ -160,6 +177,17 @@ def submit(
         return opened.submit(task, app=app, thread_id=thread_id, priority=priority, after_s=after_s)
 
 
+def _check_same(job: QueuedJob, queued: QueuedJob) -> None:
+    """Checks that a job which is queued already does the same."""
+    names = ("task", "app", "queue")
+    others = [name for name in names if getattr(job, name) != getattr(queued, name)]
+    if others:
+        raise ConfigurationError(
+            f"thread {format_repr(job.thread_id, 80)} is queued with another {' and another '.join(others)} "
+            f"({format_repr(getattr(queued, others[0]), 80)}); give another thread_id, or cancel that run"
+        )
+
+
 def check_queue_name(queue: str) -> None:
     """Checks the name of a queue.
 
@@ -169,18 +197,21 @@ def check_queue_name(queue: str) -> None:
     QueuedJob(queue=queue, app="any:app", task="", thread_id="")
 
 
-def open_engine(store: Store, db: str) -> QueueEngine:
-    """Returns the engine of a store.
+@contextmanager
+def open_engine(db: str, *, make: bool) -> Iterator[tuple[Store, QueueEngine]]:
+    """Opens a store and the engine of its queues for the block; ``make`` creates the store if it is missing.
 
     Raises:
-        ConfigurationError: The store is no PostgreSQL, or the extra is not installed.
+        ConfigurationError: The store is no PostgreSQL, or the extra is not installed. Nothing was created.
+        StoreError: The database cannot be reached.
     """
-    if not store.saver.HOLDS_QUEUES:
+    if not names_database(db):
         raise ConfigurationError(
-            f"{store.where} cannot hold a queue; give a database as postgresql://USER:PASSWORD@HOST/NAME"
+            "a file cannot hold a queue; give a database as postgresql://USER:PASSWORD@HOST/NAME"
         )
-    engine: QueueEngine = _import_engine().PgQueuerEngine(store.saver, db, store.where)
-    return engine
+    engine = _import_engine()
+    with open_store(db, make=make) as store:
+        yield store, engine.PgQueuerEngine(store.saver, db, store.where)
 
 
 def _import_engine() -> ModuleType:

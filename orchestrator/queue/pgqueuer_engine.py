@@ -36,6 +36,7 @@ from orchestrator.queue.pgqueuer_tables import (
     FIND,
     FORGET_FAILED,
     HAS_QUEUE,
+    PAYLOAD,
     PREFIX,
     STATES,
 )
@@ -101,6 +102,11 @@ class PgQueuerEngine:
                 on_conflict="skip",
             )
         return numbers != [None]
+
+    def find(self, key: str) -> QueuedJob | None:
+        """Returns the job of a name that waits or is being executed, or None."""
+        rows = self.saver.select(PAYLOAD, (key,))
+        return QueuedJob.model_validate_json(rows[0][0]) if rows else None
 
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""

@@ -39,6 +39,7 @@ FAILED: Final = """
     WHERE job.status = 'failed' ORDER BY job.updated DESC LIMIT 20
 """
 FIND: Final = "SELECT id, entrypoint FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)"
+PAYLOAD: Final = "SELECT payload FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status <> 'failed'"
 STATES: Final = "SELECT dedupe_key, status::text FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)"
 FORGET_FAILED: Final = "DELETE FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status = 'failed'"
 COUNT_TAKEN: Final = """

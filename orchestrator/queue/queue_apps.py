@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.sensitive.quoting import describe_error
@@ -9,6 +10,19 @@ from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.experiments.named_functions import import_name
 from orchestrator.persistence import Store
+
+
+def import_app(name: str) -> Callable[[Store], object]:
+    """Imports the function of an app, and does not call it.
+
+    Raises:
+        ConfigurationError: It cannot be imported.
+    """
+    try:
+        build: Callable[[Store], object] = import_name(name, Path.cwd())
+    except ValueError as error:
+        raise ConfigurationError(f"the app {error}") from error
+    return build
 
 
 def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
@@ -21,10 +35,9 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     Raises:
         ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
     """
+    build = import_app(name)
     try:
-        made = import_name(name, Path.cwd())(store)
-    except ValueError as error:
-        raise ConfigurationError(f"the app {error}") from error
+        made = build(store)
     except OrchestratorError:
         raise
     except Exception as error:  # the user's code
@@ -34,8 +47,8 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
         ) from error
     if not isinstance(made, LangGraphOrchestrator):
         raise ConfigurationError(
-            f"the app {name!r} returned a {type(made).__name__}; give a function that takes the store and "
-            "returns a LangGraphOrchestrator"
+            f"the app {name!r} returned {type(made).__name__}, not an orchestrator; give a function "
+            "that takes the store and returns a LangGraphOrchestrator"
         )
     if made.graph.checkpointer is None:
         raise ConfigurationError(

@@ -43,6 +43,10 @@ class QueueEngine(Protocol):
         """Adds a job; returns False if a job of its name waits or is being executed."""
         ...
 
+    def find(self, key: str) -> QueuedJob | None:
+        """Returns the job of a name that waits or is being executed, or None."""
+        ...
+
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
         ...

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Final
 
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.errors import BrokenRunError, StoreError, StoreLostError, ThreadBusyError
+from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
 from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
 from orchestrator.queue.queue_engine import QueueEngine
@@ -99,6 +99,8 @@ class QueueWorker:
         except (ThreadBusyError, StoreError) as error:  # also a clock behind the one of the last worker
             self.report(f"later: {error}")
             return self.heartbeat_s / 2
+        if state["task"] != job.task:  # it was begun while the job was submitted
+            raise OrchestratorError("the thread has a run of another task; submit this one with another name")
         self.report(f"{_describe_end(state)}: {job.thread_id}")
         return 0.0 if _is_interrupted(state) else None
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
+from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
 
 FORMAT: Final = 1
@@ -14,6 +15,15 @@ MOST_CHARACTERS: Final = 200_000
 """The greatest size of a task."""
 Kind: TypeAlias = Literal["run", "cancel"]
 KINDS: Final[tuple[Kind, ...]] = ("run", "cancel")
+
+
+def _check_length(task: str) -> str:
+    if len(task) > MOST_CHARACTERS:
+        raise ConfigurationError(
+            f"{len(task):,} characters are too many; give a task of at most {MOST_CHARACTERS:,} characters, "
+            "such as one that says where a longer text is"
+        )
+    return task
 
 
 class QueuedJob(SettingsModel):
@@ -42,13 +52,7 @@ class QueuedJob(SettingsModel):
         StringConstraints(pattern=r"^[^\s/:]{1,150}:[^\s/:]{1,100}$"),
         Field(description="MODULE:FUNCTION, such as my_agents:build"),
     ]
-    task: Annotated[
-        str,
-        StringConstraints(max_length=MOST_CHARACTERS),
-        Field(
-            description=f"a task of at most {MOST_CHARACTERS:,} characters, and the address of a longer text"
-        ),
-    ]
+    task: Annotated[str, AfterValidator(_check_length)]
     thread_id: Annotated[
         str, StringConstraints(max_length=500), Field(description="a name of at most 500 characters")
     ]

@@ -115,3 +115,11 @@ def test_a_task_that_is_none_is_refused_before_anything_runs(method, task):
 
     assert str(raised.value) == f"task is {task!r}; give a text that says what to do"
     assert (planner.tasks, hook.events) == ([], [])
+
+
+@pytest.mark.parametrize("task", ["a\0b", "a\ud800b"], ids=["NUL", "a surrogate"])
+def test_a_task_with_nul_or_a_surrogate_is_refused(task):
+    with pytest.raises(ConfigurationError) as raised:
+        build().run(task)
+
+    assert str(raised.value) == f"task is {task!r}; give a text in UTF-8, without NUL and surrogates"

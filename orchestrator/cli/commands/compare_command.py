@@ -15,8 +15,9 @@ from evaluation.reporting.case_page import write_html
 from orchestrator import persistence
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import BAD_INPUT
-from orchestrator.cli.session.compared_runs import build_comparison, read_stored_arms, split_models
+from orchestrator.cli.session import compared_runs
 from orchestrator.cli.session.named_files import check_outputs, name_file
+from orchestrator.cli.session.queue_session import open_cases_queue
 from orchestrator.cli.view.comparison_table import draw_arms, list_changed_cases, list_differences
 from orchestrator.cli.view.consoles import (
     build_console,
@@ -47,6 +48,12 @@ def compare(  # noqa: PLR0917
         float | None, typer.Option(help="Greatest rate of calls of each model.", metavar="N", min=0.001)
     ] = None,
     db: shared.Database = None,
+    queue: shared.CasesQueue = None,
+    targets: Annotated[
+        str,
+        typer.Option(help="With --queue: the apps to compare, with commas.", metavar="MODULE:FUNCTION,..."),
+    ] = "",
+    evaluation: shared.EvaluationName = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Store each result as it ends; the same command continues.", metavar="FILE"),
@@ -68,15 +75,20 @@ def compare(  # noqa: PLR0917
     with print_logs_on(console), report_bad_input(), name_file():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
+        _check_queue(queue, targets, tasks, bool(policies) or models != "local" or seed != 1)
         policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
         check_outputs([html, out], [*(files or ()), *policy_files, *([] if tasks is None else [tasks])])
         if tasks is None:
-            results, unanswered = read_stored_arms(files or []), []
+            results = compared_runs.read_stored_arms(files or [])
+        elif queue is not None:
+            with open_cases_queue(db, queue, calls_per_second) as opened:
+                source = compared_runs.build_queued_comparison(tasks, targets, repeat, opened, evaluation)
+                results = source.sort([*source.take(out, console)])
         else:
             with persistence.open_store(db) as store:
-                source = build_comparison(
+                source = compared_runs.build_comparison(
                     tasks,
-                    split_models(models),
+                    compared_runs.split_models(models),
                     policy_files,
                     seed,
                     repeat,
@@ -85,7 +97,7 @@ def compare(  # noqa: PLR0917
                     calls_per_second,
                 )
                 results = source.sort([*source.take(out, console)])
-            unanswered = describe_unanswered(results)
+        unanswered = [] if tasks is None else describe_unanswered(results)
         if html is not None:
             write_html(html, results, "Comparison")
     _print(results, as_json=json)
@@ -93,6 +105,14 @@ def compare(  # noqa: PLR0917
         console.print(one_line(sentence), markup=False)
     if unanswered:
         raise typer.Exit(BAD_INPUT)
+
+
+def _check_queue(queue: str | None, targets: str, tasks: Path | None, chooses: bool) -> None:
+    """Refuses options that contradict each other; ``chooses``: the command chooses models or policies."""
+    if (queue is not None or targets) and (queue is None or not targets or tasks is None or chooses):
+        raise typer.BadParameter(
+            "--queue NAME, --targets and --tasks are given together, and without models, policies and a seed"
+        )
 
 
 def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:

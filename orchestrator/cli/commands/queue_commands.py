@@ -141,20 +141,17 @@ def queue(
     json: shared.Json = False,
 ) -> None:
     """Show the jobs of all queues of a database, and its workers with their last sign of life."""
-    from orchestrator.cli.session.queue_session import install_queue
-    from orchestrator.cli.view.consoles import build_console, one_line, print_json, report_bad_input
+    from orchestrator.cli.session.queue_session import cancel_job, install_queue
+    from orchestrator.cli.view.consoles import build_console, print_json, report_bad_input
     from orchestrator.cli.view.queue_table import draw_status
-    from orchestrator.errors import ConfigurationError
     from orchestrator.queue import open_queue
 
     with report_bad_input():
         if install:
             install_queue(db)
         with open_queue(db) as opened:
-            if cancel is not None and not opened.cancel(cancel):
-                raise ConfigurationError(
-                    f"the queue has no job of run {one_line(cancel, 80)!r}; `orchestrator show` shows it"
-                )
+            if cancel is not None:
+                cancel_job(opened, cancel)
             status = opened.read_status()
     if json:
         print_json(status)

@@ -12,12 +12,14 @@ from evaluation import read_case_set
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.stored_evaluation import EvaluationHeader, read_results
 from evaluation.evalset.task_case import TaskCase
+from orchestrator.cli.session.queue_session import queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_runs import build_runner, list_jobs
 from orchestrator.experiments.model_arms import ModelArm, build_arms
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 from orchestrator.persistence import Store
+from orchestrator.queue import JobQueue
 
 _ArmJob: TypeAlias = tuple[ModelArm, TaskCase, int]
 _OPTION: Final = re.compile(r"\w+=")
@@ -67,6 +69,40 @@ def build_comparison(  # noqa: PLR0917
     options = {"seed": seed, "policies": {path.stem: path.read_text("utf-8") for path in policies}}
     header = EvaluationHeader(cases=digest_cases(cases), options=options)
     return build_job_source(evaluation, keyed, run, header, concurrency)
+
+
+def build_queued_comparison(
+    file: Path, targets: str, repeat: int | None, queue: JobQueue, evaluation: str | None
+) -> Source:
+    """Builds the source of the results of apps, whose runs the workers of a queue execute.
+
+    Args:
+        file: The file of cases.
+        targets: The sides, by the ``MODULE:FUNCTION`` of the workers, with commas.
+        repeat: Runs of each case; None for as many as the case says.
+        queue: The queue.
+        evaluation: Its name, by which it is continued; None for a new one.
+
+    Raises:
+        ConfigurationError: Fewer than two sides are given, or one twice.
+        ContractError: The file of cases cannot be used.
+        OSError: The file cannot be read.
+    """
+    apps = split_models(targets)
+    if len({*apps}) < max(2, len(apps)):
+        raise ConfigurationError(
+            f"{targets} is not a comparison; give at least two different --targets, with commas"
+        )
+    cases, scoring = read_case_set(file), RecordedEvaluation(None, keeps_runs=True)
+    runner = build_runner(cases, file, scoring, "builtins:str", "")
+
+    jobs = [(app, case, trial) for case, trial in list_jobs(cases, repeat) for app in apps]
+    keyed = {(case.title, app, trial): (app, case, trial) for app, case, trial in jobs}
+    header = EvaluationHeader(cases=digest_cases(cases), options={"queue": True})
+    prepare = queue_cases(queue, evaluation).execute
+    return build_job_source(
+        scoring, keyed, lambda job: replace(runner, arm=job[0]).run(job[1:]), header, 1, prepare=prepare
+    )
 
 
 def split_models(names: str) -> list[str]:

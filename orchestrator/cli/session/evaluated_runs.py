@@ -54,7 +54,7 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
         if not special:
             yield _read_recorded(store, options, evaluation)
         elif _has_cases(special[0]) and options.queue is not None:
-            with open_cases_queue(options) as queue:
+            with open_cases_queue(options.db, options.queue, options.calls_per_second) as queue:
                 yield _read_cases(special[0], options, evaluation, queue)
         elif _has_cases(special[0]):
             yield _read_cases(special[0], options, evaluation)
@@ -151,11 +151,15 @@ def _read_cases(
     # The workers of a queue call the target.
     called = target if queue is None else "builtins:str"
     runner = build_runner(cases, file, evaluation, called, options.model, rate)
-    prepare = iter if queue is None else queue_cases(queue, options, target)
+    if queue is not None and target is None:
+        raise ConfigurationError("--queue needs what the workers execute; give --target MODULE:FUNCTION")
+    prepare = iter if queue is None else queue_cases(queue, options.evaluation).execute
     header = _build_header(options, evaluation, target=target, model=None if target else options.model)
     header = header.model_copy(update={"cases": digest_cases(cases)})
-    keyed = {(case.title, runner.arm, trial): (case, trial) for case, trial in jobs}
-    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency, prepare=prepare)
+    keyed = {(case.title, runner.arm, trial): (target or "", case, trial) for case, trial in jobs}
+    return build_job_source(
+        evaluation, keyed, lambda job: runner.run(job[1:]), header, options.concurrency, prepare=prepare
+    )
 
 
 def _build_header(

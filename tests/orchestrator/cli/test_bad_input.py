@@ -9,6 +9,7 @@ import pytest
 RUN = "run x --model openai:m"
 TABLE = {
     "run ''": "task is ''; give a text that says what to do",
+    "run 'a\udcff'": "task is 'a\\udcff'; give a text in UTF-8, without NUL and surrogates",
     "run": 'TASK is missing; give it in quotation marks, or "-" for standard input',
     "run x y": "Got unexpected extra argument(s) (y)",
     f"{RUN} --call-timeout 0": "'--call-timeout': '0' is not accepted; give a time above 0, such as 90s",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
 from orchestrator.persistence import open_store
+from tests.orchestrator.queue.worker_app import build
 from tests.orchestrator.queue.workers import APP
 
 MODULE = "tests.orchestrator.queue.worker_app"
@@ -24,14 +26,22 @@ BAD = {
     "a queue name that is none": ((*TASK, "--app", APP, "--queue", "a b"), "queue is 'a b'; give a name"),
     "an app that is no name": ((*TASK, "--app", "module"), "app is 'module'; give MODULE:FUNCTION"),
     "a module that is missing": ((*TASK, "--app", "no_such:build"), "'no_such:build' raised ModuleNotFound"),
-    "no orchestrator": ((*TASK, "--app", f"{MODULE}:build_nothing"), "returned a str; give a function"),
+    "no orchestrator": ((*TASK, "--app", f"{MODULE}:build_nothing"), "returned str, not an orchestrator"),
     "no store": ((*TASK, "--app", f"{MODULE}:build_without_store"), "build it with checkpointer=store"),
     "a function that raises": ((*TASK, "--app", f"{MODULE}:fail"), "raised RuntimeError: no agents on"),
-    "a task that is too large": (("submit", "a" * 200_001, "--app", APP), "give a task of at most 200,000"),
+    "a task that is too large": (
+        ("submit", "a" * 200_001, "--app", APP),
+        "task: 200,001 characters are too many; give a task of at most 200,000 characters",
+    ),
+    "a task with a byte that is not UTF-8": (("submit", "a\udcff", "--app", APP), "give a text in UTF-8"),
+    "a task with NUL": (("submit", "a\0b", "--app", APP), "without NUL and surrogates"),
     "an empty task": (("submit", " ", "--app", APP), "task is"),
     "a priority that is none": ((*TASK, "--app", APP, "--priority", "9999"), "a whole number from -1000"),
     "a name that is too long": ((*TASK, "--app", APP, "--thread", "a" * 501), "at most 500 characters"),
-    "an unknown run": (("queue", "--cancel", "unknown"), "the queue has no job of run 'unknown'"),
+    "an unknown run": (
+        ("queue", "--cancel", "unknown"),
+        "--cancel 'unknown' has no job in any queue (no run of this name is stored); give the name of a run",
+    ),
     "a worker of an app that is missing": (("worker", "--app", "no_such:build"), "ModuleNotFoundError"),
     "a limit that is none": (("worker", "--app", APP, "--limit", "fast"), "the limit 'fast' is not accepted"),
     "a limit that is given twice": (
@@ -70,6 +80,44 @@ def test_a_store_without_a_queue_says_how_to_get_one(postgres_url):
     assert "has no queue; start a worker on it, or run `orchestrator queue --install`" in ended.stderr
 
 
+REFUSED = {name: words for name, (words, _) in BAD.items() if words[0] == "worker"}
+REFUSED["a file"] = ("worker", "--app", APP)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_worker_that_is_refused_leaves_nothing(postgres_url, tmp_path, monkeypatch, name):
+    for variable in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    ended = call(*REFUSED[name], "--db", "runs" if name == "a file" else postgres_url)
+
+    assert ended.exit_code == 2, ended.output
+    assert [*tmp_path.iterdir()] == []
+    with psycopg.connect(postgres_url) as connection:
+        assert connection.execute("SELECT * FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+
+
+@pytest.mark.parametrize("words", [("worker", "--app", APP), ("queue", "--install")])
+def test_a_mistyped_database_leaves_no_file(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    ended = call(*words, "--db", "postgresql:/me@db/runs")
+
+    assert ended.exit_code == 2
+    assert "a file cannot hold a queue; give a database as postgresql://" in ended.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_cancelled_job_is_confirmed_and_one_whose_run_has_ended_is_named(bench, postgres_url):
+    bench.submit()
+    cancelled = call("queue", "--cancel", "run", "--db", postgres_url)
+    build(bench.queue.store).run("Do all", "ended")
+    ended = call("queue", "--cancel", "ended", "--db", postgres_url)
+
+    assert (cancelled.exit_code, cancelled.stderr) == (0, "cancelled: run\n")
+    assert ended.exit_code == 2
+    assert "--cancel 'ended' has no job in any queue (the run is stored as success)" in ended.stderr
+
+
 def test_a_file_is_no_database_for_a_queue(tmp_path):
     with open_store(tmp_path / "runs.sqlite"):
         pass
@@ -106,10 +154,9 @@ def test_a_missing_extra_is_named():
     script = """
 import sys
 sys.modules["pgqueuer"] = None
-from types import SimpleNamespace
-from orchestrator.queue.job_queue import open_engine
+from orchestrator.queue import open_queue
 try:
-    open_engine(SimpleNamespace(saver=SimpleNamespace(HOLDS_QUEUES=True)), "")
+    open_queue("postgresql://nobody@127.0.0.1:1/none").__enter__()
 except ValueError as error:
     print(error)
 """

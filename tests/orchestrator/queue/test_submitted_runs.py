@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from orchestrator import ConfigurationError
+from orchestrator.queue import submit
 from orchestrator.queue.queued_job import QueuedJob
 from tests.orchestrator.queue.worker_app import STEPS
-from tests.orchestrator.queue.workers import APP
+from tests.orchestrator.queue.workers import APP, APP_ONCE
 
 
 class Broken:
@@ -25,6 +29,49 @@ def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
 
     assert statuses == ["queued", "queued before"]
     assert bench.count()["waiting"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"task": "Do nothing"}, r"is queued with another task \('Do all'\); give another thread_id"),
+        ({"app": APP_ONCE}, f"is queued with another app \\('{APP}'\\)"),
+        ({"queue": "nightly"}, r"is queued with another queue \('default'\)"),
+        ({"task": "Do nothing", "app": APP_ONCE}, "with another task and another app"),
+    ],
+    ids=str,
+)
+def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, postgres_url, change, sentence):
+    given = {"task": "Do all", "app": APP, "queue": "default", **change}
+    bench.submit()
+
+    with pytest.raises(ConfigurationError, match=sentence):
+        submit(given["task"], app=given["app"], queue=given["queue"], db=postgres_url, thread_id="run")
+    assert bench.count()["waiting"] == 1
+
+
+def test_of_submissions_at_the_same_moment_one_is_queued_and_the_others_are_told(bench):
+    def try_task(task: str) -> str:
+        try:
+            return bench.submit(task=task).status
+        except ConfigurationError:
+            return "refused"
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = Counter(pool.map(try_task, ["Do all", "Do nothing"] * 4))
+
+    assert statuses == {"queued": 1, "queued before": 3, "refused": 4}
+    assert bench.count()["waiting"] == 1
+
+
+async def test_a_job_whose_thread_has_a_run_of_another_task_fails(bench):
+    bench.submit()
+    async with bench.working():
+        await bench.reach(lambda: bench.status() == "success" and not bench.count().total())
+        bench.queue.engine.enqueue(QueuedJob(queue="default", app=APP, task="Do nothing", thread_id="run"))
+        await bench.reach(lambda: bench.count()["failed"] == 1)
+
+    assert "the thread has a run of another task" in bench.queue.read_status().failed[0].reason
 
 
 async def test_a_run_that_has_ended_is_returned_and_not_queued_again(bench):
