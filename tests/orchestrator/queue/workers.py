@@ -93,7 +93,7 @@ class Fleet:
         """What the workers printed."""
         return "\n".join(file.read_text(errors="replace") for file in sorted(self.folder.glob("*.log")))
 
-    def wait(self, is_reached: Callable[[], bool], seconds: float = 60) -> None:
+    def wait(self, is_reached: Callable[[], bool], seconds: float = 120) -> None:
         """Wait for something, or fail with the logs of the workers."""
         deadline = time.monotonic() + seconds
         while not is_reached():
@@ -101,7 +101,7 @@ class Fleet:
                 raise AssertionError(f"not within {seconds} s: {self.statuses()}\n{self.logs()}")
             time.sleep(0.1)
 
-    def wait_for_ends(self, number: int, seconds: float = 60) -> None:
+    def wait_for_ends(self, number: int, seconds: float = 120) -> None:
         """Wait until so many runs have ended, and their jobs have left the queue."""
         self.wait(lambda: self.statuses()["success"] == number and not self.jobs(), seconds)
 
