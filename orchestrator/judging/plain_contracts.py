@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from pydantic import ValidationError
@@ -67,6 +67,16 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
             f"return {name_contract(contract, 'fields')} or None"
         )
     return plain_contract(contract)
+
+
+def find_unreadable(contracts: Iterable[PlainContract | None]) -> str | None:
+    """Return why this version cannot read one of some stored contracts, or None if it can read all."""
+    for contract in contracts:
+        try:
+            EvaluationContract.model_validate(contract or {})
+        except ValidationError as error:
+            return describe_errors(error, contract, list_field_paths(EvaluationContract), "contract")[0]
+    return None
 
 
 def name_contract(value: object, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
@@ -11,6 +11,7 @@ from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
+from orchestrator.judging.plain_contracts import find_unreadable
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.run_saver import describe_unknown_thread
 from orchestrator.state.current_step import current_step
@@ -19,18 +20,19 @@ from orchestrator.state.graph_state import (
     BRANCH,
     NOTHING_UNDERWAY,
     SYNTHESIS,
+    Declared,
     OrchestratorState,
     blank_state,
 )
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Question
+from orchestrator.state.records import Json, Question
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
-_NEWER: Final[Mapping[str, object]] = {"output": None, "basis": None}
+_NEWER: Final[Mapping[str, object]] = {"output": None, "basis": None, "evidence": None}
 """Fields that runs of earlier versions lack."""
 
 
@@ -64,7 +66,7 @@ def decide_resumption(
         max_retries: For a run that has no plan yet.
 
     Raises:
-        ResumeError: There is nothing to resume, or the answer is not accepted.
+        ResumeError: There is nothing to resume, a stored contract is unknown, or the answer is not accepted.
         BrokenRunError: The thread does not hold the state of a run.
     """
     with convert_read_errors(thread_id):
@@ -117,7 +119,20 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
             "start a new run, on this thread or on another"
         )
-    return state_from_values(thread_id, values, max_retries)
+    state = state_from_values(thread_id, values, max_retries)
+    if problem := find_unreadable(_list_contracts(state["declared"])):
+        raise ResumeError(
+            f"thread {format_repr(thread_id, 80)} has a contract that this version cannot read ({problem}); "
+            "resume it with the version that began it, or start a new run"
+        )
+    return state
+
+
+def _list_contracts(declared: Declared) -> Iterator[dict[str, Json] | None]:
+    """Yields the contracts that a run has stored: of its plan, and those that were derived from its task."""
+    yield from declared["contracts"] or ()
+    if derived := declared.get("derived"):
+        yield from (each["contract"] for each in (derived["output"], *derived["steps"]) if each is not None)
 
 
 def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:

@@ -55,6 +55,16 @@ def test_a_stored_run_is_shown(store):
     assert state["context"] == "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
 
+def test_the_results_and_the_question_of_stored_parallel_steps_are_shown(store):
+    state = store.history.show("waiting side by side").state
+
+    assert results(state) == [("one", 1, "pending_validation"), ("two", 1, "pending_validation")]
+    assert (state["question"]["step"], state["question"]["accepts"]) == (
+        "one",
+        ["approve", "correct", "deny"],
+    )
+
+
 @pytest.mark.parametrize(
     ("thread", "plan", "steps"),
     [
