@@ -107,10 +107,7 @@ def step_request(step: str, context: str, task: str = "") -> str:
 def correction_turn(feedback: str) -> str:
     """Answers a refused output in a chat, and asks for the step again."""
     # Not fenced: small models copy the fences into their next output.
-    return (
-        f"Your output was refused for this reason:\n{feedback}\n\n"
-        "Do the step again and fix that. Reply with the complete result only."
-    )
+    return f"{feedback}\n\nDo the step again and fix that. Reply with the complete result only."
 
 
 def answer_request(task: str, results: str) -> str:

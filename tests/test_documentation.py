@@ -32,6 +32,19 @@ def test_a_snippet_runs_and_prints_what_it_says(example: CodeExample, eval_examp
         eval_example.run(example)
 
 
+def test_the_guide_for_contributors_names_files_and_functions_that_exist():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = ("agents", "evaluation", "orchestrator", "benchmarks", "examples", "tests", "docs")
+    files = [*ROOT.glob("*.*"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
+    paths = [f"/{path.relative_to(ROOT).as_posix()}" for path in files]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files if path.suffix == ".py")
+
+    named = set(re.findall(r"`([\w/]+\.(?:py|pyi|md|json))`", guide))
+    missing = {name for name in named if not any(path.endswith(f"/{name}") for path in paths)}
+    assert missing == {"orchestrator/cli/commands/NAME_command.py"}
+    assert {name for name in re.findall(r"`(_\w+)`", guide) if f"def {name}(" not in source} == set()
+
+
 def test_the_drawings_of_the_graphs_are_what_the_code_draws():
     assert read_drawings() == draw_graphs(), "python -m tests.draw_graphs writes them"
 

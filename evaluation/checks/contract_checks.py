@@ -9,9 +9,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_kinds import CHECK_FIELDS, Check
 from evaluation.checks.check_model import BaseCheck, CheckModel, CheckOutcome, Text
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.vocabulary import CHECK_FIELDS, Check
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import quote_text
 from evaluation.validation.problems import find_similar

@@ -8,8 +8,8 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
+from evaluation.checks.check_kinds import CHECKS
 from evaluation.checks.check_model import CheckKind, Covers
-from evaluation.checks.vocabulary import CHECKS
 from evaluation.errors import JudgeFailureKind
 from evaluation.inputs.trajectory_rules import MATCH_MODES
 from evaluation.results.alerts import ACTIONS, Alert

@@ -17,7 +17,7 @@ from orchestrator.judging.evidence import Evidence
 from orchestrator.nodes.node_types import emit_verdicts
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
 from orchestrator.runtime.langgraph_internals import read_task_id
-from orchestrator.runtime.recording.usage_recorder import read_recorder
+from orchestrator.runtime.recording.call_recorder import read_recorder
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate

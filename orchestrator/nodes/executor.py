@@ -27,7 +27,7 @@ from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.langgraph_internals import extend_config, idempotency_key
 from orchestrator.runtime.recording.call_records import CallObserver
-from orchestrator.runtime.recording.earlier_calls import EarlierCalls, read_starts
+from orchestrator.runtime.recording.once_calls import EarlierCalls, read_starts
 from orchestrator.runtime.recording.task_journal import open_journal
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings

@@ -11,7 +11,7 @@ from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence.serializer import build_serializer
 from orchestrator.runs.history import History
 from orchestrator.runs.run_saver import RunSaver
@@ -21,6 +21,8 @@ _DATABASE: Final = ("://", "password=")
 """Parts of what names a database, and no file."""
 _APPLICATION: Final = "plan-execute-monitor"
 _FILE: Final = "runs.sqlite"
+_IN_MEMORY: Final = ":memory:"
+"""The database that SQLite does not store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ def open_store(
         StoreError: There is no store, it cannot be opened, or it holds something else. It was not changed.
         ConfigurationError: The key has another length, or the extra is not installed.
     """
+    if where == _IN_MEMORY:
+        raise StoreError(f"{_IN_MEMORY!r} names no file; give a path, or checkpointer=InMemorySaver()")
     serde = build_serializer(encryption_key)
     if isinstance(where, str) and names_database(where):
         with _import_postgres().open_postgres(where, serde, make=make) as (name, saver):

@@ -19,8 +19,8 @@ from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
+from orchestrator.runtime.recording.call_recorder import UsageRecorder, use_recorder
 from orchestrator.runtime.recording.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
-from orchestrator.runtime.recording.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.runtime.run_context import RunContext, TimeBound
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import Budget
+from orchestrator.runtime.recording.call_recorder import UsageRecorder
 from orchestrator.runtime.recording.call_records import CallObserver
-from orchestrator.runtime.recording.usage_recorder import UsageRecorder
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 

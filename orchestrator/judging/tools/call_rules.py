@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.checks.check_context import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
-from orchestrator.runtime.recording.usage_recorder import read_recorder
+from orchestrator.runtime.recording.call_recorder import read_recorder
 from orchestrator.state.evaluation_report import FAILURES, Report, mapping, outcomes_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, ToolCallRecord

@@ -28,7 +28,7 @@ from agents.calls.journal import CALL_JOURNAL, describe_request, join_messages, 
 from agents.sync import run_in_thread
 from orchestrator.errors import BrokenRunError, ResumeError
 from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
-from orchestrator.runtime.recording.usage_recorder import RecordedCalls, collect_starts, read_recorder
+from orchestrator.runtime.recording.call_recorder import RecordedCalls, collect_starts, read_recorder
 from orchestrator.state.plain_values import format_one_line, format_text
 
 Messages: TypeAlias = list[BaseMessage]

@@ -73,6 +73,14 @@ def test_a_store_that_is_not_to_be_made_is_not(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_in_memory_is_refused_and_makes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(StoreError, match="names no file"), open_store(":memory:"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("fill", "sentence"),
     [

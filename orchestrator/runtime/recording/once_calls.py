@@ -18,7 +18,7 @@ from agents.calls.planned_call import PlannedCall
 from agents.calls.tool_gate import Ask, StandIn, refuse_denied
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.langgraph_internals import find_checkpoint
-from orchestrator.runtime.recording.usage_recorder import read_recorder
+from orchestrator.runtime.recording.call_recorder import read_recorder
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, StepRecord, ToolCallRecord
