@@ -18,7 +18,7 @@ from evaluation.values import Severity
 
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
 Covers: TypeAlias = Literal["form", "content", "actions"]
-_COVERS: Final[Mapping[CheckKind, Covers]] = {
+COVERS: Final[Mapping[CheckKind, Covers]] = {
     "format": "form",
     "length": "form",
     "language": "form",
@@ -87,7 +87,7 @@ class BaseCheck(CheckModel):
     @property
     def covers(self) -> Covers:
         """The part of an answer that the check is about: its form, its content, or the actions."""
-        return "form" if self.form_alone else _COVERS[self.kind]
+        return "form" if self.form_alone else COVERS[self.kind]
 
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""

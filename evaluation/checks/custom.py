@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from agents.parsing.loose_json import replace_surrogates
 from agents.sync import run_sync
 from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import CheckKind, CheckOutcome, Covers, find_missing
+from evaluation.checks.check_model import COVERS, CheckKind, CheckOutcome, find_missing
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
 from evaluation.values import Severity
@@ -73,7 +73,7 @@ class CustomCheck(ABC):
         seen = outcome.seen or f"the check {quote_text(self.name)} {_VERBS[outcome.passed]}"
         sentence = outcome.sentence or f"{wanted[0].upper()}{wanted[1:]}; {seen}."
         wanted, seen, sentence = map(_limit_text, (wanted, seen, sentence))
-        covers: Covers = "actions" if self.kind == "tool" else "content"
+        covers = COVERS[self.kind]
         return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind, covers=covers)
 
     def fail_with_error(self, problem: str) -> CheckOutcome:

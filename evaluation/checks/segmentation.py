@@ -118,8 +118,8 @@ def compile_phrase(
     before = rf"(?<!{WORD_CHARACTER})" if whole_words and _needs_boundary(first) else ""
     after = rf"(?!{WORD_CHARACTER})" if whole_words and _needs_boundary(last) else ""
     if not within_numbers:
-        before += r"(?<!\d)(?<!\d[.,])" if first.isdigit() else ""
-        after += r"(?![.,]?\d)" if last.isdigit() else ""
+        before += r"(?<!\d)(?<!\d[.,^])" if first.isdigit() else ""
+        after += r"(?![.,^]?\d)" if last.isdigit() else ""
     return regex.compile(f"{before}{body}{after}")
 
 

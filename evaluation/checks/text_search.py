@@ -20,6 +20,7 @@ from evaluation.texts.disguises import STROKE, read_disguised, read_rendered, sp
 from evaluation.texts.normal import normalize_for_search, normalize_lines, unify_signs
 from evaluation.texts.number_words import read_worded_numbers
 from evaluation.texts.numbers import is_near, read_values
+from evaluation.texts.statements import part_numbers, read_stated, remove_labels
 
 _CACHED_TEXTS: Final = 16
 
@@ -30,7 +31,8 @@ def has_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) 
     Both are compared in normal form (NFKC), with white space collapsed. Hyphens and quotation marks match
     their typographic forms, unless the phrase has no letter or digit.
     """
-    matches = _find_phrase(text, phrase, ignore_case, whole_words, within_numbers=False)
+    stated, wanted = part_numbers(read_stated(text, phrase)), part_numbers(phrase)
+    matches = _find_phrase(stated, wanted, ignore_case, whole_words, within_numbers=False)
     return next(matches, None) is not None
 
 
@@ -54,7 +56,9 @@ def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
 
 def has_pattern(text: str, pattern: str) -> bool | None:
     """Return whether a required pattern matches a text, also in normal form; None if the text is too long."""
-    return any_true({matches_pattern(pattern, form) for form in _list_forms(text)})
+    stated = read_stated(text, pattern)
+    forms = {stated, *_list_forms(part_numbers(stated))[1:]}
+    return any_true({matches_pattern(pattern, form) for form in forms})
 
 
 def shows_pattern(text: str, pattern: str) -> bool | None:
@@ -65,7 +69,7 @@ def shows_pattern(text: str, pattern: str) -> bool | None:
 
 def has_number(text: str, number: float, tolerance: float) -> bool:
     """Return whether a text states a required number, in any common notation or in words."""
-    return _states_number(unify_signs(text), number, tolerance)
+    return _states_number(unify_signs(remove_labels(read_stated(text))), number, tolerance)
 
 
 def shows_number(text: str, number: float, tolerance: float) -> bool:

@@ -16,7 +16,7 @@ from evaluation.recordings.run_files import ReadRun
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.basis import find_basis, is_enough
 from orchestrator.judging.evidence import read_evidence
-from orchestrator.judging.plain_contracts import list_checks
+from orchestrator.judging.plain_contracts import has_checks, list_checks
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, PlainContract, Requirement
 
@@ -107,7 +107,7 @@ class RecordedEvaluation:
         recorded = as_object(run.case.get("agent_run"))
         own = [name for name, value in run.case.items() if name not in _OF_RUN and value not in _NOTHING]
         if not self.has_contract:
-            default = {} if own else build_default_contract(recorded)
+            default = {} if has_checks(cast("PlainContract", run.case)) else build_default_contract(recorded)
             return replace(run, case={**run.case, **default})
         stated = self.contract if self.cases is None else self._find_case(run.case, recorded)
         if stated is None:

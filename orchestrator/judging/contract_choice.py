@@ -103,7 +103,9 @@ class Contracts:
             return [*self._list_call_demands(state), Demand(_join(own, derived), is_stated=is_stated)]
         stated, added = self.output.contract, self._list_run_additions(state)
         is_run, is_run_stated = bool(stated or added), is_stated or self._states_output_checks(state)
-        if own is None or self.is_answer or is_only_step(state):
+        # What only a plan states is evaluated by itself, because it proves no content.
+        is_shared = is_only_step(state) and (is_stated or not is_run_stated)
+        if own is None or self.is_answer or is_shared:
             base = own if stated is None else merge_contracts(own or {}, stated)
             contract = _join(base, [*added, *derived])
             return [Demand(contract, is_run, is_run_stated if is_run else is_stated)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from evaluation import JudgeTrust
 from evaluation.checks.check_model import Covers
@@ -21,6 +21,8 @@ ACCEPTING: Final = frozenset({"passed", "warning"})
 OUTPUT_METRICS: Final = ("response", "trajectory")
 """The groups of metrics that say something about the output."""
 _FACTS: Final = SourcedFacts.get_name()
+_PROVING_NOTHING: Final = frozenset({*LENGTHS, "forbidden_content"})
+"""Metrics of the form, and of what the output does not say."""
 _EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajectory"})
 
 
@@ -131,8 +133,7 @@ def _list_checks(
 
 def _list_metrics(report: reports.Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
     """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
-    # A call proves an action, and an expected effect what was asked for.
-    has_effects = bool(reports.mapping(contract.get("trajectory")).get("writing_tools"))
+    has_effects = _expects_effect(contract)
     told = {check["sentence"] for check in reports.checks_of(report)}
     for outcome in reports.outcomes_of(report, OUTPUT_METRICS):
         metric = outcome["metric"]
@@ -145,7 +146,25 @@ def _list_metrics(report: reports.Report, contract: PlainContract) -> Iterator[t
 def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
     if outcome["kind"] == "trajectory":
         return "content" if has_effects else "actions"
-    return "form" if outcome["metric"] in LENGTHS else "content"
+    return "form" if outcome["metric"] in _PROVING_NOTHING else "content"
+
+
+def _expects_effect(contract: PlainContract) -> bool:
+    """Returns whether a writing call has to be made: it proves the content, and any other call an action."""
+    writing = reports.mapping(contract.get("trajectory")).get("writing_tools")
+    expected = contract.get("expected_trajectory")
+    if not isinstance(writing, list) or contract.get("trajectory_match_mode") == "subset":
+        return False
+    return any(
+        _requires_one_of(writing, action) for action in (expected if isinstance(expected, list) else ())
+    )
+
+
+def _requires_one_of(tools: Sequence[Json], action: Json) -> bool:
+    fields = reports.mapping(action)
+    choices = fields.get("any_of") or [fields.get("name", action)]
+    names = [reports.mapping(choice).get("name", choice) for choice in cast("list[Json]", choices)]
+    return not fields.get("optional") and all(name in tools for name in names)
 
 
 def _count_kept_rules(report: reports.Report, contract: PlainContract) -> int:

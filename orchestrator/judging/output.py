@@ -158,7 +158,10 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
         return shorten("; ".join(problems), _MAX_PROBLEM)
     except Exception as error:  # noqa: BLE001 - a validator of the model is the user's code
         return shorten(f"{output_type.__name__} raised {type(error).__name__}: {error}", _MAX_PROBLEM)
-    return None
+    # Pydantic reads NaN, which no other reader of JSON has to.
+    return (
+        None if read_json_values(text) else "the text is not JSON; write numbers in place of NaN and Infinity"
+    )
 
 
 def merge_contracts(first: Mapping[str, Json], second: Mapping[str, Json]) -> dict[str, Json]:

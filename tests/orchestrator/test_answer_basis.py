@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, check
 from orchestrator import LangGraphOrchestrator, Result
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
@@ -55,6 +55,8 @@ def test_an_answer_has_its_own_reason_alone(options, basis, reason):
         ({"forbidden_content": [{"text": "rotten"}]}, "unverified"),
         ({"forbidden_content": [{"pattern": "rot+en"}]}, "unverified"),
         ({"forbidden_content": [{"number": 7}]}, "unverified"),
+        ({"forbidden_content": [{"number": 7}], "thresholds": {"forbidden_content": 0}}, "unverified"),
+        ({"expected_trajectory": [], "trajectory": {"writing_tools": ["buy"]}}, "unverified"),
         ({"checks": [{"check": "excludes", "texts": ["rotten"]}]}, "unverified"),
         ({"checks": [{"check": "occurrences", "text": "the", "max": 2}]}, "unverified"),
         ({"checks": [{"check": "occurrences", "text": "apple", "min": 1}]}, "checked"),
@@ -66,6 +68,37 @@ def test_what_an_answer_does_not_say_proves_nothing(stated, basis):
     contract = EvaluationContract.model_validate(stated)
     orchestrator = LangGraphOrchestrator(
         FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
+    )
+
+    assert orchestrator.run("Name a fruit")["basis"] == basis
+
+
+@pytest.mark.parametrize(
+    ("stated", "basis"),
+    [
+        ({"output_length": {"max_words": 5}}, "unverified"),
+        ({"required_content": [{"text": "apple"}]}, "checked"),
+        ({"required_content": [{"text": "pear"}]}, None),
+    ],
+)
+def test_content_that_a_plan_states_proves_nothing_beside_a_form_of_the_caller(stated, basis):
+    planned = {"step": "one", "contract": {"required_content": [{"text": "ripe"}]}}
+    contract = EvaluationContract.model_validate(stated)
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner([planned]), FakeExecutor("A ripe apple"), FakeMonitor(), contract=contract, max_retries=0
+    )
+
+    assert orchestrator.run("Name a fruit").get("basis") == basis
+
+
+@pytest.mark.parametrize(
+    ("kind", "basis"),
+    [("content", "checked"), ("format", "unverified"), ("length", "unverified"), ("tool", "unverified")],
+)
+def test_a_function_covers_what_its_kind_says(kind, basis):
+    passes = check(name="passes", kind=kind)(lambda _context: True)
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), checks=[passes]
     )
 
     assert orchestrator.run("Name a fruit")["basis"] == basis

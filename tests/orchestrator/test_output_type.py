@@ -137,6 +137,14 @@ def test_a_contract_of_the_output_is_checked_on_the_answer_alone():
     assert (statuses(state["results"]), state["output"]) == (["validated", "validated"], "brief")
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+def test_a_number_that_json_lacks_is_refused(number):
+    executor = FakeExecutor(f'{{"name": "a", "price": {number}}}', GOOD)
+    state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
+
+    assert statuses(state["results"]) == ["failed", "validated"]
+
+
 def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
     executor = FakeExecutor()
     own = EvaluationContract(reference_output="a")

@@ -89,7 +89,8 @@ class ProbeCheck(BaseCheck):
 
     ``expect`` is an object whose fields the answer has, a number, a list, or a text that the answer contains;
     ``json_schema`` is a JSON Schema that the answer fulfils. The orchestrator asks the tool; a recorded run
-    has its answers in ``probes``. Without an answer, or after an error, the check is undecided.
+    has its answers in ``probes``. Without an answer, after an error, or if an answer that describes an error
+    fits, the check is undecided.
     """
 
     check: Literal["probe"] = "probe"
@@ -104,6 +105,8 @@ class ProbeCheck(BaseCheck):
     def _require_expectation(self) -> Self:
         if ("expect" in self.model_fields_set) == ("json_schema" in self.model_fields_set):
             raise ValueError("give either 'expect', what the tool has to answer, or 'json_schema'")
+        if self.expect == {} or self.json_schema in ({}, True) or not str(self.expect).strip():
+            raise ValueError("every answer fits; give the words or fields that the tool has to answer")
         return self
 
     @property
@@ -118,7 +121,10 @@ class ProbeCheck(BaseCheck):
         answer = asked[-1]
         if answer.error is not None:
             return CheckOutcome(None, f"the tool answered with an error: {shorten(answer.error)}")
-        return CheckOutcome(self._fits(answer), f"it answered {shorten(str(answer.result))}")
+        fits = self._fits(answer)
+        # An error may have the words or fields of the effect that it denies.
+        is_doubtful = fits and describes_error(answer.result) and not describes_error(self.expect)
+        return CheckOutcome(None if is_doubtful else fits, f"it answered {shorten(str(answer.result))}")
 
     def _describe(self) -> str:
         wanted = "JSON of the schema" if self.json_schema is not None else shorten(str(self.expect))

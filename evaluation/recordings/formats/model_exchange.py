@@ -60,7 +60,8 @@ def _read_reply(fields: JsonObject) -> list[object] | None:
         return [*items[:-1], {**as_object(items[-1]), **ended}] if items else []
     if fields.get("type") == "message" and "stop_reason" in fields:
         return [{name: fields.get(name) for name in ("role", "content", "stop_reason")}]
-    choice = next(map(as_object, as_list(fields.get("choices"))), {})
+    choices = [*map(as_object, as_list(fields.get("choices")))]
+    choice = next((each for each in choices if each.get("index", 0) == 0), choices[0] if choices else {})
     if isinstance(message := choice.get("message"), dict):
         return [{**message, "finish_reason": choice.get("finish_reason")}]
     return [_read_candidate(each) for each in as_list(fields.get("candidates"))[:1]] or None

@@ -180,6 +180,17 @@ LOSSES = [
 ]
 
 
+def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
+    value = json.loads((PEERS / "openai-chat/exchange.json").read_text())
+    [choice] = value["response"]["choices"]
+    other = {**choice, "index": 1, "message": {"role": "assistant", "content": "another reply"}}
+    value["response"]["choices"] = [other, choice]
+    (tmp_path / "runs.json").write_text(json.dumps(value))
+
+    [run] = read_runs(tmp_path / "runs.json")
+    assert "another reply" not in json.dumps(run.case)
+
+
 @pytest.mark.parametrize(("name", "path", "new", "warning"), LOSSES)
 def test_a_loss_is_named(name, path, new, warning, tmp_path):
     value = json.loads((PEERS / f"{name}.json").read_text())

@@ -96,6 +96,15 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
     )
 
 
+@pytest.mark.parametrize("fields", [{"owner": "ann"}, {"complete": False}, {"checks": []}])
+def test_fields_of_a_run_that_demand_nothing_keep_the_default_checks(cli, tmp_path, fields):
+    call = {"name": "price_of", "args": {}, "result": "12.5"}
+    run = {"input": "What does it cost?", "final_output": UNSOURCED, "tool_calls": [call]}
+    (tmp_path / "runs.json").write_text(json.dumps({"agent_run": run, **fields}))
+
+    assert cli("evaluate", str(tmp_path / "runs.json")).exit_code == 1
+
+
 def test_a_report_to_look_at_has_every_run_without_its_credentials(cli, runs, tmp_path):
     secret = "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
     cli("evaluate", runs(SOURCED, f"{SOURCED} api_key={secret}"), "--html", str(tmp_path / "report.html"))

@@ -90,6 +90,9 @@ TABLE = [
 ]
 
 
+PAYING = {"trajectory": {"writing_tools": ["pay", "refund"]}}
+
+
 @pytest.mark.parametrize(("evidence", "basis", "words"), TABLE)
 def test_the_table(evidence, basis, words):
     assert (find_basis(evidence), describe_basis(evidence)) == (basis, words)
@@ -178,7 +181,22 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
     ("contract", "content", "actions"),
     [
         ({}, ("rouge_1",), ("trajectory",)),
-        ({"trajectory": {"writing_tools": ["pay"]}}, ("rouge_1", "trajectory"), ()),
+        ({**PAYING, "expected_trajectory": ["pay"]}, ("rouge_1", "trajectory"), ()),
+        ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "refund"]}]}, ("rouge_1", "trajectory"), ()),
+        # Nothing has to be done, so that nothing is proven of the answer.
+        ({**PAYING, "expected_trajectory": []}, ("rouge_1",), ("trajectory",)),
+        ({**PAYING, "expected_trajectory": ["find"]}, ("rouge_1",), ("trajectory",)),
+        ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "find"]}]}, ("rouge_1",), ("trajectory",)),
+        (
+            {**PAYING, "expected_trajectory": [{"name": "pay", "optional": True}]},
+            ("rouge_1",),
+            ("trajectory",),
+        ),
+        (
+            {**PAYING, "expected_trajectory": ["pay"], "trajectory_match_mode": "subset"},
+            ("rouge_1",),
+            ("trajectory",),
+        ),
     ],
 )
 def test_a_reference_and_expected_effects_are_content(contract, content, actions):

@@ -130,6 +130,29 @@ def test_an_answer_is_compared_with_what_is_expected(expectation, passed):
     assert (state["status"] == "success") is passed
 
 
+@pytest.mark.parametrize("expectation", [{"expect": " "}, {"expect": {}}, {"json_schema": {}}])
+def test_a_probe_that_every_answer_fulfils_is_refused(expectation):
+    with pytest.raises((ContractError, ValueError), match="every answer fits"):
+        EvaluationContract(checks=[{"check": "probe", "tool": "get_order", **expectation}])
+
+
+@pytest.mark.parametrize(
+    ("expect", "answer", "status"),
+    [
+        ("refunded", "Error: the order is not refunded", "needs_review"),
+        ({"status": "refunded"}, {"status": "refunded", "error": "a copy of yesterday"}, "needs_review"),
+        ({"status": "refunded"}, {"status": "refunded", "error": None}, "passed"),
+        ({"status": "refunded"}, {"status": "paid", "error": "not possible"}, "failed"),
+        ("Error: no such order", "Error: no such order", "passed"),
+    ],
+)
+def test_an_answer_that_describes_an_error_proves_nothing_else(expect, answer, status):
+    probe = {"check": "probe", "tool": "get_order", "expect": expect}
+    run = {"final_output": "done", "tool_calls": [], "probes": [{"name": "get_order", "result": answer}]}
+
+    assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
+
+
 def test_a_probe_of_a_step_is_asked_after_that_step():
     contract = EvaluationContract(checks=[REFUNDED])
     state, _ = run(Shop(), REFUND, "done", contract=None, step_contract=contract)
