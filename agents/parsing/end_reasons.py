@@ -20,8 +20,8 @@ _REASONS: Final = {
         "prohibited_content", "spii", "error_toxic", "model_armor", "blocked", "refusal",
     ),
     "other": (
-        "pause_turn", "incomplete", "in_progress", "error", "failed", "timeout", "time_limit", "cancelled",
-        "abort", "malformed_function_call", "insufficient_system_resource",
+        "pause_turn", "incomplete", "in_progress", "queued", "error", "failed", "timeout", "time_limit",
+        "cancelled", "abort", "malformed_function_call", "insufficient_system_resource",
     ),
 }  # fmt: skip
 """Source: the reference of each provider; any other reason counts as an end."""

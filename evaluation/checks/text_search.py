@@ -47,7 +47,7 @@ def shows_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool
 
 def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
     """Yield how often a text has a phrase, in any letter case, and then how often each disguise has."""
-    for reading in _list_readings(text):
+    for reading in dict.fromkeys((read_stated(text, phrase), *_list_readings(text))):
         matches = _find_phrase(
             reading, phrase, ignore_case=True, whole_words=whole_words, within_numbers=True
         )

@@ -19,7 +19,6 @@ from orchestrator.judging.plain_contracts import (
     find_unknown_check,
     has_checks,
     list_checks,
-    list_criteria,
     select_calls,
 )
 from orchestrator.judging.tools.executor_tools import ExecutorTools
@@ -170,14 +169,10 @@ class Contracts:
         """Return the JSON Schema of the current step's output, if it is the final output and has a type."""
         return self.output.schema if self.is_output(state) else None
 
-    def find_unchecked(self, state: OrchestratorState, contract: PlainContract) -> list[str]:
-        """Return the requirements on the current output that no check covers, in words.
-
-        They are the phrases of the task that became no check, and the criteria that only a judge can score.
-        """
+    def find_unchecked(self, state: OrchestratorState) -> list[str]:
+        """Return the phrases of the task that demand something of the current output and became no check."""
         stated = list_derived(state, is_output=self.is_output(state))
-        phrases = [phrase for each in stated for phrase in each["unchecked"]]
-        return [*phrases, *list_criteria(contract)]
+        return [phrase for each in stated for phrase in each["unchecked"]]
 
     def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
         """Return the checks of the current output that were derived from words of the task or the step."""

@@ -11,7 +11,7 @@ from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.metrics.response_scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
-from orchestrator.judging.plain_contracts import list_checks
+from orchestrator.judging.plain_contracts import list_checks, list_criteria
 from orchestrator.judging.verification import Verification
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
@@ -91,7 +91,7 @@ def read_evidence(
     Args:
         report: The report of the execution, as plain JSON.
         contract: The contract that it was evaluated against.
-        unchecked: Requirements that no check covers.
+        unchecked: Requirements that no check covers, besides the criteria of the contract.
         stated: Whether the caller states any check; else a plan does.
         derived: The checks of the contract that were derived from the words of the task or the step.
     """
@@ -110,7 +110,8 @@ def read_evidence(
         unsourced=any(
             each["check"] == _FACTS and each["passed"] is False for each in reports.checks_of(report)
         ),
-        unchecked=tuple(unchecked),
+        # What only a judge can score is open, whoever wrote the record.
+        unchecked=(*unchecked, *list_criteria(contract)),
         complete=stated and contract.get("complete") is True,
         judge=verdict if isinstance(verdict, bool) else None,
     )

@@ -198,7 +198,9 @@ async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
     answer: object = await tool.ainvoke(
         {"name": tool.name, "args": dict(args), "id": "probe", "type": "tool_call"}
     )
-    text = plain_text(answer.text if isinstance(answer, ToolMessage) else str(answer))
+    # An empty list is a message without parts to LangChain, and an answer to us.
+    given = (answer.text if answer.content else answer.content) if isinstance(answer, ToolMessage) else answer
+    text = plain_text(str(given))
     if isinstance(answer, ToolMessage) and answer.status == "error":
         raise ToolException(text)
     return text

@@ -41,7 +41,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
                 return {}
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         contract = demand.contract
-        unchecked = contracts.find_unchecked(state, contract)
+        unchecked = contracts.find_unchecked(state)
         evidence = read_evidence(
             evaluated.report,
             contract,

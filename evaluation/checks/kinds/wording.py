@@ -22,6 +22,7 @@ from evaluation.checks.text_search import (
 from evaluation.patterns.regex import PatternText
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
+from evaluation.texts.statements import read_stated
 from evaluation.values import Quantity
 
 Texts = Annotated[list[Text], Field(min_length=1)]
@@ -113,7 +114,7 @@ class OneOf(BaseCheck):
         return CheckOutcome(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
 
     def _find_options(self, context: CheckContext) -> list[str]:
-        rest, present = context.folded, []
+        rest, present = fold_letters(read_stated(context.text)), []
         # The longest first: "no" is no answer inside of "no opinion".
         for option in sorted(self.options, key=len, reverse=True):
             pattern = compile_phrase(fold_letters(option), whole_words=True)

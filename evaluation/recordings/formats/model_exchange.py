@@ -56,15 +56,23 @@ def _read_reply(fields: JsonObject) -> list[object] | None:
     """Returns the messages of a reply, with the reason of its end; None if there is none."""
     if fields.get("object") == "response" and isinstance(items := fields.get("output"), list):
         reason = as_object(fields.get("incomplete_details")).get("reason")
-        ended = {"finish_reason": reason} if reason else {}
+        # Only a completed response is a reply; an earlier item may have been completed by itself.
+        status = fields.get("status") or "completed"
+        ended = {"finish_reason": reason} if reason else {} if status == "completed" else {"status": status}
         return [*items[:-1], {**as_object(items[-1]), **ended}] if items else []
     if fields.get("type") == "message" and "stop_reason" in fields:
         return [{name: fields.get(name) for name in ("role", "content", "stop_reason")}]
-    choices = [*map(as_object, as_list(fields.get("choices")))]
-    choice = next((each for each in choices if each.get("index", 0) == 0), choices[0] if choices else {})
+    choice = as_object(_find_first(fields.get("choices")))
     if isinstance(message := choice.get("message"), dict):
         return [{**message, "finish_reason": choice.get("finish_reason")}]
-    return [_read_candidate(each) for each in as_list(fields.get("candidates"))[:1]] or None
+    return [_read_candidate(_find_first(fields["candidates"]))] if as_list(fields.get("candidates")) else None
+
+
+def _find_first(replies: object) -> object:
+    """Returns the first of several replies, which may stand in any order; None if there is none."""
+    return min(
+        as_list(replies), key=lambda reply: as_object(reply).get("index") not in {0, None}, default=None
+    )
 
 
 def _read_candidate(value: object) -> object:

@@ -191,6 +191,17 @@ def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
     assert "another reply" not in json.dumps(run.case)
 
 
+@pytest.mark.parametrize("status", ["failed", "cancelled", "in_progress", "queued", "incomplete"])
+def test_a_response_that_was_not_completed_is_no_answer(status, tmp_path):
+    text = [{"type": "output_text", "text": "It costs 12.5 euros."}]
+    reply = {"type": "message", "role": "assistant", "status": "completed", "content": text}
+    value = {"object": "response", "status": status, "input": "What does it cost?", "output": [reply]}
+    (tmp_path / "runs.json").write_text(json.dumps(value))
+
+    [run] = read_runs(tmp_path / "runs.json")
+    assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "needs_review"
+
+
 @pytest.mark.parametrize(("name", "path", "new", "warning"), LOSSES)
 def test_a_loss_is_named(name, path, new, warning, tmp_path):
     value = json.loads((PEERS / f"{name}.json").read_text())

@@ -1,10 +1,13 @@
 """``assert_evaluation`` in a test: an accepted run gives its report, another one fails readably."""
 
+import json
+from contextlib import nullcontext
+
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agents.testing import ScriptedChatModel
-from evaluation import AgentRun, ContractError, EvaluationCase, EvaluationContract, check
+from evaluation import AgentRun, ContractError, EvaluationCase, EvaluationContract, RubricJudge, check
 from orchestrator import LangGraphOrchestrator, assert_evaluation
 
 PRICE = {"required_content": [{"number": 12.5}]}
@@ -123,3 +126,14 @@ def test_an_invalid_run_fails_with_the_reason():
 def test_bad_input_is_one_sentence(run, contract, problem):
     with pytest.raises((ContractError, TypeError), match=problem):
         assert_evaluation(run, contract=contract)
+
+
+@pytest.mark.parametrize(("criterion", "is_checked"), [("polite", False), ("correctness", True)])
+def test_a_criterion_is_checked_only_if_it_repeats_the_objective(criterion, is_checked):
+    reply = json.dumps({"criteria": {criterion: 5}, "rationale": "good", "score": 5})
+    contract = {**PRICE, "subjective_criteria": [criterion]}
+    unmet = nullcontext() if is_checked else pytest.raises(AssertionError, match="rests on less")
+
+    with unmet:
+        judge = RubricJudge(ScriptedChatModel([reply]))
+        assert_evaluation(RUN, contract=contract, judge=judge, require="checked")

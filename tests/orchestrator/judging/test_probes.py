@@ -153,6 +153,18 @@ def test_an_answer_that_describes_an_error_proves_nothing_else(expect, answer, s
     assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
 
 
+def test_an_empty_list_is_an_answer():
+    def list_orders() -> list:
+        """List the open orders."""
+        return []
+
+    executor = ExecutionAgent(ScriptedChatModel(["done"]), [StructuredTool.from_function(list_orders)])
+    contract = EvaluationContract(checks=[{"check": "probe", "tool": "list_orders", "expect": []}])
+    orchestrator = LangGraphOrchestrator(FakePlanner(["x"]), executor, FakeMonitor(), contract=contract)
+
+    assert orchestrator.run("Close all orders")["basis"] == "checked"
+
+
 def test_a_probe_of_a_step_is_asked_after_that_step():
     contract = EvaluationContract(checks=[REFUNDED])
     state, _ = run(Shop(), REFUND, "done", contract=None, step_contract=contract)
