@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from langchain_core.tools import BaseTool
 
@@ -18,6 +19,9 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.named_functions import import_name
 from orchestrator.experiments.stated_names import check_cases, check_names
 from orchestrator.settings import check_task
+
+_LABELS: Final = frozenset({"owner", "complete"})
+"""Fields of a contract that demand nothing by themselves."""
 
 
 def read_task(task: str | None) -> str:
@@ -88,7 +92,11 @@ def read_stated_contracts(file: Path | None) -> tuple[JsonObject | None, Mapping
         check_names({(): contract}, file)
     except (ValueError, OSError) as error:
         raise _refuse_file(str(file), error) from None
-    return contract.model_dump(mode="json", exclude_unset=True), None
+    fields: JsonObject = contract.model_dump(mode="json", exclude_unset=True)
+    # An empty trajectory demands that no tool is called.
+    if not any(fields[name] or name == "expected_trajectory" for name in fields.keys() - _LABELS):
+        raise _refuse_file(str(file), ValueError("it demands nothing of a run; give at least one check"))
+    return fields, None
 
 
 def _index_contracts(cases: CaseSet, file: Path) -> dict[str, JsonObject]:

@@ -96,6 +96,17 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("contract", "status"),
+    [("owner: ann", 2), ("complete: true", 2), ("checks: []", 2), ("expected_trajectory: []", 1)],
+)
+def test_a_contract_that_demands_nothing_is_refused(cli, runs, tmp_path, contract, status):
+    file = tmp_path / "contract.yaml"
+    file.write_text(contract)
+
+    assert cli("evaluate", runs(SOURCED), "--contract", str(file)).exit_code == status
+
+
 @pytest.mark.parametrize("fields", [{"owner": "ann"}, {"complete": False}, {"checks": []}])
 def test_fields_of_a_run_that_demand_nothing_keep_the_default_checks(cli, tmp_path, fields):
     call = {"name": "price_of", "args": {}, "result": "12.5"}
