@@ -127,12 +127,12 @@ def _read_item(value: object) -> Verdict | None:
     except ValueError:
         return None
     success = read_boolean(fields.get("success"))
-    if success is None or (success and (find_denial(value) is not None or not _is_json(value))):
+    if success is None or (success and (find_denial(value) is not None or not is_finite_json(value))):
         return None
     return Verdict(success=success, feedback=_read_feedback(fields.get("feedback")))
 
 
-def _is_json(value: object) -> bool:
+def is_finite_json(value: object) -> bool:
     """Checks that a value has no NaN and no infinity, which the JSON decoder of Python accepts."""
     try:
         json.dumps(value, allow_nan=False)

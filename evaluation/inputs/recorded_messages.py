@@ -59,7 +59,8 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
     output = run.final_output
     if output is None:
         is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
-        output = "" if is_open or run.error is not None else conversation.output
+        is_unanswered = conversation.ends_with_user
+        output = "" if is_open or is_unanswered or run.error is not None else conversation.output
     writing = {*(case.trajectory.writing_tools or ()), *run.writing_tools}
     doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
@@ -85,9 +86,11 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     if conversation.cut_off is not None:
         yield _describe_cut(conversation.cut_off)
         return
+    output = case.agent_run.final_output
+    if conversation.has_reply and conversation.ends_with_user and output is None:
+        yield Doubt(_UNANSWERED, "info")
     if conversation.has_reply or (calls and not conversation.is_recorded):
         return
-    output = case.agent_run.final_output
     # Many recorders write an empty output for a run that stopped at a call.
     if output is not None and (is_visible(output) or not conversation.ends_with_call):
         return
@@ -108,6 +111,10 @@ def _describe_cut(cause: str) -> Doubt:
     return Doubt(f"{cut}, so the run has not finished; record all of it")
 
 
+_UNANSWERED: Final = (
+    "The run ends with a message of the user, so it has no final output; "
+    "record the reply, or check assistant_messages"
+)
 _TRUNCATED: Final = (
     "The last reply was cut off at its limit of tokens, so it is not complete; "
     "allow the model more tokens, or ask for a shorter reply"

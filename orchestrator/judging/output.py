@@ -10,6 +10,7 @@ from typing import ClassVar, Final, cast
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.check_model import CheckKind
 from evaluation.checks.contract_checks import NamedCheck
@@ -27,6 +28,7 @@ from orchestrator.state.records import Json, PlainContract
 OUTPUT_TYPE: Final = "output_type"
 """Name of the check of the output's type."""
 _MAX_PROBLEM: Final = 300
+_NOT_JSON: Final = "the text is not JSON; write finite numbers in place of NaN, Infinity and 1e999"
 JOINED_FIELDS: Final = frozenset(
     {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
 )
@@ -158,10 +160,9 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
         return shorten("; ".join(problems), _MAX_PROBLEM)
     except Exception as error:  # noqa: BLE001 - a validator of the model is the user's code
         return shorten(f"{output_type.__name__} raised {type(error).__name__}: {error}", _MAX_PROBLEM)
-    # Pydantic reads NaN, which no other reader of JSON has to.
-    return (
-        None if read_json_values(text) else "the text is not JSON; write numbers in place of NaN and Infinity"
-    )
+    # Pydantic reads NaN, which no other reader of JSON has to; 1e999 is read as infinity.
+    values = read_json_values(text)
+    return None if values and is_finite_json(values) else _NOT_JSON
 
 
 def merge_contracts(first: Mapping[str, Json], second: Mapping[str, Json]) -> dict[str, Json]:

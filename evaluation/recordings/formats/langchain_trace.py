@@ -35,7 +35,8 @@ class TraceFormat:
             *list_ignored(value, _READ, "the trace"),
             *list_ignored(as_object(value.get("outputs")), _OUTPUTS, "outputs"),
         ]
-        fields = {"error": _read_error(value)} if value.get("error") else {}
+        error = _find_error(value)
+        fields = {} if error is None else {"error": error}
         yield read_message_run(messages, value.get("id"), fields, warnings)
         for nested in _list_nested(value, inside=False):
             yield from self.read(nested)
@@ -74,6 +75,14 @@ def _list_said(run: JsonObject) -> Iterator[object]:
     yield from (as_object(each).get("message") for reply in replies for each in as_list(reply)[:1])
     for child in _list_children(run):
         yield from _list_said(child)
+
+
+def _find_error(run: JsonObject) -> str | None:
+    """Returns why a run has no answer; a tracer sets the outputs and the time when a run ends."""
+    if run.get("error"):
+        return _read_error(run)
+    is_open = any(run.get(name, "") is None for name in ("end_time", "outputs"))
+    return "the trace was written before its end; record all of it" if is_open else None
 
 
 def _read_error(run: JsonObject) -> str:

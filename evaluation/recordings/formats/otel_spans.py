@@ -180,8 +180,8 @@ def _read_totals(spans: Sequence[_Span]) -> JsonObject:
     model = models[-1].get("gen_ai.response.model", "gen_ai.request.model") if models else None
     if isinstance(model, str):
         totals["model"] = model
-    agents = [span for span in spans if span.operation == _AGENT] or models[-1:]
-    errors = [span.error for span in agents if span.error is not None]
+    agents = [span for span in spans if span.operation == _AGENT]
+    errors = [span.error for span in (*agents, *models[-1:]) if span.error is not None]
     return {**totals, "error": errors[0]} if errors else totals
 
 

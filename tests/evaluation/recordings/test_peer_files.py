@@ -180,6 +180,23 @@ LOSSES = [
 ]
 
 
+UNFINISHED = [
+    ("langchain-trace/one-call", ("end_time",), None, "the trace was written before its end"),
+    ("langchain-trace/one-call", ("outputs",), None, "the trace was written before its end"),
+    (SPANS[0], (*SPANS[1], 2, "status"), {"code": 2, "message": "overloaded"}, "overloaded"),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "new", "problem"), UNFINISHED)
+def test_a_trace_whose_end_is_missing_or_an_error_fails(name, path, new, problem, tmp_path):
+    value = json.loads((PEERS / f"{name}.json").read_text())
+    (tmp_path / "trace.json").write_text(json.dumps(plant(value, path, new)))
+    [run] = read_runs(tmp_path / "trace.json")
+    report = evaluate({**run.case, "must_call": ["price_of"]})
+
+    assert (report.status, problem in report.summary) == ("failed", True)
+
+
 def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
     value = json.loads((PEERS / "openai-chat/exchange.json").read_text())
     [choice] = value["response"]["choices"]
