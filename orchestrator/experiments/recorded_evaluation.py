@@ -28,6 +28,7 @@ _SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 MOST_REASONS: Final = 3
 _TOO_LITTLE: Final = "it rests on less than"
 NO_CASE: Final = "no case of --contract has this name or task"
+_NO_RUN: Final = "no run has the name or the task of this case of --contract"
 _OF_RUN: Final = frozenset({"case_id", "agent_run", "input", "run_metadata"})
 _NOTHING: Final[Sequence[object]] = (None, [], {}, "")
 
@@ -48,7 +49,8 @@ class RecordedEvaluation:
         next_trials: The number of the next run of each case and arm.
         skipped: How many of the next runs are left out, because they were evaluated before.
         cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
-            counts as unread.
+            counts as unread. The task and then the name of one case share one object.
+        used: The names and tasks in ``cases`` that runs have.
     """
 
     contract: JsonObject | None
@@ -61,6 +63,7 @@ class RecordedEvaluation:
     next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
     skipped: int = 0
     cases: Mapping[str, JsonObject] | None = None
+    used: set[str] = field(default_factory=set)
 
     @property
     def has_contract(self) -> bool:
@@ -119,7 +122,25 @@ class RecordedEvaluation:
     def _find_case(self, case: JsonObject, recorded: JsonObject) -> JsonObject | None:
         task = " ".join(str(recorded.get("input", "")).split())
         cases = self.cases or {}
-        return cases.get(str(case.get("case_id")), cases.get(task))
+        name = next((each for each in (str(case.get("case_id")), task) if each in cases), None)
+        if name is None:
+            return None
+        self.used.add(name)
+        return cases[name]
+
+    def report_unused_cases(self) -> None:
+        """Counts each case of ``cases`` that no run belongs to as unread."""
+        names: dict[int, list[str]] = {}
+        for name, contract in (self.cases or {}).items():
+            names.setdefault(id(contract), []).append(name)
+        unused = sorted(each[-1] for each in names.values() if self.used.isdisjoint(each))
+        self.problems += len(unused)
+        self.unread += [f"{name}: {_NO_RUN}" for name in unused]
+
+    def take_stored(self, result: CaseResult) -> CaseResult:
+        """Returns a stored result under the gate; its case has a run."""
+        self._find_case({"case_id": result.name}, result.agent_run)
+        return self.apply_gate(result)
 
     def apply_gate(self, result: CaseResult) -> CaseResult:
         """Returns a result that is accepted if its status and its basis are enough."""

@@ -99,6 +99,7 @@ def _evaluate(options: EvaluateOptions, console: Console) -> int:
             # Before anything is executed.
             check_same_cases(before, {name for name, _, _ in source.keys})
         results = _take_results(source, options, console)
+    evaluation.report_unused_cases()
     console.print(draw_summary(results, evaluation.unread))
     if not results:
         return BAD_INPUT

@@ -55,7 +55,7 @@ class Source:
             # An earlier command may have repeated the cases more often.
             asked = {*self.keys}
             stored = [result for result in read if not asked or result.key in asked]
-            yield from map(self.evaluation.apply_gate, stored)
+            yield from map(self.evaluation.take_stored, stored)
             for result in show_progress(self.evaluate(stored), len(stored), len(self.keys), console):
                 if append is not None:
                     append(result)

@@ -106,7 +106,7 @@ def _index_contracts(cases: CaseSet, file: Path) -> dict[str, JsonObject]:
         if isinstance(case.contract, str):
             raise ContractError(f"the case {one_line(case.title, 80)!r} has no contract of its own")
         fields = case.contract.model_dump(mode="json", exclude_unset=True)
-        contracts |= dict.fromkeys({case.title, " ".join(case.task.split())}, fields)
+        contracts |= dict.fromkeys((" ".join(case.task.split()), case.title), fields)
     return contracts
 
 

@@ -269,12 +269,28 @@ def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, 
     named = evaluate_with(case(12.5, name="runs.jsonl:1"), case(12.5, name="runs.jsonl:2"))
     same_task = evaluate_with(case(12.5, task="What does  it cost?"))
     unknown = evaluate_with(case(12.5, name="runs.jsonl:1"))
+    unused = evaluate_with(case(12.5, task="What does it cost?"), *(case(1, name=name) for name in "xy"))
     derived = evaluate_with({"name": "x", "task": "What does it cost?"})
 
-    assert [each.exit_code for each in (named, same_task, unknown, derived)] == [1, 1, 2, 2]
+    assert [each.exit_code for each in (named, same_task, unknown, unused, derived)] == [1, 1, 2, 2, 2]
+    assert "not read: x, y: no run has the name or the task of this case of --contract" in unused.stderr
     assert "1 of 2 runs accepted" in named.stderr
     assert "not read: runs.jsonl:2: no case of --contract has this name or task" in unknown.stderr
     assert "the case 'x' has no contract of its own" in derived.stderr
+
+
+def test_a_case_that_a_continued_command_has_evaluated_before_has_a_run(cli, runs, tmp_path):
+    contract = {"required_content": [{"number": 12.5}]}
+    file = tmp_path / "cases.json"
+    cases = [{"task": "What does it cost?", "contract": contract}]
+    file.write_text(json.dumps({"version": 1, "cases": cases}))
+    out = str(tmp_path / "out.jsonl")
+    command = ("evaluate", runs(SOURCED), "--contract", str(file), "--out")
+    again = ("evaluate", out, "--contract", str(file), "--out", str(tmp_path / "again.jsonl"))
+
+    asked = [cli(*command, out), cli(*command, out, "--processes", "2"), cli(*again), cli(*again)]
+
+    assert [each.exit_code for each in asked] == [0, 0, 0, 0]
 
 
 DEMANDS = {
