@@ -154,7 +154,7 @@ def run_scripted(folder, spec, calls, kill_at=None):
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("kill_at", [1, pytest.param(6, marks=pytest.mark.sample), 17])
+@pytest.mark.parametrize("kill_at", [1, 6, 17])
 def test_a_search_that_was_killed_goes_on_without_asking_twice(make_spec, tmp_path, kill_at):
     calls, spec = tmp_path / "calls", make_spec(space={"max_retries": [1], **RESAMPLE})
     whole = run_scripted(tmp_path / "whole", spec, tmp_path / "other")
