@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
@@ -18,6 +19,8 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 FINISH_S = 60
+PERSON_S = 1
+"""A signal that comes between the prompt and the read is noticed at the next one; a person is slower."""
 RUN = ("run", "the task", "--planning", "always", "--model", "openai:scripted")
 TERMINAL = {"TERM": "xterm", "COLUMNS": "70", "LINES": "20"}
 PROMPT = "answer later): "
@@ -125,6 +128,7 @@ def test_a_question_is_asked_and_answered_on_the_terminal(ask_human):
 def test_ctrl_c_at_a_question_leaves_the_run_waiting(ask_human, cli, db):
     def interrupt(terminal):
         read_until(terminal, PROMPT)
+        time.sleep(PERSON_S)
         os.kill(os.getpid(), signal.SIGINT)
 
     code, output = ask_human(interrupt)
