@@ -221,6 +221,7 @@ def test_no_worker_is_refused_at_once():
         evaluate_many([CASE], concurrency=0)
 
 
+@pytest.mark.soak
 def test_memory_does_not_grow_with_the_number_of_cases():
     def used_after(number):
         tracemalloc.start()

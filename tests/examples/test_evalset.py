@@ -75,6 +75,7 @@ def test_every_command_runs_on_the_sets(orchestrator):
     assert {line: code for line, (code, _) in seen.items()} == {line: code for code, line in COMMANDS}, seen
 
 
+@pytest.mark.soak
 def test_the_sets_are_tests_of_pytest_in_several_processes(orchestrator):
     files = [f"--evalset={name}.yaml" for name in ("passing", "failing", "flaky")]
     options = ["-n", "1", "--junitxml", "r.xml", "-q", "-p", "no:cacheprovider"]

@@ -34,6 +34,7 @@ def test_the_example_prints_what_the_servers_tools_returned():
     ]
 
 
+@pytest.mark.soak
 async def test_a_tool_of_a_real_server_that_fails_is_told_to_the_model():
     server = {"transport": "stdio", "command": sys.executable, "args": [str(EXAMPLES / "mcp_server.py")]}
     tools = await MultiServerMCPClient({"bookshop": server}).get_tools()

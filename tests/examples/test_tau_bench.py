@@ -29,6 +29,7 @@ def run_example(file: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.soak
 def test_refused_calls_extra_arguments_and_amounts_in_words_are_judged_as_the_benchmark_does():
     lines = run_example(SAMPLE)
 
@@ -44,6 +45,7 @@ def find_published_runs() -> Path:
     return files[0]
 
 
+@pytest.mark.soak
 def test_the_list_of_writing_tools_is_enough_to_judge_nearly_as_the_benchmark_does():
     runs = json.loads(find_published_runs().read_text(encoding="utf-8"))
     pairs = measure(runs, make_effects_case)

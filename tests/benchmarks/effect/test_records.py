@@ -34,6 +34,7 @@ with open_records(Path(sys.argv[1]), SETTINGS) as file:
 """
 
 
+@pytest.mark.soak
 def test_a_killed_measurement_continues_with_the_answer_that_is_missing(tmp_path):
     path = file_in(tmp_path)
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, check=False, timeout=120)

@@ -57,12 +57,12 @@ LATER = ["clinic", "library", "energy", "sports", "hotel", "factory"]
     [
         (["stock"], 0.8, 0.03),
         (["shop", "train", "weather"], 0.8, 0.03),
-        (LATER, 0.88, 0.02),
+        pytest.param(LATER, 0.88, 0.02, marks=pytest.mark.soak),
         (LAST, 0.69, 0.02),
-        (OWN, 0.72, 0.04),
-        (HELD_OUT, 0.72, 0.03),
+        pytest.param(OWN, 0.72, 0.04, marks=pytest.mark.soak),
+        pytest.param(HELD_OUT, 0.72, 0.03, marks=pytest.mark.soak),
         (COMPANIES, 0.9, 0.03),
-        (VARIED, 0.78, 0.1),
+        pytest.param(VARIED, 0.78, 0.1, marks=pytest.mark.soak),
     ],
     ids=["stock", "first", "later", "last", "own", "held out", "companies", "varied"],
 )

@@ -84,6 +84,7 @@ def test_write_html_writes_a_file(tmp_path):
     assert unpack((tmp_path / "report.html").read_text(encoding="utf-8"))["title"] == "Notices"
 
 
+@pytest.mark.soak
 def test_the_page_of_a_thousand_benchmark_cases_is_under_3_mb():
     numbers = random.Random(1)
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]

@@ -199,7 +199,9 @@ def find_violations(page):
     return [(each["id"], each["nodes"][0]["target"], each["nodes"][0]["failureSummary"]) for each in found]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 375), ("dark", 1200)])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 375), pytest.param("dark", 1200, marks=pytest.mark.soak)]
+)
 def test_axe_finds_no_violation(open_page, scheme, width):
     page = open_page(render_results([*compared_results(), *hostile_results()]), width, scheme)
     page.wait_for_selector(CASES)

@@ -90,6 +90,7 @@ def test_every_model_gets_the_same_seeds(cli, ollama, tasks):
     assert {("good", 7), ("good", 8), ("bad", 7), ("bad", 8)} <= seeds
 
 
+@pytest.mark.soak
 def test_a_model_that_does_not_answer_is_named_and_the_others_go_on(cli, ollama, tasks):
     ended = compare(cli, tasks, models="ollama:good,ollama:broken")
     assert ended.exit_code == 2

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from agents import MonitoringAgent, load_model
 from evaluation import find_trust
 from evaluation.judges.trust.trust_files import load_labelled_set
@@ -29,6 +31,7 @@ def test_it_measures_the_whole_set_and_keeps_the_figures(cli, served):
     assert (trust.trusted, trust.total) == (True, len(OUTPUTS))
 
 
+@pytest.mark.soak
 def test_it_prints_the_figures_in_plain_words(cli, served):
     served(verdicts=[*perfect()[:28], "I would say that it is fine."])
 

@@ -33,6 +33,7 @@ def reason(state):
     return state["results"][-1]["basis_reason"]
 
 
+@pytest.mark.soak
 def test_a_measured_verifier_makes_claims_of_answers_that_agree(cli, served, tasks):
     served(steps=[*sums(), "8", "8", "8", "8", "8", "8", "8", "8", "9", "8", "8", "8"])
 
@@ -53,6 +54,7 @@ def test_a_measured_verifier_makes_claims_of_answers_that_agree(cli, served, tas
     assert "4 of 5 further answers of the model agree; 5 are needed" in reason(doubted)
 
 
+@pytest.mark.soak
 def test_a_verifier_whose_claims_are_wrong_too_often_claims_nothing(cli, served, tasks):
     served(steps=[*sums(wrong=10), "8"])
 

@@ -69,6 +69,7 @@ async def test_another_process_answers_the_question_although_tools_print_and_rea
     assert result.structuredContent["output"] == "Ada is invited."
 
 
+@pytest.mark.soak
 async def test_the_client_of_langchain_gives_the_tools_to_an_agent(command):
     arguments, environment = command
     server = {"transport": "stdio", "command": sys.executable, "args": arguments, "env": environment}
@@ -99,7 +100,7 @@ def test_the_end_of_the_input_ends_the_server(command):
     ("given", "sentence"),
     [
         (["--tools", "nowhere:tool"], "nowhere"),
-        (["--db", "missing.sqlite", "--read-only"], "there is no"),
+        pytest.param(["--db", "missing.sqlite", "--read-only"], "there is no", marks=pytest.mark.soak),
     ],
 )
 def test_a_wrong_option_is_one_sentence_and_status_2(environment, tmp_path, given, sentence):

@@ -13,6 +13,7 @@ FINISH_S = 60
 RUN = ("run", "the task", "--model", "openai:scripted")
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(os.name == "nt", reason="a console of Windows is not a file")
 def test_a_result_with_characters_that_the_terminal_lacks_is_printed(process, chat):
     server = chat(plans=[plan("first step", "second step")], steps=["a 🌊 wave"])
@@ -108,6 +109,7 @@ def test_a_second_signal_ends_the_process_at_once():
         assert running.wait(FINISH_S) == -signal.SIGINT
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
 def test_the_command_that_ctrl_c_prints_resumes_the_run_as_it_stands(

@@ -61,6 +61,7 @@ def wait_until(client, thread, status):
     return run
 
 
+@pytest.mark.soak
 def test_a_question_survives_a_restart_of_the_server(start, interruptible_children):
     running, client = start("--tools", "post_tools:send", "--planning", "never", "--no-checks")
     client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x", "approve_tools": ["all"]})
@@ -119,7 +120,7 @@ def test_a_new_run_chooses_among_the_models_that_are_offered(start):
     assert "openai:scripted, openai:other" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("tools", [(), ("--tools", "post_tools:send")])
+@pytest.mark.parametrize("tools", [pytest.param((), marks=pytest.mark.soak), ("--tools", "post_tools:send")])
 def test_the_start_page_offers_approvals_of_calls_if_there_are_tools(start, tools):
     _, client = start(*tools)
 

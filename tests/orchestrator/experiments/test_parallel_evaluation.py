@@ -95,6 +95,7 @@ def test_the_lines_of_a_process_that_ended_are_evaluated_again(runs, tmp_path):
     assert (results, evaluation.unread) == (expected, alone.unread)
 
 
+@pytest.mark.soak
 def test_lines_that_end_every_process_are_reported_and_the_others_are_evaluated(runs, tmp_path):
     results, evaluation = evaluate_dying(runs, tmp_path, 100)
     expected, _ = in_one_process(runs)

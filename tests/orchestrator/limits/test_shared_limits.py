@@ -71,6 +71,7 @@ def read_calls(url: str) -> Fairness:
     return Fairness([[called for worker, called in rows if worker == each] for each in workers])
 
 
+@pytest.mark.soak
 def test_three_processes_never_pass_the_limit_and_get_the_same_shares(postgres_url: str) -> None:
     keep_calls(postgres_url, LIMIT)
     begun = measure_fairness(postgres_url, LIMIT, [3, 6, 12], 8)

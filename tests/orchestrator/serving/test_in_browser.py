@@ -267,7 +267,9 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Compare"]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1200, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(375, "dark"), pytest.param(1200, "light", marks=pytest.mark.soak)]
+)
 def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
     three_runs, open_page, width, scheme
 ):
