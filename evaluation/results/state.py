@@ -1,7 +1,5 @@
 """The state of the evaluation graph; all values are plain JSON."""
 
-from __future__ import annotations
-
 from typing_extensions import TypedDict
 
 from evaluation.checks.check_context import NotRun

@@ -1,7 +1,5 @@
 """The state of a run: plain JSON values only, so that any store can hold it."""
 
-from __future__ import annotations
-
 from operator import add
 from typing import Annotated, Final, Literal, NotRequired
 

@@ -1,7 +1,5 @@
 """The records of executions in the state, and the questions for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
 
