@@ -15,7 +15,7 @@ import pytest
 from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.session.queue_session import install_queue
 from orchestrator.queue import JobQueue, QueueWorker, open_queue
-from tests.orchestrator.queue.worker_app import build
+from tests.orchestrator.queue.worker_app import build, list_effects
 from tests.orchestrator.queue.workers import APP
 
 
@@ -31,8 +31,7 @@ class Bench:
         return self.queue.submit(task, app=APP, thread_id=thread_id, **options)
 
     def effects(self) -> list[str]:
-        file = self.folder / "effects"
-        return file.read_text().splitlines() if file.exists() else []
+        return list_effects(self.folder)
 
     def status(self, thread_id: str = "run") -> str | None:
         run = self.queue.store.history.find(thread_id)

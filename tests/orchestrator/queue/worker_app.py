@@ -26,15 +26,23 @@ def _append(name: str, line: str) -> None:
     os.close(opened)
 
 
+def list_effects(folder: Path) -> list[str]:
+    """Return what was done, as "run part", in the order in which it was done."""
+    file = folder / "effects"
+    keyed = sorted(folder.glob("effect *"), key=lambda one: one.stat().st_mtime_ns)
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [*lines, *(one.name.removeprefix("effect ").rpartition(" ")[0] for one in keyed)]
+
+
 def act(part: str, config: RunnableConfig) -> str:
     """Do a part, once for each key."""
     values = config.get("configurable", {})
     time.sleep(float(os.environ.get("EFFECT_S", "0.05")))
+    effect = f"effect {values['thread_id']} {part} {values['idempotency_key']}"
     try:
-        Path(os.environ["EFFECTS"], f"key {values['idempotency_key']}").touch(exist_ok=False)
+        Path(os.environ["EFFECTS"], effect).touch(exist_ok=False)  # at once: a kill cannot split it
     except FileExistsError:
         return f"{part} was done before"
-    _append("effects", f"{values['thread_id']} {part}")
     return f"{part} is done"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from orchestrator.cli.session.queue_session import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
-from tests.orchestrator.queue.worker_app import STEPS
+from tests.orchestrator.queue.worker_app import STEPS, list_effects
 
 APP = "tests.orchestrator.queue.worker_app:build"
 APP_ONCE = f"{APP}_once"
@@ -74,15 +74,12 @@ class Fleet:
 
     def effects(self) -> Counter[str]:
         """How often each effect happened."""
-        return self._read("effects")
+        return Counter(list_effects(self.folder))
 
     def verdicts(self) -> int:
         """How many results were judged."""
-        return self._read("verdicts").total()
-
-    def _read(self, name: str) -> Counter[str]:
-        file = self.folder / name
-        return Counter(file.read_text().splitlines() if file.exists() else ())
+        file = self.folder / "verdicts"
+        return len(file.read_text().splitlines()) if file.exists() else 0
 
     def statuses(self) -> Counter[str]:
         """How many runs have each status."""
