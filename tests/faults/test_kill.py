@@ -31,12 +31,11 @@ def test_a_run_killed_before_or_after_its_writes_loses_nothing_and_does_nothing_
     assert (tally.tried > 180 / every, tally.harm) == (True, (0, 0, 0))
 
 
-@pytest.mark.timeout(900)
-@every_nth_write(sample=600)
-def test_a_run_of_fifty_steps_killed_around_its_writes_loses_nothing_and_does_nothing_twice(places, every):
-    tally = killed_at_writes("SIGKILL", places, "long", every)
+@pytest.mark.timeout(1800)
+def test_a_run_of_fifty_steps_killed_around_its_writes_loses_nothing_and_does_nothing_twice(places):
+    tally = killed_at_writes("SIGKILL", places, "long", every=1)
 
-    assert (tally.tried > 1000 / every, tally.harm) == (True, (0, 0, 0))
+    assert (tally.tried > 1000, tally.harm) == (True, (0, 0, 0))
 
 
 @every_nth_write(sample=9)

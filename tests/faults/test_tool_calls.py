@@ -93,7 +93,6 @@ with open_store(str(folder / "runs.sqlite")) as store:
 """
 
 
-@pytest.mark.sample
 def test_a_process_that_dies_in_a_call_that_has_to_happen_once_asks_before_it_makes_it_again(tmp_path):
     killed, resumed = run_and_resume(ONCE, tmp_path)
 

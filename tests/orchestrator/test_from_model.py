@@ -122,6 +122,7 @@ def test_importing_a_package_alone_imports_nothing_heavy(environment, package):
     assert imported(environment, f"import {package}", HEAVY) == "[]\n"
 
 
+@pytest.mark.soak
 def test_a_run_imports_the_adapter_of_its_store_by_need(environment):
     assert (
         imported(environment, "import orchestrator.cli.session.run_session", ("langgraph.checkpoint.sqlite",))

@@ -253,6 +253,7 @@ def test_the_keyboard_reaches_every_control_in_order_and_shows_where_it_is(compa
     assert {outline for _, outline in reached} == {"solid"}
 
 
+@pytest.mark.soak
 def test_a_thousand_cases_are_drawn_in_parts_and_filtered_at_once(open_page):
     results = [
         CaseResult(name=f"case {each}", status="passed", basis="checked", accepted=True)

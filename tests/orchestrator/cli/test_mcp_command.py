@@ -80,6 +80,7 @@ async def test_the_client_of_langchain_gives_the_tools_to_an_agent(command):
     assert json.loads(result["text"])["status"] == "waiting"
 
 
+@pytest.mark.soak
 def test_the_end_of_the_input_ends_the_server(command):
     arguments, environment = command
     ended = subprocess.run(
@@ -114,6 +115,7 @@ def test_a_wrong_option_is_one_sentence_and_status_2(environment, tmp_path, give
     assert [path.suffix for path in tmp_path.glob("*.*")] == [".py"]
 
 
+@pytest.mark.soak
 def test_a_missing_extra_is_one_sentence_and_status_2(environment):
     script = "import sys; sys.modules['mcp'] = None; from orchestrator.cli.app import app; app(['mcp'])"
     ended = subprocess.run(

@@ -79,6 +79,7 @@ def test_a_question_survives_a_restart_of_the_server(start, interruptible_childr
     assert run["state"]["results"][0]["tool_calls"][0]["result"] == "sent to Ada"
 
 
+@pytest.mark.soak
 def test_ctrl_c_ends_the_streams_so_that_their_clients_connect_again(start, interruptible_children):
     running, client = start("--tools", "post_tools:send", "--planning", "never", "--approve-tools", "all")
     client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x"})
@@ -110,6 +111,7 @@ def test_tools_that_the_server_was_not_given_are_not_imported(start):
     assert read_run(client, "x")["status"] == "waiting"
 
 
+@pytest.mark.soak
 def test_a_new_run_chooses_among_the_models_that_are_offered(start):
     _, client = start("--offer-model", "openai:other")
 
@@ -144,6 +146,7 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentenc
     assert not db.exists()
 
 
+@pytest.mark.soak
 def test_a_missing_extra_is_one_sentence_and_status_2(environment):
     script = "import sys; sys.modules['fastapi'] = None; from orchestrator.cli.app import app; app(['serve'])"
     command = [sys.executable, "-c", script]

@@ -89,6 +89,7 @@ def evaluate_dying(runs, tmp_path, times):
     return [*ParallelEvaluation(evaluation, 1).evaluate([runs])], evaluation
 
 
+@pytest.mark.soak
 def test_the_lines_of_a_process_that_ended_are_evaluated_again(runs, tmp_path):
     results, evaluation = evaluate_dying(runs, tmp_path, 1)
     expected, alone = in_one_process(runs)

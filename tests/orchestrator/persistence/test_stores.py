@@ -169,6 +169,7 @@ def test_the_url_that_is_shown_names_the_same_database(postgres_url):
     assert "s3cret" not in shown
 
 
+@pytest.mark.soak
 def test_a_missing_extra_is_one_sentence():
     code = (
         "import sys; sys.modules['psycopg'] = None\n"

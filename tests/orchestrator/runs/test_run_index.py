@@ -135,6 +135,7 @@ def test_the_index_agrees_with_reading_every_run(where, opened, seed):
     assert opened.history.runs(basis="judged") == [run for run in runs if run.basis == "judged"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("where", ["sqlite", "postgres"], indirect=True)
 def test_readers_and_runs_at_once_leave_no_row_out_of_date(opened):
     done = threading.Event()

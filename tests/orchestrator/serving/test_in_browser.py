@@ -143,6 +143,7 @@ def test_a_refused_answer_is_told_beside_the_text_that_was_typed(three_runs, ope
     page.wait_for_url("**/run?thread_id=asking")
 
 
+@pytest.mark.soak
 def test_of_two_windows_the_second_is_told_that_the_question_is_closed(three_runs, open_page):
     first, second = open_page(three_runs), open_page(three_runs)
     first.get_by_label("Your name").fill("Ada")
