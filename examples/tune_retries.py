@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 SPEC = TuneSpec(
     name="tune_retries_study",
     tasks=str(HERE / "tune_retries_tasks.yaml"),
+    model="local",
     planning=False,
     hold_out=0.5,
     space={
