@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -32,15 +32,16 @@ class Store:
     Attributes:
         where: The path, or the URL without its password.
         saver: The LangGraph saver. ``LangGraphOrchestrator(..., checkpointer=store)`` uses it.
+        history: The runs in the store.
     """
 
     where: str
     saver: RunSaver
+    history: History = field(init=False)
 
-    @property
-    def history(self) -> History:
-        """The runs in the store."""
-        return History(self.saver, self.where)
+    def __post_init__(self) -> None:
+        """Builds the history, which keeps what it has read of the runs under way."""
+        object.__setattr__(self, "history", History(self.saver, self.where))
 
     def keep(self, command: Mapping[str, object]) -> None:
         """Stores values as JSON with every checkpoint from now on; ``history.command`` reads them."""

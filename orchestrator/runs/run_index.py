@@ -2,7 +2,8 @@
 
 A row has the summary of a run, and a mark. Triggers of the database set the mark in the transaction of every
 write to the thread, whichever program writes: the row is out of date. A reader puts a mark of its own, reads
-the run, and stores its summary only if that mark is still there.
+the run, and stores its summary only if that mark is still there. The summary of a run that a process executes
+is kept in memory, and holds as long as the row has that mark.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from heapq import merge
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -34,14 +35,16 @@ _PAGE: Final = 500
 """Rows that are read at once."""
 _BATCH: Final = 50
 """Runs whose summaries are stored at once."""
+_MOST_KEPT: Final = 1000
+"""Runs under way whose summaries are kept in memory."""
 _SUMMARY: Final = TypeAdapter(RunSummary)
 _COLUMNS: Final = (
     *("checkpoint_id", "status", "started", "updated", "basis"),
     *("task", "models", "type", "summary"),
 )
 _CHANGED: Final = """
-    SELECT thread_id, (SELECT max(checkpoint_id) FROM checkpoints AS c
-                       WHERE c.thread_id = r.thread_id AND c.checkpoint_ns = '')
+    SELECT thread_id, mark, (SELECT max(checkpoint_id) FROM checkpoints AS c
+                             WHERE c.thread_id = r.thread_id AND c.checkpoint_ns = '')
     FROM orchestrator_runs AS r WHERE mark <> 0
 """
 _WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = 0"
@@ -52,12 +55,20 @@ _STORE: Final = f"""
 """  # noqa: S608 - names of columns
 
 
+class _Changed(NamedTuple):
+    """A row that is out of date: its mark, and the latest checkpoint of its thread."""
+
+    mark: int
+    latest: str
+
+
 class RunIndex:
     """Lists the runs of a store by its index."""
 
     def __init__(self, saver: RunSaver) -> None:
         """Takes the saver of the store."""
         self._saver = saver
+        self._running: dict[str, tuple[int, IndexedRun]] = {}
 
     def list_page(self, selection: RunSelection) -> RunList:
         """Lists one page of runs."""
@@ -81,7 +92,7 @@ class RunIndex:
         cursor = selection.read_cursor()
         self._saver.create_index()
         rows = self._saver.select(_CHANGED, ())
-        changed = {thread_id: latest for thread_id, latest in rows if latest is not None}
+        changed = {name: _Changed(mark, latest) for name, mark, latest in rows if latest is not None}
         stored = (run for run in self._list_rows(selection, cursor) if run.summary.thread_id not in changed)
         fresh = self._list_changed(selection, changed, cursor)
         for run in merge(stored, fresh, key=selection.find_place, reverse=selection.order == "desc"):
@@ -96,22 +107,29 @@ class RunIndex:
             return run
         return replace(run, status="interrupted")
 
-    def update_rows(self, changed: Mapping[str, str]) -> list[IndexedRun]:
-        """Reads runs and stores their summaries, except of those that a process runs at this moment.
-
-        Args:
-            changed: The latest checkpoint of each thread.
-        """
-        stopped = [thread_id for thread_id in sorted(changed) if not self._saver.locks.is_locked(thread_id)]
+    def update_rows(self, changed: Mapping[str, _Changed]) -> list[IndexedRun]:
+        """Reads runs and stores their summaries, or keeps those that a process runs at this moment."""
+        running = {thread_id for thread_id in changed if self._saver.locks.is_locked(thread_id)}
+        kept = {
+            name: run
+            for name, (mark, run) in self._running.items()
+            if name in running and mark == changed[name].mark
+        }
         mark = random.getrandbits(60) + 2  # tells two readers apart
         # Without the index the list is as right, and slower: the user may lack the right to write.
         with suppress(StoreLostError):
-            self._saver.change(_CLAIM, [(mark, thread_id) for thread_id in stopped])
-        runs = {thread_id: self.read_run(thread_id, latest) for thread_id, latest in changed.items()}
-        rows = [self._encode_row(thread_id, runs[thread_id], mark) for thread_id in stopped]
+            self._saver.change(_CLAIM, [(mark, name) for name in sorted(changed.keys() - kept.keys())])
+        runs = {name: kept.get(name) or self.read_run(name, each.latest) for name, each in changed.items()}
+        self._keep({name: (mark, run) for name in running - kept.keys() if (run := runs[name]) is not None})
+        rows = [self._encode_row(name, runs[name], mark) for name in sorted(changed.keys() - running)]
         with suppress(StoreLostError):
             self._saver.change(_STORE, [row for row in rows if row is not None])
         return [run for run in runs.values() if run is not None]
+
+    def _keep(self, read: Mapping[str, tuple[int, IndexedRun]]) -> None:
+        """Keeps the summaries of runs, and forgets those that were read the longest ago."""
+        latest = {**{name: kept for name, kept in self._running.items() if name not in read}, **read}
+        self._running = dict([*latest.items()][-_MOST_KEPT:])
 
     def read_run(self, thread_id: str, latest: str) -> IndexedRun | None:
         """Reads a run without the index; None if the thread is not a run or was deleted meanwhile.
@@ -131,11 +149,11 @@ class RunIndex:
             return IndexedRun(latest, unreadable_summary(thread_id, None))
 
     def _list_changed(
-        self, selection: RunSelection, changed: Mapping[str, str], cursor: Place | None
+        self, selection: RunSelection, changed: Mapping[str, _Changed], cursor: Place | None
     ) -> Iterator[IndexedRun]:
         """Yields the runs whose rows are out of date, sorted by their updates without reading all."""
         is_desc, is_lazy = selection.order == "desc", selection.sort == "updated"
-        places = {thread_id: (latest, latest) for thread_id, latest in changed.items()}
+        places = {thread_id: (each.latest, each.latest) for thread_id, each in changed.items()}
         names = [name for name in places if not is_lazy or selection.is_beyond(places[name], cursor)]
         names.sort(key=lambda name: places[name], reverse=is_desc)
         batches = (names[start : start + _BATCH] for start in range(0, len(names), _BATCH))
@@ -201,4 +219,4 @@ def index_run(saver: object, thread_id: str) -> None:
     if isinstance(saver, RunSaver):
         with suppress(StoreError):  # the run has ended, and its end is stored
             saver.create_index()
-            RunIndex(saver).update_rows({thread_id: ""})
+            RunIndex(saver).update_rows({thread_id: _Changed(0, "")})

@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 import threading
+import time
 from contextlib import closing, contextmanager
 from types import SimpleNamespace
 
@@ -155,6 +156,21 @@ def test_readers_and_runs_at_once_leave_no_row_out_of_date(opened):
         reader.join()
 
     assert by_thread(opened.history.runs()) == by_thread(read_all(opened.history))
+
+
+def test_a_run_under_way_is_listed_as_it_is_in_every_step(opened):
+    listed = []
+
+    def look(step, context):
+        deadline = time.monotonic() + 20  # the checkpoint before the step may still be on its way
+        while (runs := opened.history.runs()) != [opened.history.find("a")] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        listed.append((runs[0].status, runs[0].steps_done, opened.history.runs() == runs))
+        return f"{step} done"
+
+    build(opened, ["one", "two", "three"], FakeExecutor(look, look, look)).run("bake a", "a")
+
+    assert listed == [("executing", done, True) for done in range(3)]
 
 
 def test_a_cursor_stays_at_its_place_while_runs_come_and_go(opened):
