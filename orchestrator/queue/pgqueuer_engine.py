@@ -32,6 +32,7 @@ from orchestrator.errors import OrchestratorError, StoreLostError
 from orchestrator.persistence.postgres import PostgresRunSaver, setup_lock
 from orchestrator.queue.pgqueuer_tables import (
     COUNT_TAKEN,
+    CREATE_REPLIES,
     CREATE_WORKERS,
     FIND,
     FORGET_FAILED,
@@ -70,6 +71,7 @@ class PgQueuerEngine:
             psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection,
             setup_lock(connection, self.name),
         ):
+            connection.execute(CREATE_REPLIES)
             if self.is_installed():
                 run_sync(self._upgrade)
             else:

@@ -82,6 +82,15 @@ class QueueStatus:
     workers: tuple[WorkerLife, ...]
     failed: tuple[FailedJob, ...]
 
+    def describe_left(self, queue: str) -> frozenset[str]:
+        """Says which kinds of jobs wait in a queue although no live worker takes them."""
+        return frozenset(
+            f"jobs of {job.kind} {job.app} wait in {queue}, and no worker takes them; start one with the "
+            "same --app, or with --tune and the same files"
+            for job in self.jobs
+            if job.queue == queue and job.waiting and not job.workers
+        )
+
 
 def read_queue_status(saver: RunSaver) -> QueueStatus | None:
     """Reads the queues of a store; returns None if it has none.

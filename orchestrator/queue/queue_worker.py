@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Final
+from typing import Final, Protocol
 
-from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
 from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
@@ -24,6 +23,22 @@ from orchestrator.state.graph_state import OrchestratorState
 
 _CANCELLED: Final = "cancelled in the queue"
 _log: Final = logging.getLogger(__name__)
+
+
+class QueueApp(Protocol):
+    """What executes the runs of jobs: a ``LangGraphOrchestrator``, or a ``StudyApp``."""
+
+    async def arun_once(self, task: str, thread_id: str, /) -> OrchestratorState:
+        """Executes a run that has not ended, and returns its state."""
+        ...
+
+    async def acancel(self, thread_id: str, reason: str, /) -> None:
+        """Ends a run as failed."""
+        ...
+
+    def interrupt(self) -> None:
+        """Stops all runs at once."""
+        ...
 
 
 @dataclass(slots=True)
@@ -37,7 +52,8 @@ class QueueWorker:
         store: The store of the runs.
         engine: The engine of the queue.
         queue: Name of the queue.
-        apps: The orchestrators by the name of the function that built them; jobs for others are left.
+        apps: The orchestrators by the name of the function that built them, and studies by theirs; jobs for
+            others are left.
         concurrency: How many jobs it executes at once.
         heartbeat_s: Seconds without a sign of life after which other workers take over its jobs.
         grace_s: Seconds that runs may go on after ``stop``, before they are interrupted.
@@ -47,7 +63,7 @@ class QueueWorker:
     store: Store
     engine: QueueEngine
     queue: str
-    apps: Mapping[str, LangGraphOrchestrator]
+    apps: Mapping[str, QueueApp]
     concurrency: int = 10
     heartbeat_s: float = 10.0
     grace_s: float = 20.0
@@ -137,17 +153,10 @@ class QueueWorker:
     def _report_left(self, reported: frozenset[str]) -> frozenset[str]:
         """Reports the jobs that this worker cannot execute, once each kind."""
         status = read_queue_status(self.store.saver)
-        jobs = () if status is None else status.jobs
-        left = {
-            f"{job.kind} {job.app}"
-            for job in jobs
-            if job.queue == self.queue and job.waiting and not job.workers
-        }
-        for what in sorted(left - reported):
-            self.report(
-                f"left: jobs of {what} wait in {self.queue}, and no worker takes them; give one --app"
-            )
-        return frozenset(left)
+        left = frozenset() if status is None else status.describe_left(self.queue)
+        for sentence in sorted(left - reported):
+            self.report(f"left: {sentence}")
+        return left
 
 
 def _is_interrupted(state: OrchestratorState) -> bool:

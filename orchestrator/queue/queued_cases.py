@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final, TypeAlias
 
 from evaluation.evalset.task_case import TaskCase
@@ -13,9 +15,13 @@ from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.experiments.model_arms import describe_state
 from orchestrator.queue.job_queue import JobQueue
 from orchestrator.queue.queued_job import build_key
-from orchestrator.runs.run_selection import ENDED
+from orchestrator.runs.run_selection import ENDED, RunSummary
+from orchestrator.state.graph_state import OrchestratorState
 
 _POLL_S: Final = 0.2
+_POLLS_BEFORE_WARNING: Final = 25
+_DONE: Final = frozenset({*ENDED, "waiting"})
+_log: Final = logging.getLogger(__name__)
 QueuedCase: TypeAlias = tuple[str, TaskCase, int]
 """The ``MODULE:FUNCTION`` of the workers that execute a case, the case, and the number of its run, from 0."""
 
@@ -57,32 +63,56 @@ class QueuedCases:
         open_jobs = {self._name_run(*job): job for job in jobs if job[1].agent_run is None}
         for thread_id, (app, case, _) in open_jobs.items():
             self.queue.submit(case.task, app=app, thread_id=thread_id)
-        while open_jobs:
-            for thread_id in self._list_left_queue(open_jobs):
-                if (run := self._read_run(thread_id)) is not None:
-                    app, case, trial = open_jobs.pop(thread_id)
-                    yield app, case.model_copy(update={"agent_run": run}), trial
-            time.sleep(_POLL_S)
+        titles = {thread_id: case.title for thread_id, (_, case, _) in open_jobs.items()}
+        for thread_id, state in follow_runs(self.queue, titles):
+            app, case, trial = open_jobs[thread_id]
+            run = self._describe_run(thread_id, state)
+            yield app, case.model_copy(update={"agent_run": run}), trial
+
+    def _describe_run(self, thread_id: str, state: OrchestratorState | None) -> dict[str, object]:
+        if state is None:
+            return {"error": "the run was cancelled before it began"}
+        return describe_state(state, thread_id, self.queue.store.where)
 
     def _name_run(self, app: str, case: TaskCase, trial: int) -> str:
         digest = hashlib.sha256(f"{app} {case.title}".encode()).hexdigest()[:16]
         return f"evaluation-{self.name}-{digest}-{trial}"
 
-    def _list_left_queue(self, open_jobs: Mapping[str, QueuedCase]) -> list[str]:
-        states = self.queue.engine.read_states([build_key(thread_id) for thread_id in open_jobs])
-        for thread_id, (_, case, _) in open_jobs.items():
-            if states.get(build_key(thread_id)) == "failed":
-                raise StoreError(
-                    f"the workers cannot execute case {case.title!r:.80}; `orchestrator queue` says why"
-                )
-        return [thread_id for thread_id in open_jobs if build_key(thread_id) not in states]
 
-    def _read_run(self, thread_id: str) -> dict[str, object] | None:
-        """Returns the ``agent_run`` of a run that has no job; None if it goes on in a job of another kind."""
-        history = self.queue.store.history
-        found = history.find(thread_id)
-        if found is None:
-            return {"error": "the run was cancelled before it began"}
-        if found.status not in ENDED and found.status != "waiting":
-            return None
-        return describe_state(history.show(thread_id).state, thread_id, self.queue.store.where)
+def follow_runs(queue: JobQueue, titles: Mapping[str, str]) -> Iterator[tuple[str, OrchestratorState | None]]:
+    """Yields each queued run when it has ended, or waits for a person, with its last state.
+
+    The state is None if the run was cancelled before it began. Logs which jobs no worker takes.
+
+    Args:
+        queue: The queue.
+        titles: For the thread of each run, the title of its case.
+
+    Raises:
+        StoreError: A worker cannot execute a run.
+        StoreLostError: The database was lost.
+    """
+    left: frozenset[str] = frozenset()
+    open_runs = dict(titles)
+    for number in count(1):
+        for thread_id, run in _find_ended(queue, open_runs).items():
+            open_runs.pop(thread_id)
+            yield thread_id, None if run is None else queue.store.history.show(thread_id).state
+        if not open_runs:
+            return
+        time.sleep(_POLL_S)
+        if number % _POLLS_BEFORE_WARNING == 0:
+            reported, left = left, queue.read_status().describe_left(queue.name)
+            for sentence in sorted(left - reported):
+                _log.warning("%s", sentence)
+
+
+def _find_ended(queue: JobQueue, titles: Mapping[str, str]) -> dict[str, RunSummary | None]:
+    """Returns the runs that have left the queue, without those that go on in a job of another kind."""
+    states = queue.engine.read_states([build_key(thread_id) for thread_id in titles])
+    for thread_id, title in titles.items():
+        if states.get(build_key(thread_id)) == "failed":
+            raise StoreError(f"the workers cannot execute case {title!r:.80}; `orchestrator queue` says why")
+    away = [thread_id for thread_id in titles if build_key(thread_id) not in states]
+    known = {thread_id: queue.store.history.find(thread_id) for thread_id in away}
+    return {thread_id: run for thread_id, run in known.items() if run is None or run.status in _DONE}

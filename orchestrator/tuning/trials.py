@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from evaluation.evalset.task_case import TaskCase
 from evaluation.statistics.intervals import Interval, proportion
@@ -44,6 +44,19 @@ class TaskRunner(Protocol):
 
         Raises:
             BudgetSpentError: The budget does not allow another run.
+        """
+        ...
+
+
+@runtime_checkable
+class TrialRunner(Protocol):
+    """Runs the tasks of a trial for real, in any order or at once."""
+
+    def run_all(self, cases: Sequence[TaskCase], policy: RetryPolicy) -> Sequence[MeasuredRun]:
+        """Runs each task once under a policy, and returns the runs in the order of the tasks.
+
+        Raises:
+            BudgetSpentError: The budget does not allow all of these runs.
         """
         ...
 

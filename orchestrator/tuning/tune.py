@@ -17,13 +17,15 @@ from evaluation.errors import MissingExtraError
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store
-from orchestrator.tuning.model_runs import ModelRunner, RecordedReplies
+from orchestrator.tuning.model_runs import ModelRunner
+from orchestrator.tuning.recorded_replies import SqliteReplies
 from orchestrator.tuning.replay import NamedPolicy, RecordedRun, read_run
 from orchestrator.tuning.study_tasks import read_tasks, split_tasks
 from orchestrator.tuning.trials import (
     BudgetSpentError,
     TaskRunner,
     Trial,
+    TrialRunner,
     TuneResult,
     choose_best,
     recommend,
@@ -35,7 +37,7 @@ def tune(
     spec: TuneSpec | str | Path,
     *,
     folder: str | Path = ".",
-    runner: TaskRunner | None = None,
+    runner: TaskRunner | TrialRunner | None = None,
     load: Callable[[str], BaseChatModel] = load_model,
     on_trial: Progress | None = None,
 ) -> TuneResult:
@@ -49,7 +51,7 @@ def tune(
     Args:
         spec: The specification, or the path of its YAML file.
         folder: Where the folder of the study is kept, with the recorded replies.
-        runner: Runs a task in place of the model of the specification; it records nothing.
+        runner: Runs a task, or all tasks of a trial, in place of the model of the specification.
         load: Loads a model by its specification.
         on_trial: Is called with all trials after each one.
 
@@ -67,7 +69,7 @@ def tune(
     if runner is not None:
         return _Study(checked, cases, runner).find_best(space, report)
     file = Path(folder) / checked.name / "replies.sqlite"
-    with closing(RecordedReplies(file, checked.budget.model_calls)) as replies:
+    with closing(SqliteReplies(file)) as replies:
         models = ModelRunner(checked, replies, load, space.escalations)
         return _Study(checked, cases, models).find_best(space, report)
 
@@ -76,7 +78,7 @@ def tune(
 class _Study:
     spec: TuneSpec
     cases: Mapping[str, TaskCase]
-    runner: TaskRunner
+    runner: TaskRunner | TrialRunner
 
     def find_best(self, space: Space, report: Progress) -> TuneResult:
         """Tries the policies of the space, and recommends one."""
@@ -102,8 +104,12 @@ class _Study:
         return TuneResult(self.spec, trials, recommend(best, compared), stopped)
 
     def _measure(self, candidate: NamedPolicy, tasks: Sequence[str]) -> Trial:
-        runs = {task: self.runner.run(self.cases[task], candidate.policy) for task in tasks}
-        return Trial(candidate, runs)
+        cases = [self.cases[task] for task in tasks]
+        if isinstance(self.runner, TrialRunner):
+            runs = self.runner.run_all(cases, candidate.policy)
+        else:
+            runs = [self.runner.run(case, candidate.policy) for case in cases]
+        return Trial(candidate, dict(zip(tasks, runs, strict=True)))
 
 
 def read_stored_runs(where: str) -> list[RecordedRun]:

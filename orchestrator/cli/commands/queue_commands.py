@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,12 +22,21 @@ App = Annotated[
     ),
 ]
 Apps = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--app",
         help="Function that takes the store and returns an orchestrator (repeatable). Jobs that need another "
         "one are left.",
         metavar="MODULE:FUNCTION",
+    ),
+]
+Studies = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tune",
+        help="Take the runs of `orchestrator tune SPEC --queue`, whose files are on this machine, too "
+        "(repeatable).",
+        metavar="SPEC",
     ),
 ]
 Thread = Annotated[
@@ -110,8 +120,9 @@ def submit(
 
 
 def worker(
-    app: Apps,
     db: QueueDatabase,
+    app: Apps = None,
+    tune: Studies = None,
     *,
     queue: Name = "default",
     concurrency: Concurrency = 10,
@@ -129,7 +140,14 @@ def worker(
 
     with report_bad_input(), print_logs_on(build_console(stderr=True)):
         run_worker(
-            db, queue, app, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace, limits=limit or ()
+            db,
+            queue,
+            app or (),
+            tune or (),
+            concurrency=concurrency,
+            heartbeat_s=heartbeat,
+            grace_s=grace,
+            limits=limit or (),
         )
 
 

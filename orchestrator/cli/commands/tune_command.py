@@ -11,10 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli import shared_options as shared
+from orchestrator.cli.session.queue_session import open_study_runner
 from orchestrator.cli.view import consoles
 from orchestrator.errors import RunFailedError
 from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
+from orchestrator.tuning.tune_spec import read_spec
 
 Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
 Folder = Annotated[
@@ -23,17 +25,40 @@ Folder = Annotated[
 ]
 
 
-def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -> None:
+Database = Annotated[
+    str | None, typer.Option(help="With --queue: PostgreSQL URL of the queue.", metavar="URL")
+]
+Queue = Annotated[
+    str | None,
+    typer.Option(
+        help="Let the workers of this queue of --db execute the runs; start them with --tune SPEC.",
+        metavar="NAME",
+    ),
+]
+
+
+def tune(
+    spec: Spec,
+    *,
+    folder: Folder = Path("."),
+    db: Database = None,
+    queue: Queue = None,
+    json: shared.Json = False,
+) -> None:
     """Search for the retry policy that pays on your tasks.
 
     The policy is checked on tasks that the search did not see. An interrupted search goes on where it was if
-    you give the same command again.
+    you give the same command again. With --queue, the runs and the replies are kept in --db.
 
     Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
     """
     progress = consoles.build_console(stderr=True)
     with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):
-        result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
+        read = read_spec(spec)
+        with open_study_runner(read, db, queue) as runner:
+            result = tune_study(
+                read, folder=folder, runner=runner, on_trial=lambda trials: _print_trial(progress, trials)
+            )
         policy = folder / result.spec.name / "policy.yaml"
         policy.parent.mkdir(parents=True, exist_ok=True)
         policy.write_text(result.policy_yaml, encoding="utf-8")

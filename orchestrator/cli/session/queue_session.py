@@ -1,10 +1,11 @@
-"""Runs a worker of a queue, creates its tables, and lets its workers execute the cases of an evaluation."""
+"""Runs a worker of a queue, creates its tables, and lets its workers execute cases and searches."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
@@ -16,39 +17,49 @@ from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import JobQueue, open_queue
 from orchestrator.queue.job_queue import check_queue_name, open_engine
 from orchestrator.queue.queue_apps import import_app, import_orchestrator
-from orchestrator.queue.queue_worker import QueueWorker
+from orchestrator.queue.queue_worker import QueueApp, QueueWorker
 from orchestrator.queue.queued_cases import QueuedCases
+from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy, StudyApp
+from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 
 
 def run_worker(
     db: str,
     queue: str,
     apps: Sequence[str],
+    specs: Sequence[Path] = (),
     *,
     concurrency: int,
     heartbeat_s: float,
     grace_s: float,
     limits: Sequence[str] = (),
 ) -> None:
-    """Executes the jobs of a queue; the arguments are those of ``QueueWorker`` and ``share_limits``.
+    """Executes the jobs of a queue, also the runs of searches, by the files of their specifications.
+
+    The other arguments are those of ``QueueWorker`` and ``share_limits``.
 
     Raises:
         ConfigurationError: An argument is not accepted.
-        ModelSpecError: A limit is not accepted.
+        ModelSetupError: The model of a search cannot be loaded.
+        ModelSpecError: A limit is not accepted, or a search names no model.
         StoreError: The database cannot be reached.
         StoreLostError: The connection was lost.
     """
     # Checked before the store is opened, which creates its tables.
     check_queue_name(queue)
     read = read_limits(limits)
+    if not apps and not specs:
+        raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION or --tune SPEC")
     for app in apps:
         import_app(app)
+    studies = [QueuedStudy(read_spec(path)) for path in specs]
     with open_engine(db, make=True) as (store, engine), share_limits(store, read):
-        built = {app: import_orchestrator(app, store) for app in apps}
+        built: dict[str, QueueApp] = {app: import_orchestrator(app, store) for app in apps}
+        built |= {study.app: StudyApp(study, store) for study in studies}
         engine.install()
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
         with stop_on_signal(worker.stop):
-            _report(f"worker of {queue} on {store.where}, for {', '.join(apps)}, until SIGTERM or Ctrl-C")
+            _report(f"worker of {queue} on {store.where}, for {', '.join(built)}, until SIGTERM or Ctrl-C")
             run_loop(worker.run)
 
 
@@ -96,6 +107,25 @@ def open_cases_queue(db: str | None, name: str, calls_per_second: float | None) 
         )
     with open_queue(db, name) as queue:
         yield queue
+
+
+@contextmanager
+def open_study_runner(spec: TuneSpec, db: str | None, queue: str | None) -> Iterator[QueuedRunner | None]:
+    """Opens what lets the workers of a queue execute the runs of a search; None without a queue.
+
+    Raises:
+        ConfigurationError: An option is missing, or the specification is not accepted.
+        StoreError: The database cannot be reached, or has no queue.
+    """
+    if queue is None:
+        if db is not None:
+            raise ConfigurationError("--db names the database of a queue; give --queue NAME, or leave it out")
+        yield None
+        return
+    study = QueuedStudy(spec)
+    with open_cases_queue(db, queue, None) as opened:
+        _report(f"{study.app} in queue {queue}; workers take its runs with --tune and the same files")
+        yield QueuedRunner(opened, study)
 
 
 def queue_cases(queue: JobQueue, evaluation: str | None) -> QueuedCases:

@@ -81,6 +81,15 @@ def test_a_signal_before_the_start_is_one_line_and_exit_status_130(environment, 
     assert ended == (130, "", ["orchestrator: interrupted"])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM for another process")
+@pytest.mark.usefixtures("interruptible_children")
+def test_a_worker_that_is_stopped_while_it_starts_ends_as_one_that_is_stopped_later(environment):
+    worker = ("-m", "orchestrator", "worker", "--app", "agents:build", "--db", "none")
+    ended = interrupt_at_import(signal.SIGTERM, "typer.main", environment, *worker)
+
+    assert ended == (0, "", ["orchestrator: interrupted"])
+
+
 @pytest.mark.parametrize("module", ["app", "commands.run_commands"])
 def test_the_help_needs_no_slow_import(module):
     script = (

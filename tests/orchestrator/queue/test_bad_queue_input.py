@@ -48,6 +48,9 @@ BAD = {
         ("worker", "--app", APP, "--limit", "openai:*=1/s", "--limit", "openai:*=2/s"),
         "openai:* is given 2 limits",
     ),
+    "a worker of nothing": (("worker",), "give --app MODULE:FUNCTION or --tune SPEC"),
+    "a worker of a search that is missing": (("worker", "--tune", "none.yaml"), "'none.yaml' cannot be read"),
+    "a search that is missing": (("tune", "none.yaml", "--queue", "default"), "'none.yaml' cannot be read"),
     "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
 }
 

@@ -45,9 +45,12 @@ class Fleet:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def start(self, *options: str, app: str = APP, clock: str = "") -> subprocess.Popen[bytes]:
-        """Start a worker; ``clock`` is how far its clock is from this machine's, such as "+15s"."""
+        """Start a worker; ``clock`` is how far its clock is from this machine's, such as "+15s".
+
+        With an empty ``app``, the options say what it executes.
+        """
         program = ("-c", SLEEPING) if clock else ("-m", "orchestrator")
-        command = (sys.executable, *program, "worker", "--db", self.db, "--app", app)
+        command = (sys.executable, *program, "worker", "--db", self.db, *(("--app", app) if app else ()))
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
         faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "DONT_FAKE_MONOTONIC": "1"} if clock else {}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:

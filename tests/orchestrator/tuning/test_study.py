@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration
 from agents.testing import ScriptedChatModel
 from orchestrator import NamedPolicy, RetryPolicy, replay
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.model_runs import RecordedReplies
+from orchestrator.tuning.recorded_replies import RecordedReplies, SqliteReplies
 from orchestrator.tuning.tune import tune
 from tests.orchestrator.tuning.conftest import RESAMPLE
 
@@ -64,18 +64,16 @@ def test_samples_of_two_temperatures_are_different_replies(tune_scripted):
 
 
 def test_replies_of_an_embedded_model_are_found_again_at_another_port(tmp_path):
-    def look_up(replies, port):
-        replies.origins = {f"http://127.0.0.1:{port}/v1": "sha256:1"}
-        replies.begin("task")
+    def look_up(storage, port):
+        replies = RecordedReplies(storage, "task", origins={f"http://127.0.0.1:{port}/v1": "sha256:1"})
         request = "Hi", f'{{"base_url": "http://127.0.0.1:{port}/v1"}}'
-        return request, replies.lookup(*request)
+        return replies, request, replies.lookup(*request)
 
-    with closing(RecordedReplies(tmp_path / "replies.sqlite")) as replies:
-        request, reply = look_up(replies, 4001)
+    with closing(SqliteReplies(tmp_path / "replies.sqlite")) as storage:
+        replies, request, reply = look_up(storage, 4001)
         assert reply is None
         replies.update(*request, [ChatGeneration(message=AIMessage("Hello"))])
-    with closing(RecordedReplies(tmp_path / "replies.sqlite")) as replies:
-        assert look_up(replies, 5002)[1][0].text == "Hello"
+        assert look_up(storage, 5002)[2][0].text == "Hello"
 
 
 def test_the_models_of_escalations_are_loaded_first(make_spec, tmp_path):
@@ -136,7 +134,7 @@ def test_recorded_replies_that_cannot_be_used_are_refused(tmp_path, is_folder):
     with pytest.raises(
         ConfigurationError, match=r"cannot be used .* delete the file to ask the models again"
     ):
-        RecordedReplies(file)
+        SqliteReplies(file)
 
 
 def run_scripted(folder, spec, calls, kill_at=None):
