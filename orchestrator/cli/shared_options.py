@@ -44,7 +44,7 @@ Database = Annotated[
 CasesQueue = Annotated[
     str | None,
     typer.Option(
-        help="Let the workers of this queue of --db execute the cases. A target is their --app.",
+        help="Let the workers of this queue of --db execute the runs of their --app, or of their --tune.",
         metavar="NAME",
     ),
 ]

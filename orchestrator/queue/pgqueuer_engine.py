@@ -32,7 +32,6 @@ from orchestrator.errors import OrchestratorError, StoreLostError
 from orchestrator.persistence.postgres import PostgresRunSaver, setup_lock
 from orchestrator.queue.pgqueuer_tables import (
     COUNT_TAKEN,
-    CREATE_REPLIES,
     CREATE_WORKERS,
     FIND,
     FORGET_FAILED,
@@ -44,6 +43,7 @@ from orchestrator.queue.pgqueuer_tables import (
 from orchestrator.queue.queue_engine import JobHandler
 from orchestrator.queue.queued_job import QueuedJob
 from orchestrator.state.plain_values import format_one_line
+from orchestrator.tuning.recorded_replies import CREATE_REPLIES
 
 _SETTINGS: Final = DBSettings(prefix=PREFIX)
 _MOST_DEATHS: Final = 10

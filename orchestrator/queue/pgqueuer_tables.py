@@ -1,4 +1,4 @@
-"""The tables of PgQueuer, and ours of the workers and replies, in SQL for ``RunSaver.select``."""
+"""The tables of PgQueuer, and our table of the workers, in SQL for ``RunSaver.select``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,6 @@ CREATE_WORKERS: Final = """
         started timestamptz NOT NULL DEFAULT now(), seen timestamptz NOT NULL DEFAULT now()
     )
 """
-CREATE_REPLIES: Final = """
-    CREATE TABLE IF NOT EXISTS orchestrator_replies (
-        study text, key text, form text NOT NULL, reply bytea NOT NULL, PRIMARY KEY (study, key)
-    )
-"""
-FIND_REPLY: Final = "SELECT form, reply FROM orchestrator_replies WHERE study = ? AND key = ?"
-ADD_REPLY: Final = "INSERT INTO orchestrator_replies VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-COUNT_REPLIES: Final = "SELECT count(*) FROM orchestrator_replies WHERE study = ?"
 SHOW_LIFE: Final = """
     INSERT INTO orchestrator_workers (id, queue, routes, host, process, version, concurrency, heartbeat_s)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = now()

@@ -11,34 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Final, Protocol
+from typing import Final
 
+from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
 from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import read_queue_status
 from orchestrator.queue.queued_job import KINDS, QueuedJob, build_route
+from orchestrator.queue.queued_study import StudyApp
 from orchestrator.state.graph_state import OrchestratorState
 
 _CANCELLED: Final = "cancelled in the queue"
 _log: Final = logging.getLogger(__name__)
-
-
-class QueueApp(Protocol):
-    """What executes the runs of jobs: a ``LangGraphOrchestrator``, or a ``StudyApp``."""
-
-    async def arun_once(self, task: str, thread_id: str, /) -> OrchestratorState:
-        """Executes a run that has not ended, and returns its state."""
-        ...
-
-    async def acancel(self, thread_id: str, reason: str, /) -> None:
-        """Ends a run as failed."""
-        ...
-
-    def interrupt(self) -> None:
-        """Stops all runs at once."""
-        ...
 
 
 @dataclass(slots=True)
@@ -63,7 +49,7 @@ class QueueWorker:
     store: Store
     engine: QueueEngine
     queue: str
-    apps: Mapping[str, QueueApp]
+    apps: Mapping[str, LangGraphOrchestrator | StudyApp]
     concurrency: int = 10
     heartbeat_s: float = 10.0
     grace_s: float = 20.0

@@ -16,14 +16,14 @@ from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.queue.job_queue import JobQueue
-from orchestrator.queue.pgqueuer_tables import ADD_REPLY, COUNT_REPLIES, FIND_REPLY
 from orchestrator.queue.queued_cases import follow_runs
 from orchestrator.queue.queued_job import QueuedJob
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runs.run_saver import RunSaver, lock_thread
+from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.tuning.model_runs import ModelRunner, has_verdict, measure_run
+from orchestrator.tuning.recorded_replies import StoredReplies
 from orchestrator.tuning.study_tasks import read_tasks
 from orchestrator.tuning.trials import MeasuredRun
 from orchestrator.tuning.tune_spec import DEFAULT, TuneSpec, build_space
@@ -79,37 +79,6 @@ class QueuedStudy:
 
     def _digest_case(self, case: TaskCase) -> str:
         return _digest(self.spec.model, str(self.spec.planning), case.model_dump_json())
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReplies:
-    """Keeps the recorded replies of a study in PostgreSQL; see ``ReplyStorage``.
-
-    Attributes:
-        saver: The saver of the store, which encrypts them like runs.
-        study: Name of the study.
-    """
-
-    saver: RunSaver
-    study: str
-
-    def find(self, key: str) -> str | None:
-        """Returns a reply, or None."""
-        rows = self.saver.select(FIND_REPLY, (self.study, _hash(key)))
-        return str(self.saver.serde.loads_typed(rows[0])) if rows else None
-
-    def add(self, key: str, reply: str) -> None:
-        """Keeps a reply; the first one of a key stays."""
-        self.saver.change(ADD_REPLY, [(self.study, _hash(key), *self.saver.serde.dumps_typed(reply))])
-
-    def count(self) -> int:
-        """Returns the number of replies of all workers."""
-        return int(self.saver.select(COUNT_REPLIES, (self.study,))[0][0])
-
-
-def _hash(key: str) -> str:
-    # A key begins with the name of a task, which may have characters that PostgreSQL cannot store.
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 class StudyApp:

@@ -8,9 +8,9 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from langchain_core.caches import BaseCache
 from langchain_core.messages import AIMessage
@@ -18,25 +18,18 @@ from langchain_core.outputs import ChatGeneration, Generation
 from typing_extensions import override
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.runs.run_saver import RunSaver
 from orchestrator.tuning.trials import BudgetSpentError
 
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
-
-
-class ReplyStorage(Protocol):
-    """Keeps the replies of a study as texts."""
-
-    def find(self, key: str) -> str | None:
-        """Returns a reply, or None."""
-        ...
-
-    def add(self, key: str, reply: str) -> None:
-        """Keeps a reply; the first one of a key stays."""
-        ...
-
-    def count(self) -> int:
-        """Returns the number of replies."""
-        ...
+CREATE_REPLIES: Final = """
+    CREATE TABLE IF NOT EXISTS orchestrator_replies (
+        study text, key text, form text NOT NULL, reply bytea NOT NULL, PRIMARY KEY (study, key)
+    )
+"""
+_FIND: Final = "SELECT form, reply FROM orchestrator_replies WHERE study = ? AND key = ?"
+_ADD: Final = "INSERT INTO orchestrator_replies VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_COUNT: Final = "SELECT count(*) FROM orchestrator_replies WHERE study = ?"
 
 
 class SqliteReplies:
@@ -87,13 +80,48 @@ class SqliteReplies:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class StoredReplies:
+    """Keeps the recorded replies of a study in PostgreSQL.
+
+    Attributes:
+        saver: The saver of the store, which encrypts them like runs.
+        study: Name of the study.
+    """
+
+    saver: RunSaver
+    study: str
+
+    def find(self, key: str) -> str | None:
+        """Returns a reply, or None."""
+        rows = self.saver.select(_FIND, (self.study, _hash(key)))
+        return str(self.saver.serde.loads_typed(rows[0])) if rows else None
+
+    def add(self, key: str, reply: str) -> None:
+        """Keeps a reply; the first one of a key stays."""
+        self.saver.change(_ADD, [(self.study, _hash(key), *self.saver.serde.dumps_typed(reply))])
+
+    def count(self) -> int:
+        """Returns the number of replies of all workers."""
+        return int(self.saver.select(_COUNT, (self.study,))[0][0])
+
+
+def _hash(key: str) -> str:
+    # A key begins with the name of a task, which may have characters that PostgreSQL cannot store.
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+ReplyStorage: TypeAlias = SqliteReplies | StoredReplies
+
+
+@dataclass(eq=False, slots=True)
 class RecordedReplies(BaseCache):
     """The LangChain cache of one run. Runs of the same name share their replies.
 
     The second equal request of a run is another request: a new sample must not be the old one again. Runs of
     the same name may follow each other; at the same time, they would ask for the same replies.
 
-    Args:
+    Attributes:
         storage: Keeps the replies.
         run: Name of the run.
         most: Most replies that models are asked for, in all runs together; None for no bound. Requests that
@@ -102,27 +130,23 @@ class RecordedReplies(BaseCache):
             in each process.
     """
 
-    def __init__(
-        self,
-        storage: ReplyStorage,
-        run: str,
-        most: int | None = None,
-        origins: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self._storage, self._run, self._most, self._origins = storage, run, most, origins
-        self._lock = threading.Lock()
-        self._seen: Counter[str] = Counter()
+    storage: ReplyStorage
+    run: str
+    most: int | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @override
     def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
         request = self._digest(prompt, llm_string)
         with self._lock:
             self._seen[request] += 1
-            reply = self._storage.find(self._name_key(request))
+            reply = self.storage.find(self._name_key(request))
             if reply is not None:
                 return [ChatGeneration(message=AIMessage(**json.loads(reply)))]
-            if self._most is not None and self._storage.count() >= self._most:
-                raise BudgetSpentError(f"the budget of {self._most} model_calls is spent")
+            if self.most is not None and self.storage.count() >= self.most:
+                raise BudgetSpentError(f"the budget of {self.most} model_calls is spent")
             return None
 
     @override
@@ -131,17 +155,17 @@ class RecordedReplies(BaseCache):
         message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
         if isinstance(message, AIMessage):
             with self._lock:
-                self._storage.add(self._name_key(request), _dump(message))
+                self.storage.add(self._name_key(request), _dump(message))
 
     @override
     def clear(self, **kwargs: object) -> None:
         self._seen.clear()
 
     def _name_key(self, request: str) -> str:
-        return f"{self._run}:{request}:{self._seen[request]}"
+        return f"{self.run}:{request}:{self._seen[request]}"
 
     def _digest(self, prompt: str, llm_string: str) -> str:
-        for address, origin in self._origins.items():
+        for address, origin in self.origins.items():
             llm_string = llm_string.replace(address, origin)
         return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 

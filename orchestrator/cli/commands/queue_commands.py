@@ -32,12 +32,7 @@ Apps = Annotated[
 ]
 Studies = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--tune",
-        help="Take the runs of `orchestrator tune SPEC --queue`, whose files are on this machine, too "
-        "(repeatable).",
-        metavar="SPEC",
-    ),
+    typer.Option("--tune", help="Take the runs of `tune SPEC --queue`, too (repeatable).", metavar="SPEC"),
 ]
 Thread = Annotated[
     str | None,
@@ -139,16 +134,7 @@ def worker(
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 
     with report_bad_input(), print_logs_on(build_console(stderr=True)):
-        run_worker(
-            db,
-            queue,
-            app or (),
-            tune or (),
-            concurrency=concurrency,
-            heartbeat_s=heartbeat,
-            grace_s=grace,
-            limits=limit or (),
-        )
+        run_worker(db, queue, app, tune, limit, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
 
 
 def queue(

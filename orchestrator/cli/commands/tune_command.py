@@ -28,13 +28,6 @@ Folder = Annotated[
 Database = Annotated[
     str | None, typer.Option(help="With --queue: PostgreSQL URL of the queue.", metavar="URL")
 ]
-Queue = Annotated[
-    str | None,
-    typer.Option(
-        help="Let the workers of this queue of --db execute the runs; start them with --tune SPEC.",
-        metavar="NAME",
-    ),
-]
 
 
 def tune(
@@ -42,7 +35,7 @@ def tune(
     *,
     folder: Folder = Path("."),
     db: Database = None,
-    queue: Queue = None,
+    queue: shared.CasesQueue = None,
     json: shared.Json = False,
 ) -> None:
     """Search for the retry policy that pays on your tasks.

@@ -12,12 +12,13 @@ import typer
 from agents.sync import run_loop
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.view.consoles import one_line
+from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import JobQueue, open_queue
 from orchestrator.queue.job_queue import check_queue_name, open_engine
 from orchestrator.queue.queue_apps import import_app, import_orchestrator
-from orchestrator.queue.queue_worker import QueueApp, QueueWorker
+from orchestrator.queue.queue_worker import QueueWorker
 from orchestrator.queue.queued_cases import QueuedCases
 from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy, StudyApp
 from orchestrator.tuning.tune_spec import TuneSpec, read_spec
@@ -26,13 +27,13 @@ from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 def run_worker(
     db: str,
     queue: str,
-    apps: Sequence[str],
-    specs: Sequence[Path] = (),
+    apps: Sequence[str] | None,
+    specs: Sequence[Path] | None = None,
+    limits: Sequence[str] | None = None,
     *,
     concurrency: int,
     heartbeat_s: float,
     grace_s: float,
-    limits: Sequence[str] = (),
 ) -> None:
     """Executes the jobs of a queue, also the runs of searches, by the files of their specifications.
 
@@ -47,15 +48,17 @@ def run_worker(
     """
     # Checked before the store is opened, which creates its tables.
     check_queue_name(queue)
-    read = read_limits(limits)
+    read = read_limits(limits or ())
     if not apps and not specs:
         raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION or --tune SPEC")
-    for app in apps:
+    for app in apps or ():
         import_app(app)
-    studies = [QueuedStudy(read_spec(path)) for path in specs]
+    studies = [QueuedStudy(read_spec(path)) for path in specs or ()]
     with open_engine(db, make=True) as (store, engine), share_limits(store, read):
-        built: dict[str, QueueApp] = {app: import_orchestrator(app, store) for app in apps}
-        built |= {study.app: StudyApp(study, store) for study in studies}
+        built: dict[str, LangGraphOrchestrator | StudyApp] = {
+            study.app: StudyApp(study, store) for study in studies
+        }
+        built |= {app: import_orchestrator(app, store) for app in apps or ()}
         engine.install()
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
         with stop_on_signal(worker.stop):
