@@ -57,8 +57,8 @@ class _Pool:
 
 def _build_pool(values: Iterable[Operand]) -> _Pool:
     groups: defaultdict[str | None, set[float]] = defaultdict(set)
-    for value in values:
-        groups[value.unit].add(abs(float(value.value)))
+    for value, unit, _ in values:
+        groups[unit].add(abs(float(value)))
     return _Pool({unit: sorted(group) for unit, group in groups.items()})
 
 
@@ -87,9 +87,7 @@ def build_searches(
         others: Further values of the sources, which may stand within texts.
     """
     yield _build_pool(_relate(records)).has
-    listed = _list_distinct(
-        [*(each for record in records for each in record.list_values()), *stated, *others]
-    )
+    listed = _list_distinct([*(each for record in records for each in record.values), *stated, *others])
     pairs = combinations(listed, 2) if len(listed) <= _MOST_VALUES else ()
     pool = _build_pool(_combine_all(pairs))
     yield pool.has
@@ -126,9 +124,9 @@ def _relate(records: Sequence[Record]) -> Iterator[Operand]:
     """Yields what one operation makes of two values of a record, or of one and the record around it."""
     by_path = {record.path: record for record in records}
     for record in records[:_MOST_RECORDS]:
-        own = _list_distinct(record.list_values())[:_MOST_VALUES]
+        own = _list_distinct(record.values)[:_MOST_VALUES]
         around = by_path.get(record.path[:-1]) or by_path.get(record.path[:-2])
-        outer = _list_distinct(around.list_values())[:_MOST_VALUES] if around else []
+        outer = _list_distinct(around.values)[:_MOST_VALUES] if around else []
         yield from _combine_all(chain(combinations(own, 2), product(own, outer)))
 
 
@@ -136,7 +134,7 @@ def _sum_terms(records: Sequence[Record], stated: Sequence[Operand]) -> Iterator
     """Yields sums and means of the values of a field, of products of two fields, and of stated values."""
     columns: defaultdict[object, list[Operand]] = defaultdict(list)
     for record in records:
-        own = [each for each in _list_distinct(record.list_values()) if each.unit not in MOMENTS]
+        own = [each for each in _list_distinct(record.values) if each.unit not in MOMENTS]
         for each in own:
             columns[record.path[:-1], each.names, each.unit].append(each)
         for first, second in combinations(own[:_MOST_FACTORS], 2):

@@ -49,7 +49,7 @@ def derive_values(
         for first, second in _pair_values(group[:_MOST_RECORDS], said):
             yield from combine_values(first, second, is_stated=False)
     asked, stated = asked[:_MOST_VALUES], stated[:_MOST_VALUES]
-    known = [each for group in lists.values() for record in group for each in record.list_values()]
+    known = [each for group in lists.values() for record in group for each in record.values]
     others = [*asked, *known[: _MOST_RECORDS * _MOST_VALUES], *stated]
     for first, second in [*product(asked, others), *combinations(stated, 2)]:
         yield from combine_values(first, second, is_stated=True)
@@ -71,14 +71,14 @@ def _pair_around(rows: Iterable[Record], others: Iterable[Record]) -> _Pairs:
     for record in rows:
         for outer in others:
             if record.path[: len(outer.path)] == outer.path:
-                yield from product(record.list_values()[:_MOST_VALUES], outer.list_values()[:_MOST_VALUES])
+                yield from product(record.values[:_MOST_VALUES], outer.values[:_MOST_VALUES])
 
 
 def _aggregate(group: Sequence[Record]) -> Iterator[Operand]:
     """Yields the count of records, and the count, sum and mean of the values whose fields share a word."""
     yield Operand(Decimal(len(group)))
     columns: defaultdict[str | frozenset[str], list[Operand]] = defaultdict(list)
-    for each in (value for record in group for value in record.list_values() if value.unit not in MOMENTS):
+    for each in (value for record in group for value in record.values if value.unit not in MOMENTS):
         for name in each.names:
             columns[name].append(each)
         if len(each.names) > 1:
@@ -90,7 +90,7 @@ def _aggregate(group: Sequence[Record]) -> Iterator[Operand]:
 
 
 def _pair_values(group: Sequence[Record], said: Set[Decimal]) -> _Pairs:
-    values = [record.list_values()[:_MOST_VALUES] for record in group]
+    values = [record.values[:_MOST_VALUES] for record in group]
     for own in values:
         yield from combinations(own, 2)
     for one, other in pairwise(values):
@@ -105,27 +105,33 @@ def _pair_values(group: Sequence[Record], said: Set[Decimal]) -> _Pairs:
 
 def combine_values(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
     """Yields what one operation makes of two values; their units decide which operations make sense."""
+    is_shifted = first.unit in MOMENTS or second.unit in MOMENTS
     for one, other in ((first, second), (second, first)):
-        if {one.unit, other.unit} & MOMENTS:
+        if is_shifted:
             yield from _shift_moment(one, other)
         else:
             yield from _calculate(one, other, is_stated=is_stated)
 
 
 def _calculate(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
-    a, b, unit = first.value, second.value, first.unit or second.unit
-    if agree_units(first.unit, second.unit) and (
-        is_stated or is_measured(first.unit) == is_measured(second.unit)
-    ):
+    (a, one, _), (b, other, _) = first, second
+    is_size, is_other_size = is_measured(one), is_measured(other)
+    quotient = a / b if b else None
+    if agree_units(one, other) and (is_stated or is_size == is_other_size):
         # 81 % less 48 % are 33 points.
-        yield from (Operand(value, None if unit == "%" else unit) for value in (a + b, a - b))
-        yield from (Operand(value, "%") for value in (a / b * 100, a / b * 100 - 100)) if b else ()
-    is_rate = is_measured(first.unit) or "per" in first.names or is_stated
-    is_priced = is_money(first.unit) and not is_money(second.unit)
-    if is_rate and (is_priced or not is_measured(second.unit) or (is_stated and first.unit != second.unit)):
-        yield Operand(a * b / (100 if second.unit == "%" else 1), first.unit)
-    if b and (is_stated or (is_measured(first.unit) and first.unit != second.unit)):
-        yield Operand(a / b, first.unit if first.unit != second.unit else None)
+        unit = None if "%" in (one, other) else one or other
+        yield Operand(a + b, unit)
+        yield Operand(a - b, unit)
+        if quotient is not None:
+            share = quotient * 100
+            yield Operand(share, "%")
+            yield Operand(share - 100, "%")
+    if (is_size or is_stated or "per" in first.names) and (
+        not is_other_size or (is_stated and one != other) or (is_money(one) and not is_money(other))
+    ):
+        yield Operand(a * b / (100 if other == "%" else 1), one)
+    if quotient is not None and (is_stated or (is_size and one != other)):
+        yield Operand(quotient, one if one != other else None)
 
 
 def _shift_moment(first: Operand, second: Operand) -> Iterator[Operand]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from evaluation.facts.dates import Clock, Day
@@ -48,7 +48,7 @@ class Operand(NamedTuple):
     names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """Values that belong together. Records of one list differ in the last part of their path alone.
 
@@ -59,17 +59,18 @@ class Record:
     leaves: Sequence[tuple[str, object]]
     is_prose: bool = False
 
-    def list_values(self, *, has_texts: bool = True) -> list[Operand]:
-        """Lists the values with which one may calculate; numbers within longer texts are none."""
+    @cached_property
+    def values(self) -> Sequence[Operand]:
+        """The values with which one may calculate; numbers within longer texts are none."""
         leaves = [(name or f"#{at}", leaf) for at, (name, leaf) in enumerate(self.leaves)]
-        return [each for name, leaf in leaves for each in self._read_leaf(name, leaf, has_texts=has_texts)]
+        return tuple(each for name, leaf in leaves for each in self._read_leaf(name, leaf))
 
-    def _read_leaf(self, name: str, leaf: object, *, has_texts: bool) -> list[Operand]:
+    def _read_leaf(self, name: str, leaf: object) -> list[Operand]:
         words = _split_name(name)
         if isinstance(leaf, Decimal):
             number = Operand(leaf, read_field_unit(words), frozenset(words))
             return [number, *_read_epoch(leaf)]
-        is_read = has_texts and isinstance(leaf, str) and (self.is_prose or _AMOUNT.fullmatch(leaf))
+        is_read = isinstance(leaf, str) and (self.is_prose or _AMOUNT.fullmatch(leaf))
         values = read_values(read_facts(str(leaf)).facts, words) if is_read else []
         return [each._replace(unit=each.unit or read_field_unit(words)) for each in values]
 

@@ -163,12 +163,14 @@ class _Known:
         left = [fact for fact in unknown if fact not in missed]
         results = read_values(fact for fact, tool in self.facts if tool)
         searches = build_searches(self.records, [*read_values(known), *self.asked], results)
-        for tried in accumulate(([search] for search in searches), initial=[]) if left else ():
+        for tried in accumulate([search] for search in searches) if left else ():
             left = [
                 fact
                 for fact in left
                 if not any(is_likely(tried, *written) for written in list_steps(fact, output))
             ]
+            if not left:
+                break
         return [*missed, *left]
 
     def describe(self, fact: Fact) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import dropwhile, takewhile
 from typing import Final
 
@@ -65,15 +66,19 @@ MEASURES: Final = {
     for name in names.split()
 }
 """The measure by each of its names, in lower case."""
+_CURRENCY_UNITS: Final = frozenset(CURRENCIES.values())
 _AMBIGUOUS: Final = {"GBP", "lb"}
 """Both are called pounds."""
 _SCALES: Final = {
-    "ms": ("s", "0.001"), "min": ("s", "60"), "h": ("s", "3600"), "day": ("s", "86400"),
-    "week": ("s", "604800"), "µg": ("g", "1e-6"), "mg": ("g", "0.001"), "kg": ("g", "1000"),
-    "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"), "ml": ("l", "0.001"),
-    "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
+    unit: (base, Decimal(size)) for unit, (base, size) in {
+        "ms": ("s", "0.001"), "min": ("s", "60"), "h": ("s", "3600"), "day": ("s", "86400"),
+        "week": ("s", "604800"), "µg": ("g", "1e-6"), "mg": ("g", "0.001"), "kg": ("g", "1000"),
+        "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"), "ml": ("l", "0.001"),
+        "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
+    }.items()
 }  # fmt: skip
 """The measures that another measure may stand for, with the number of it."""
+_ONE: Final = Decimal(1)
 _MONEY: Final = "money"
 """The unit of an amount whose currency is not known."""
 _MONEY_FIELDS: Final = (
@@ -93,16 +98,17 @@ COUNTED: Final = frozenset({"day", "week", "month", "year"})
 """The units that a reader counts."""
 
 
+@lru_cache(1024)
 def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
     units = {first, second}
-    is_money = _MONEY in units and not units.isdisjoint(CURRENCIES.values()) and "%" not in units
+    is_money = _MONEY in units and not units.isdisjoint(_CURRENCY_UNITS) and "%" not in units
     return None in units or len(units) == 1 or units == _AMBIGUOUS or is_money
 
 
 def is_money(unit: str | None) -> bool:
     """Return whether a unit is a currency, perhaps an unknown one."""
-    return unit == _MONEY or (unit != "%" and unit in CURRENCIES.values())
+    return unit == _MONEY or (unit != "%" and unit in _CURRENCY_UNITS)
 
 
 def is_hundredth(unit: str | None) -> bool:
@@ -119,14 +125,15 @@ def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal 
     """Return a value in another unit; None if the units measure different things."""
     if agree_units(unit, target):
         return value
-    (first, size), (second, other) = (_SCALES.get(each or "", (each, "1")) for each in (unit, target))
-    return value * Decimal(size) / Decimal(other) if first == second else None
+    first, size = _SCALES.get(unit or "", (unit, _ONE))
+    second, other = _SCALES.get(target or "", (target, _ONE))
+    return value * size / other if first == second else None
 
 
 def find_base_unit(unit: str | None) -> tuple[str, Decimal] | None:
     """Return the base of a unit, and how many of it the unit is: g and 1000 of kg; None if unknown."""
     scale = _SCALES.get(unit or "")
-    return None if scale is None else (scale[0], Decimal(scale[1]).normalize())
+    return None if scale is None else (scale[0], scale[1].normalize())
 
 
 def read_field_unit(words: Sequence[str]) -> str | None:
