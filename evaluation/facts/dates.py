@@ -51,6 +51,8 @@ _TIME: Final = re.compile(
     r"(?! (?:[a-zäöü]*tag|abend|morgen|ende|\d{1,2}\.))",
     re.IGNORECASE,
 )
+_IN_WEEKDAYS: Final = ("day", "tag", "mittwoch", "sonnabend")
+"""Each name of a weekday has one of these parts."""
 _WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})s?\b", re.IGNORECASE)
 _CENTURY: Final = 2000
 _YEAR_DIGITS: Final = 4
@@ -151,5 +153,5 @@ def find_times(text: str) -> Found:
 def find_weekdays(text: str) -> Found:
     """Yield the span and the number of each weekday; Monday is 0."""
     lower = text.lower()
-    for match in _WEEKDAY.finditer(text) if any(name in lower for name in _WEEKDAYS) else ():
+    for match in _WEEKDAY.finditer(text) if any(part in lower for part in _IN_WEEKDAYS) else ():
         yield match.span(), [_WEEKDAYS[match[0].lower().removesuffix("s")]]

@@ -73,8 +73,8 @@ _SCALES: Final = {
     unit: (base, Decimal(size)) for unit, (base, size) in {
         "ms": ("s", "0.001"), "min": ("s", "60"), "h": ("s", "3600"), "day": ("s", "86400"),
         "week": ("s", "604800"), "µg": ("g", "1e-6"), "mg": ("g", "0.001"), "kg": ("g", "1000"),
-        "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"), "ml": ("l", "0.001"),
-        "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
+        "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"),
+        "ml": ("l", "0.001"), "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
     }.items()
 }  # fmt: skip
 """The measures that another measure may stand for, with the number of it."""

@@ -160,7 +160,7 @@ def _check_domains(allowed: Sequence[str], run: AuditedRun) -> Iterator[_Breach]
     """Yield one breach for each place with URLs outside the allowed domains."""
     domains = Domains(allowed)
     for where, value in _places_with_urls(run):
-        texts = (leaf.value for leaf in iterate_leaves(value) if isinstance(leaf.value, str))
+        texts = (leaf for _, leaf in iterate_leaves(value) if isinstance(leaf, str))
         hosts = dict.fromkeys(host for text in texts for host in find_hosts(text))
         outside = [host for host in hosts if host not in domains]
         if outside:

@@ -71,7 +71,10 @@ def _explain_failure(outcome: MetricOutcome, observed: str, required: str, missi
 
 
 def reference_checks(
-    thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score], output: str | None, reference: str
+    thresholds: Mapping[str, Threshold | float],
+    scores: Mapping[str, Score],
+    output: str | None,
+    reference: str,
 ) -> Iterator[MetricOutcome]:
     """Check an output that has a reference: its similarity if no threshold settles it, and its facts.
 
@@ -79,8 +82,7 @@ def reference_checks(
     reference. Everything else is inconclusive: a wrong answer may share most words with the reference, and a
     right one few. A fact that differs keeps a run from passing, whatever a threshold or a judge says.
     """
-    bounds = [Threshold.model_validate(thresholds[name]) for name in QUALITY_METRICS if name in thresholds]
-    if not any(map(is_demanding, bounds)):
+    if not any(is_demanding(thresholds.get(name)) for name in QUALITY_METRICS):
         yield _check_similarity(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
     lost = find_lost_facts(output, reference) if output is not None else []
     if lost:

@@ -89,7 +89,7 @@ def _score_response(
         "required_content": _score_content(outcomes, "required_content"),
         "forbidden_content": _score_content(outcomes, "forbidden_content"),
     }
-    compared = () if reference is None else reference_checks(thresholds, scores, output, reference)
+    compared = () if reference is None else reference_checks(contract.thresholds, scores, output, reference)
     checks = [*threshold_checks(thresholds, scores, missing or (), output), *compared, *outcomes]
     limits = {**limits_by_name(thresholds), **limits_by_name(read_lengths(contract.output_length))}
     named = {"missing_keywords": missing} if contract.keywords and missing is not None else {}

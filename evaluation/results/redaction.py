@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
@@ -48,6 +48,7 @@ _OWN_WORDS: Final = "\n".join((
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""
+_SHORT: Final = 200
 _JSON_TYPES: Final = {str: "string", bool: "boolean", int: "number", float: "number"}
 _NONE: Final = Literals.from_values((), "")
 UNSEARCHED: Final = (
@@ -74,6 +75,12 @@ _PLAIN_WORDS: Final = frozenset({
 """The texts that stay in a report if the search of its run was stopped, besides known metric names."""
 T = TypeVar("T")
 _CleanText: TypeAlias = Callable[[str], str]
+
+
+@lru_cache(256)
+def _redact_short(text: str) -> str:
+    """Redact a text with the built-in search; most short texts are sentences that many reports have."""
+    return redact(text)
 
 
 def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
@@ -147,11 +154,11 @@ class Redactor:
         if self.permitted is not None:
             return text if text in self.permitted else _WITHHELD
         # A recogniser may mark any text, and the report keeps its fields and statuses.
-        return (
-            redact(self.literals.redact(text), self.search)
-            if self.needed and text not in _PLAIN_WORDS
-            else text
-        )
+        if not self.needed or text in _PLAIN_WORDS:
+            return text
+        shown = self.literals.redact(text)
+        is_short = self.search is find_sensitive and len(shown) <= _SHORT
+        return _redact_short(shown) if is_short else redact(shown, self.search)
 
     def _clean_value(self, value: object, clean: _CleanText) -> object:
         if isinstance(value, str):

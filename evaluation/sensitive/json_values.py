@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -47,27 +48,23 @@ _UNSEARCHED: Final = ("", SensitiveValue("", "unsearched", "unsearched"))
 """Represents everything that was not searched."""
 
 
-class _Leaf(NamedTuple):
-    name: str
-    value: object
-
-
 def encode_json(value: object) -> bytes:
     """Write a JSON value as UTF-8. Half a surrogate pair, which JSON cannot hold, becomes "?"."""
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
-        leaves = (f'"{leaf.name}":"{_scalar_text(leaf.value)}"' for leaf in iterate_leaves(value))
+        leaves = (f'"{name}":"{_scalar_text(leaf)}"' for name, leaf in iterate_leaves(value))
         return "\n".join(leaves).encode("utf-8", "replace")
 
 
 def find_at_places(
     values: Iterable[tuple[str, object]], search: Search = find_sensitive
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    """Yield each sensitive value in several JSON values, as often as it occurs, with the place of its value.
+    """Yield each sensitive value in several JSON values, with the place of its value.
 
-    All names and scalars are searched as one text, each on a line of its own. If there are more than
-    ``MAX_VALUES`` values, the last one is ``unsearched`` and represents the rest.
+    All names and scalars are searched as one text, each on a line of its own; what a place has twice is
+    searched once. If there are more than ``MAX_VALUES`` values, the last one is ``unsearched`` and represents
+    the rest.
     """
     matches = _search_values(values, search)
     yield from islice(matches, MAX_VALUES)
@@ -78,21 +75,21 @@ def find_at_places(
 def _search_values(
     values: Iterable[tuple[str, object]], search: Search
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    quota, lines, places = Quota(MAX_SCALARS), list[str](), list[str]()
+    quota, lines = Quota(MAX_SCALARS), dict[tuple[str, str], None]()
+    parsed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
     try:
         for place, value in _list_suspects(values) if search is find_sensitive else values:
-            for name, text in _iterate_texts(value, 0, quota):
+            for name, text in _iterate_texts(value, 0, quota, parsed[place]):
                 kind = name_kind(name)
                 quota.use(1 if kind is None else _COST)
                 if kind is not None and is_credential(kind, text):
                     yield place, SensitiveValue(text, kind, "credential")
                 else:
-                    lines.append(f"{name}: {text}" if name else text)
-                    places.append(place)
+                    lines[place, f"{name}: {text}" if name else text] = None
     except TooManyCandidatesError:
         yield _UNSEARCHED
     if lines:
-        yield from _search_lines(lines, places, search)
+        yield from _search_lines([*lines], search)
 
 
 def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
@@ -119,11 +116,9 @@ def _is_suspect(value: object) -> bool:
         return True
 
 
-def _search_lines(
-    lines: list[str], places: list[str], search: Search
-) -> Iterator[tuple[str, SensitiveValue]]:
-    joined = FIELD_SEPARATOR.join(lines)
-    ends = [*accumulate(len(line) + len(FIELD_SEPARATOR) for line in lines)]
+def _search_lines(lines: Sequence[tuple[str, str]], search: Search) -> Iterator[tuple[str, SensitiveValue]]:
+    joined = FIELD_SEPARATOR.join([line for _, line in lines])
+    ends = [*accumulate(len(line) + len(FIELD_SEPARATOR) for _, line in lines)]
     for span in search(joined):
         if span.category == "unsearched":
             yield _UNSEARCHED
@@ -131,19 +126,25 @@ def _search_lines(
         first = bisect_right(ends, span.start)
         # A recogniser may return one span over several scalars.
         parts = joined[span.start : span.end].split(FIELD_SEPARATOR)
-        for place, part in zip(places[first:], parts, strict=False):
+        for (place, _), part in zip(lines[first:], parts, strict=False):
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
 
 
-def _iterate_texts(value: object, depth: int, quota: Quota) -> Iterator[tuple[str, str]]:
-    """Yield name and text of every scalar, also inside strings that are themselves JSON."""
-    for leaf in iterate_leaves(value):
-        text = _scalar_text(leaf.value)
+def _iterate_texts(
+    value: object, depth: int, quota: Quota, parsed: set[tuple[int, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every scalar, also inside strings that are themselves JSON.
+
+    ``parsed`` gets these strings: calls and messages of a run hold the same answers.
+    """
+    for name, leaf in iterate_leaves(value):
+        text = _scalar_text(leaf)
         if text:
-            yield leaf.name, text
-        if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
+            yield name, text
+        if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["} and (depth, text) not in parsed:
+            parsed.add((depth, text))
             quota.use(_COST)
-            yield from _iterate_texts(_parse_json(text), depth + 1, quota)
+            yield from _iterate_texts(_parse_json(text), depth + 1, quota, parsed)
 
 
 def _parse_json(text: str) -> object:
@@ -153,30 +154,34 @@ def _parse_json(text: str) -> object:
         return None
 
 
-def iterate_leaves(value: object) -> Iterator[_Leaf]:
-    """Yield the scalars, each with the nearest name above it, and the names themselves without one.
+def iterate_leaves(value: object) -> Iterator[tuple[str, object]]:
+    """Yield the scalars, each after the nearest name above it, and the names themselves without one.
 
     A stack instead of recursion: the nesting may be deeper than Python's limit.
     """
-    stack: list[_Leaf] = [_Leaf("", value)]
+    stack = [("", value)]
     while stack:
-        leaf = stack.pop()
-        if isinstance(leaf.value, Mapping):
-            stack.extend(reversed([*_iterate_fields(leaf, leaf.value)]))
-        elif isinstance(leaf.value, list | tuple):
-            stack.extend(_Leaf(leaf.name, item) for item in reversed(leaf.value))
+        name, leaf = stack.pop()
+        if isinstance(leaf, str):
+            yield name, leaf
+        elif isinstance(leaf, Mapping):
+            stack += _list_fields(name, leaf)[::-1]
+        elif isinstance(leaf, list | tuple):
+            stack += [(name, item) for item in reversed(leaf)]
         else:
-            yield leaf
+            yield name, leaf
 
 
-def _iterate_fields(leaf: _Leaf, fields: Mapping[object, object]) -> Iterator[_Leaf]:
+def _list_fields(above: str, fields: Mapping[object, object]) -> list[tuple[str, object]]:
     label = fields.get("name", fields.get("key"))
+    listed: list[tuple[str, object]] = []
     for name, value in fields.items():
         if not isinstance(name, str) or len(name) > _HARMLESS_NAME_LENGTH or not name.isidentifier():
-            yield _Leaf("", name)
+            listed.append(("", name))
         # In {"name": "API_KEY", "value": "..."} the label is the name of the value.
-        nearest = (label if isinstance(label, str) else leaf.name) if name == "value" else str(name)
-        yield _Leaf(nearest[-_MAX_NAME_LENGTH:], value)
+        nearest = (label if isinstance(label, str) else above) if name == "value" else str(name)
+        listed.append((nearest[-_MAX_NAME_LENGTH:], value))
+    return listed
 
 
 def _scalar_text(value: object) -> str:

@@ -8,6 +8,7 @@ make no difference to words.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from functools import lru_cache
 from typing import Final
@@ -29,6 +30,7 @@ _UNSEEN: Final = regex.compile(
 """Matches invisible characters, and emoji whose parts they join, which stay."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Matches combining marks of no script that composed with no letter, such as strokes through a word."""
+_DIGIT: Final = re.compile(r"\d")
 _LINE_END: Final = re.compile("[\r\v\f\x85\u2028\u2029]")
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 _MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
@@ -64,7 +66,7 @@ def count_visible(text: str) -> int:
 def remove_unseen(text: str) -> str:
     """Return a text as it is, without what no reader sees; emoji stay whole, and blank letters are blanks."""
     if text.isascii():
-        return _CONTROL.sub("", text)
+        return _remove_controls(text)
     if not (_INVISIBLE.search(text) or "\u2800" in text):
         return text
     return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
@@ -74,6 +76,14 @@ def find_unseen(text: str) -> str | None:
     """Return the code point of the first character that no reader sees, such as U+200B; None if none is."""
     match = next((match for match in _UNSEEN.finditer(text) if not match["emoji"]), None)
     return None if match is None else f"U+{ord(match[0]):04X}"
+
+
+def has_digit(text: str) -> bool:
+    """Return whether a text has a decimal digit of any script."""
+    if text.isascii():
+        # Three times as fast as the search.
+        return any(map(text.__contains__, string.digits))
+    return _DIGIT.search(text) is not None
 
 
 def unify_line_ends(text: str) -> str:
@@ -97,7 +107,7 @@ def unify_signs(text: str) -> str:
 
 def normalize_lines(text: str) -> str:
     """Return a text in NFKC without invisible characters; its white space stays."""
-    return _CONTROL.sub("", text) if text.isascii() else _normalize_unicode(text)
+    return _remove_controls(text) if text.isascii() else _normalize_unicode(text)
 
 
 def remove_loose_marks(text: str) -> str:
@@ -108,9 +118,14 @@ def remove_loose_marks(text: str) -> str:
 def fold_case(text: str) -> str:
     """Return a text in NFKC, without invisible characters, case-folded."""
     if text.isascii():
-        return _CONTROL.sub("", text).lower()
+        return _remove_controls(text).lower()
     # Case folding may leave normal form, so the text is normalised again.
     return unicodedata.normalize("NFKC", _normalize_unicode(text).casefold())
+
+
+def _remove_controls(text: str) -> str:
+    # Most texts of one line have none, and this test is far cheaper than the search.
+    return text if text.isprintable() else _CONTROL.sub("", text)
 
 
 def _normalize_unicode(text: str) -> str:
@@ -133,7 +148,8 @@ _UNSPACED: Final = (
 _WORD: Final = regex.compile(
     rf"{_UNSPACED}\p{{M}}*+|[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{M}}\p{{N}}]--{_UNSPACED}]*+", regex.V1
 )
-_GAPS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_GAPS: Final = "".join(char if char.isalnum() else " " for char in map(chr, range(128)))
+"""ASCII with a blank for each character that is no letter or digit: a full table translates faster."""
 _ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
 _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
 """Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their

@@ -12,14 +12,17 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
+from evaluation.texts.normal import has_digit
 from evaluation.texts.numbers import read_amounts, write_minus, write_powers
 
-_DIGIT: Final = re.compile(r"\d")
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
-_FUNCTION_WORDS: Final[Mapping[str, list[str]]] = json.loads(
-    Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
-)
-_GAPS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+_FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    language: frozenset(words)
+    for language, words in json.loads(
+        Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
+    ).items()
+}
+_GAPS: Final = "".join(char if char.isalpha() else " " for char in map(chr, range(128)))
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _CUT: Final = "\x1f"
 _LONGEST_PART: Final = 2_000
@@ -54,7 +57,7 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
 def _spell_words(text: str) -> tuple[str, bytearray]:
     """Write the numbers in words as digits; returns the text, and by character whether it was one before."""
     # Most texts have no digit, and this test is far cheaper than the search.
-    tokens = _WITH_DIGIT.findall(text) if _DIGIT.search(text) else []
+    tokens = _WITH_DIGIT.findall(text) if has_digit(text) else []
     # Word by word between the digits, because text2num would join both.
     pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
     plain, was_digit = "", bytearray()
@@ -77,8 +80,7 @@ def count_function_words(text: str) -> tuple[int, int]:
     """Count the different German and English function words of a text, which tell its language."""
     lower = text.lower()
     words = {*(lower.translate(_GAPS).split() if lower.isascii() else _LETTERS.findall(lower))}
-    german, english = (len(words.intersection(_FUNCTION_WORDS[name])) for name in ("german", "english"))
-    return german, english
+    return len(words & _FUNCTION_WORDS["german"]), len(words & _FUNCTION_WORDS["english"])
 
 
 def _convert_in_parts(text: str, language: str) -> str:

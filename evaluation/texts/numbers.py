@@ -9,14 +9,13 @@ from decimal import Context, Decimal
 from itertools import chain
 from typing import Final
 
-from evaluation.texts.normal import unify_signs
+from evaluation.texts.normal import has_digit, unify_signs
 
 _MAX_LENGTH: Final = 330
 """Most characters of one number; the largest double has 309 digits."""
 _SPACES: Final = " \u00a0\u2009\u202f"
 _SYMBOLS: Final = "$£¢¤¥€₩₪₫₱₴₹₺₽₿"
 _CODES: Final = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|RUB|SEK|SGD|TRY|USD|ZAR"
-_DIGIT: Final = re.compile(r"\d")
 _NUMBER: Final = re.compile(
     rf"(?P<digits>\d+(?:[.,'’٫٬，．]\d+|[{_SPACES}]\d{{3}}(?!\d))*)"
     rf"(?P<exponent>[eE][+-]?\d{{1,3}}(?!\w))?(?P<percent>[{_SPACES}]?[%％٪])?"
@@ -88,7 +87,7 @@ def is_near(value: Decimal, number: float, tolerance: float) -> bool:
 
 def write_powers(text: str) -> str:
     """Write the scale words after digits as powers of ten: 5 million is 5e6."""
-    if not _DIGIT.search(text):
+    if not has_digit(text):
         return text
     text = _MONEY.sub(lambda match: f"{match[1]}e{_POWERS[match[2].lower()]}", text)
     return _MAGNITUDE.sub(lambda match: f"e{_POWERS[(match[1] or match[2]).lower()]}", text)
