@@ -110,7 +110,7 @@ def _is_in_two_steps(
 
 
 def _combine_all(pairs: Iterable[tuple[Operand, Operand]]) -> Iterator[Operand]:
-    return (each for pair in pairs for each in combine_values(*pair, is_stated=True))
+    return chain.from_iterable(combine_values(*pair, is_stated=True) for pair in pairs)
 
 
 def _list_distinct(values: Iterable[Operand]) -> list[Operand]:

@@ -33,6 +33,8 @@ _NUMERIC_DATE: Final = re.compile(
     r"|(?<![\w.,])(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?=[,:]| (?:und|bis|oder|sowie)\b)|(?<=\d\. (?:und|bis) )"
     r"(?P<d8>\d{1,2})\.(?P<m8>\d{1,2})\.(?!\d)"
 )
+_DATE_MARK: Final = re.compile(r"\d[-/.]")
+"""Matches in each date in digits."""
 _NAMED_DATE: Final = re.compile(
     rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{MONTH})\b\.?"
     r"(?:[, -]{1,2}(?P<y3>\d{4})\b)?"
@@ -51,6 +53,8 @@ _TIME: Final = re.compile(
     r"(?! (?:[a-zäöü]*tag|abend|morgen|ende|\d{1,2}\.))",
     re.IGNORECASE,
 )
+_TIME_SIGNS: Final = (":", "uhr", "o'clock", "am", "pm", "a.m", "p.m")
+"""Each time of day has one of these signs."""
 _IN_WEEKDAYS: Final = ("day", "tag", "mittwoch", "sonnabend")
 """Each name of a weekday has one of these parts."""
 _WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})s?\b", re.IGNORECASE)
@@ -80,7 +84,8 @@ Found: TypeAlias = Iterator[tuple[tuple[int, int], Iterable[Hashable]]]
 
 def find_numeric_dates(text: str) -> Found:
     """Yield the span and the readings of each date in digits; 03/04/2026 has two: 3 April and 4 March."""
-    for match in _NUMERIC_DATE.finditer(text):
+    # This test is far cheaper than the search.
+    for match in _NUMERIC_DATE.finditer(text) if _DATE_MARK.search(text) else ():
         days = [day for day in _read_numeric(match) if _exists(day)]
         if days:
             yield match.span(), days
@@ -140,7 +145,8 @@ def _exists(day: Day) -> bool:
 
 def find_times(text: str) -> Found:
     """Yield the span of each time of day, and the time on the 24-hour clock."""
-    for match in _TIME.finditer(text):
+    lower = text.lower()
+    for match in _TIME.finditer(text) if any(sign in lower for sign in _TIME_SIGNS) else ():
         parts = match.groupdict()
         hour = _first_number(parts, "h1", "h2", "h4") or 0
         half = (parts["half1"] or parts["half4"] or "").lower()

@@ -103,14 +103,14 @@ def _pair_values(group: Sequence[Record], said: Set[Decimal]) -> _Pairs:
             yield first, second
 
 
-def combine_values(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
-    """Yields what one operation makes of two values; their units decide which operations make sense."""
-    is_shifted = first.unit in MOMENTS or second.unit in MOMENTS
-    for one, other in ((first, second), (second, first)):
-        if is_shifted:
-            yield from _shift_moment(one, other)
-        else:
-            yield from _calculate(one, other, is_stated=is_stated)
+def combine_values(first: Operand, second: Operand, *, is_stated: bool) -> list[Operand]:
+    """Lists what one operation makes of two values; their units decide which operations make sense."""
+    if first.unit in MOMENTS or second.unit in MOMENTS:
+        return [*_shift_moment(first, second), *_shift_moment(second, first)]
+    return [
+        *_calculate(first, second, is_stated=is_stated),
+        *_calculate(second, first, is_stated=is_stated),
+    ]
 
 
 def _calculate(first: Operand, second: Operand, *, is_stated: bool) -> Iterator[Operand]:
