@@ -83,10 +83,20 @@ def test_the_result_is_that_of_the_same_search_without_a_queue(bench, make_spec)
     assert (len(threads), {thread[:12] for thread in threads}) == (RUNS, {"tune-tuning-"})
 
 
-def test_a_search_that_is_started_again_executes_nothing_again(bench, make_spec):
-    first = asyncio.run(search_with_worker(bench, make_spec(), scripted()))
+def call_tune(bench: Bench, spec: TuneSpec, *words: str):
+    file = bench.folder / "tuning.yaml"
+    file.write_text(spec.model_copy(update={"tasks": "tasks.json"}).model_dump_json())
+    return CliRunner().invoke(app, ["tune", str(file), "--folder", str(bench.folder), "--json", *words])
 
-    assert search(bench, make_spec()) == first  # no worker is left
+
+def test_a_search_that_is_started_again_executes_nothing_again(bench, postgres_url, make_spec):
+    first = asyncio.run(search_with_worker(bench, make_spec(), scripted()))
+    again = call_tune(bench, make_spec(), "--db", postgres_url, "--queue", "default")  # no worker is left
+
+    assert again.exit_code == 0, again.output
+    document = json.loads(again.stdout)
+    assert [trial["success"] for trial in document["trials"]] == [trial.success for trial in first.trials]
+    assert document["sentence"] == first.recommendation.sentence
 
 
 def test_runs_that_their_worker_leaves_get_their_recorded_replies_in_another(bench, make_spec):
@@ -187,9 +197,7 @@ def test_a_worker_with_other_files_leaves_the_runs_and_both_say_so(bench, make_s
     ],
 )
 def test_options_that_contradict_each_other_are_one_sentence(bench, postgres_url, make_spec, words, sentence):
-    spec = bench.folder / "spec.yaml"
-    spec.write_text(make_spec().model_copy(update={"tasks": "tasks.json"}).model_dump_json())
-    ended = CliRunner().invoke(app, ["tune", str(spec), *(postgres_url if w == "URL" else w for w in words)])
+    ended = call_tune(bench, make_spec(), *(postgres_url if word == "URL" else word for word in words))
 
     assert ended.exit_code == 2, ended.output
     assert sentence in ended.stderr
