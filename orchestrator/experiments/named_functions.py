@@ -79,4 +79,5 @@ def _run_command(words: list[str], case: TaskCase, folder: Path) -> str | None:
     printed = keep_end(ended.output.decode("utf-8", "replace").strip(), _KEPT)
     if ended.exit_status is None:
         return f"did not end within {_MOST_SECONDS:g} s"
-    return f"ended with exit status {ended.exit_status}: {printed}" if ended.exit_status else None
+    said = f": {printed}" if printed else ""
+    return f"ended with exit status {ended.exit_status}{said}" if ended.exit_status else None

@@ -142,6 +142,7 @@ def test_a_hook_runs_after_an_execution_that_failed(cli, cases, tmp_path):
         ("{before: 'MODULE:refuse'}", "before: 'MODULE:refuse' raised OSError: no world"),
         ("{before: 'MODULE:refuse_later'}", "before: 'MODULE:refuse_later' raised OSError: no world"),
         ("{before: [sh, -c, 'echo no disk; exit 3']}", "ended with exit status 3: no disk"),
+        ("{before: ['false']}", "'false' ended with exit status 1\n"),
         ("{after: [no-such-program]}", "after: 'no-such-program' raised FileNotFoundError"),
     ],
 )
