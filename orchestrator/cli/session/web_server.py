@@ -19,7 +19,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.serving import ServerOptions, build_app
 from orchestrator.serving.live.event_feed import EventFeed
 
-SWITCH_S: Final = 0.0005
+SWITCH_S: Final = 0.0001
 """How long a thread of a run computes while a page waits; Python's 5 ms add up over the reads of a page."""
 _SHUTDOWN_S: Final = 2
 """How long the end waits for requests that are answered at that moment."""
