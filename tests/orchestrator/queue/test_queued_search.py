@@ -117,6 +117,7 @@ def test_runs_that_their_worker_leaves_get_their_recorded_replies_in_another(ben
     assert len(model.prompts) <= len(alone.prompts) + 4
 
 
+@pytest.mark.soak
 def test_the_budget_counts_the_replies_of_all_workers_and_a_greater_one_goes_on(bench, make_spec):
     model = scripted()
     small, great = (make_spec(budget={"model_calls": number}) for number in (18, 1000))
@@ -129,6 +130,7 @@ def test_the_budget_counts_the_replies_of_all_workers_and_a_greater_one_goes_on(
     assert ended.stopped is None
 
 
+@pytest.mark.soak
 def test_a_run_that_says_nothing_about_its_policy_is_executed_by_the_next_search(bench, make_spec):
     broken = scripted(lambda _: OSError("the server is away"))
     with pytest.raises(RunFailedError, match="the server is away"):
@@ -137,6 +139,7 @@ def test_a_run_that_says_nothing_about_its_policy_is_executed_by_the_next_search
     assert asyncio.run(search_with_worker(bench, make_spec(), scripted())).stopped is None
 
 
+@pytest.mark.soak
 def test_a_run_under_way_that_is_cancelled_ends_the_search(bench, make_spec):
     def cancel(_) -> str:
         for run in bench.queue.store.history.runs():
