@@ -171,6 +171,7 @@ class QueuedRunner:
 
         Raises:
             BudgetSpentError: The budget of calls is spent.
+            ConfigurationError: A run is queued by another search of this name with other files.
             RunFailedError: A run failed for a reason that says nothing about the policy.
             StoreError: A worker cannot execute a run, or it was cancelled before it began.
             StoreLostError: The database was lost; the same search goes on later.
@@ -178,20 +179,26 @@ class QueuedRunner:
         runs = {self.study.name_run(case, policy): case for case in cases}
         states = {thread_id: find_measured(self.queue.store, thread_id) for thread_id in runs}
         missing = {thread_id: case for thread_id, case in runs.items() if states[thread_id] is None}
-        # All of them are checked before one is queued.
-        for job in [self._build_job(thread_id, case) for thread_id, case in missing.items()]:
-            self._enqueue(job)
+        jobs = [self._build_job(thread_id, case) for thread_id, case in missing.items()]
+        for job in jobs:  # all of them, before one is queued
+            self._check_free(job)
+        for job in jobs:
+            self.queue.engine.enqueue(job)
         states |= follow_runs(self.queue, {thread_id: case.title for thread_id, case in missing.items()})
         return [self._measure(states[thread_id], case) for thread_id, case in runs.items()]
 
     def _build_job(self, thread_id: str, case: TaskCase) -> QueuedJob:
         return QueuedJob(queue=self.queue.name, app=self.study.app, task=case.task, thread_id=thread_id)
 
-    def _enqueue(self, job: QueuedJob) -> None:
+    def _check_free(self, job: QueuedJob) -> None:
+        """Checks that no other search has queued this run: no run is taken from it."""
         queued = self.queue.engine.find(job.key)
-        if queued is not None and queued.route != job.route:  # by a search with other files, or elsewhere
-            self.queue.engine.remove([job.key])
-        self.queue.engine.enqueue(job)
+        if queued is not None and queued.route != job.route:
+            raise ConfigurationError(
+                f"the run {job.thread_id!r:.200} is queued by a search of this name with other files or in "
+                "another queue; let that search end, cancel the run with `orchestrator queue --cancel`, or "
+                "give the study another name"
+            )
 
     @staticmethod
     def _measure(state: OrchestratorState | None, case: TaskCase) -> MeasuredRun:

@@ -18,6 +18,7 @@ from evaluation import TaskCase, read_case_set
 from orchestrator import RetryPolicy, TuneSpec, tune
 from orchestrator.cli.app import app
 from orchestrator.errors import ConfigurationError, RunFailedError, StoreError, ThreadBusyError
+from orchestrator.queue.queued_job import QueuedJob, build_key
 from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy, StudyApp
 from tests.orchestrator.queue.conftest import Bench, describe_search
 
@@ -149,6 +150,19 @@ def test_a_run_under_way_that_is_cancelled_ends_the_search(bench, make_spec):
 
     with pytest.raises(RunFailedError, match="cancelled in the queue"):
         asyncio.run(search_with_worker(bench, make_spec(), scripted(cancel)))
+
+
+def test_a_search_takes_no_run_from_one_of_its_name_with_other_files(bench, make_spec):
+    spec, other = make_spec(), QueuedStudy(make_spec(budget={"model_calls": 90}))
+    cases = read_case_set(spec.tasks).cases
+    jobs = [(other.name_run(case, RetryPolicy()), case.task) for case in cases]
+    for name, task in jobs:
+        bench.queue.engine.enqueue(QueuedJob(queue="default", app=other.app, task=task, thread_id=name))
+
+    with pytest.raises(ConfigurationError, match="is queued by a search of this name with other files"):
+        search(bench, spec)
+
+    assert [bench.queue.engine.find(build_key(name)).app for name, _ in jobs] == [other.app] * TASKS
 
 
 async def test_a_job_executes_only_runs_of_the_study_of_its_worker(bench, make_spec):
