@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from io import StringIO, TextIOWrapper
 
-from orchestrator.cli.process_exit import FAILED, exit_now, exit_on_signal
+from orchestrator.cli.command_table import STOPPED
+from orchestrator.cli.process_exit import FAILED, INTERRUPTED, exit_now, exit_on_signal
 
 
 def main() -> None:
     """Runs the command line and exits."""
-    exit_on_signal()
+    exit_on_signal(STOPPED.get("".join(sys.argv[1:2]), INTERRUPTED))
     sys.stderr = sys.stderr or StringIO()
     if sys.stdout is None:
         exit_now("standard output is closed, so that no result can be printed; redirect it to a file", FAILED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -22,17 +21,10 @@ _END_SIGNALS: Final = tuple(
 )
 
 
-def exit_on_signal() -> None:
-    """Lets a signal end the process with one line and status 130, until a run handles it.
-
-    A worker that still starts ends with the status of one that was stopped later.
-    """
+def exit_on_signal(status: int) -> None:
+    """Lets a signal end the process with one line and a status, until a run handles it."""
     for number in _list_handled():
-        signal.signal(number, _exit_interrupted)
-
-
-def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
-    exit_now("interrupted", SUCCESS if sys.argv[1:2] == ["worker"] else INTERRUPTED)
+        signal.signal(number, lambda _signal, _frame: exit_now("interrupted", status))
 
 
 def exit_now(sentence: str, status: int) -> NoReturn:
