@@ -59,7 +59,7 @@ def take_jobs(url: str) -> None:
     """Take jobs until there are none."""
 
     async def work() -> None:
-        with open_engine(url, make=True) as (store, engine):
+        with open_engine(url) as (store, engine):
             stop = asyncio.Event()
             taking = asyncio.create_task(
                 engine.work(["default/run.1/a:b"], Empty(), stop, concurrency=50, heartbeat_s=10)

@@ -44,7 +44,7 @@ Database = Annotated[
 CasesQueue = Annotated[
     str | None,
     typer.Option(
-        help="Let the workers of this queue of --db execute the runs of their --app, or of their --tune.",
+        help="Let the workers of this queue execute the runs. --db is its PostgreSQL; default: PEM_QUEUE_DB.",
         metavar="NAME",
     ),
 ]

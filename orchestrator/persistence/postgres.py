@@ -34,6 +34,7 @@ _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """The number of the advisory lock that a process holds while it creates the tables."""
 
+_HAS_STORE: Final = "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"
 _HAS_INDEX: Final = "SELECT to_regclass('orchestrator_runs') IS NOT NULL AS done"
 
 
@@ -117,6 +118,17 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         """Lends a connection for the block."""
         return self._pool.connection()
 
+    def has_tables(self) -> bool:
+        """Checks whether the database holds a store."""
+        with self._pool.connection() as connection:
+            return _is_true(connection, _HAS_STORE)
+
+    def create_tables(self) -> None:
+        """Creates the tables of a store, or brings them up to date."""
+        with self._pool.connection() as connection, setup_lock(connection, self._pool.store_name):
+            self.setup()
+        self.create_index()
+
     def create_index(self) -> None:
         """Creates the index of the runs if the store has none."""
         with self._pool.connection() as connection:
@@ -138,21 +150,18 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
 
 
 @contextmanager
-def open_postgres(
-    url: str, serde: SerializerProtocol, *, make: bool
-) -> Iterator[tuple[str, PostgresRunSaver]]:
-    """Opens a database.
+def open_postgres(url: str, serde: SerializerProtocol) -> Iterator[tuple[str, PostgresRunSaver]]:
+    """Opens a database, with or without the tables of a store.
 
     Args:
         url: The URL, with a password if it needs one.
         serde: Serialises values.
-        make: Whether missing tables are created.
 
     Yields:
         The URL without its password, and the saver.
 
     Raises:
-        StoreError: The database cannot be reached, or holds no runs.
+        StoreError: The database cannot be reached.
     """
     name, connect_s = _read_url(url)
     try:  # a pool would retry for long, and hide the reason
@@ -163,9 +172,7 @@ def open_postgres(
         ) from None
     locks = SessionLocks(url, connect_s, name)
     with closing(locks), StorePool(url, connect_s, locks, name) as pool:
-        saver = PostgresRunSaver(pool, locks, serde)
-        _set_up(pool, saver, name, make=make)
-        yield name, saver
+        yield name, PostgresRunSaver(pool, locks, serde)
 
 
 def _read_url(url: str) -> tuple[str, int]:
@@ -183,16 +190,6 @@ def _read_url(url: str) -> tuple[str, int]:
             "with %40 for each @ in the password and %2F for each /"
         )
     return f"postgresql:///?{urlencode(shown, quote_via=quote, safe='/')}", connect_s
-
-
-def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
-    with pool.connection() as connection:
-        if make:
-            with setup_lock(connection, name):
-                saver.setup()
-            saver.create_index()
-        elif not _is_true(connection, "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"):
-            raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
 
 
 @contextmanager

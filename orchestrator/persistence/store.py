@@ -102,7 +102,11 @@ def open_store(
         raise StoreError(f"{_IN_MEMORY!r} names no file; give a path, or checkpointer=InMemorySaver()")
     serde = build_serializer(encryption_key)
     if isinstance(where, str) and names_database(where):
-        with _import_postgres().open_postgres(where, serde, make=make) as (name, saver):
+        with _import_postgres().open_postgres(where, serde) as (name, saver):
+            if make:
+                saver.create_tables()
+            elif not saver.has_tables():
+                raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
             yield Store(name, saver)
         return
     # Imported here: a store in PostgreSQL does not need SQLite.

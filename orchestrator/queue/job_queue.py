@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Final
 
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.persistence import Store, open_store
+from orchestrator.persistence import Store
 from orchestrator.persistence.store import names_database
 from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.queue.queued_job import QueuedJob, build_key, read_route
+from orchestrator.queue.queued_job import QueuedJob, build_key, check_queued_task, read_route
 from orchestrator.runs.run_selection import ENDED
-from orchestrator.settings import check_task, check_thread_id
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
 
 _DONE: Final = frozenset({*ENDED, "waiting"})
@@ -84,7 +84,7 @@ class JobQueue:
         job = QueuedJob(
             queue=self.name,
             app=app,
-            task=check_task(task),
+            task=check_queued_task(task),
             thread_id=name,
             priority=priority,
             after_s=after_s,
@@ -142,11 +142,11 @@ class JobQueue:
 
 
 @contextmanager
-def open_queue(db: str, queue: str = "default") -> Iterator[JobQueue]:
+def open_queue(db: str | None = None, queue: str = "default") -> Iterator[JobQueue]:
     """Opens a queue for the block.
 
     Args:
-        db: The ``postgresql://`` URL of the store.
+        db: The ``postgresql://`` URL of the store. Default: the environment variable ``PEM_QUEUE_DB``.
         queue: Name of the queue; it needs no creation.
 
     Raises:
@@ -154,7 +154,7 @@ def open_queue(db: str, queue: str = "default") -> Iterator[JobQueue]:
         ConfigurationError: It is no PostgreSQL, the name is not accepted, or the extra is not installed.
     """
     check_queue_name(queue)
-    with open_engine(db, make=False) as (store, engine):
+    with open_engine(db) as (store, engine):
         if not engine.is_installed():
             raise StoreError(
                 f"{store.where} has no queue; start a worker on it, or run `orchestrator queue --install`"
@@ -165,8 +165,8 @@ def open_queue(db: str, queue: str = "default") -> Iterator[JobQueue]:
 def submit(
     task: str,
     *,
-    db: str,
     app: str,
+    db: str | None = None,
     queue: str = "default",
     thread_id: str | None = None,
     priority: int = 0,
@@ -197,28 +197,25 @@ def check_queue_name(queue: str) -> None:
     QueuedJob(queue=queue, app="any:app", task="", thread_id="")
 
 
-@contextmanager
-def open_engine(db: str, *, make: bool) -> Iterator[tuple[Store, QueueEngine]]:
-    """Opens a store and the engine of its queues for the block; ``make`` creates the store if it is missing.
+def open_engine(db: str | None) -> AbstractContextManager[tuple[Store, QueueEngine]]:
+    """Opens a store and the engine of its queues for a block. Their tables may be missing.
+
+    ``db`` is the URL of the store; None for the environment variable ``PEM_QUEUE_DB``.
 
     Raises:
-        ConfigurationError: The store is no PostgreSQL, or the extra is not installed. Nothing was created.
+        ConfigurationError: The store is no PostgreSQL, or the extra is not installed.
         StoreError: The database cannot be reached.
     """
-    if not names_database(db):
+    url = os.environ.get("PEM_QUEUE_DB", "") if db is None else db
+    if not names_database(url):
         raise ConfigurationError(
-            "a file cannot hold a queue; give a database as postgresql://USER:PASSWORD@HOST/NAME"
+            "a queue needs a database, and no file; give it as --db postgresql://USER:PASSWORD@HOST/NAME, or "
+            "in the variable PEM_QUEUE_DB"
         )
-    engine = _import_engine()
-    with open_store(db, make=make) as store:
-        yield store, engine.PgQueuerEngine(store.saver, db, store.where)
-
-
-def _import_engine() -> ModuleType:
     try:
-        from orchestrator.queue import pgqueuer_engine  # noqa: PLC0415 - an extra
+        from orchestrator.queue.pgqueuer_engine import open_pgqueuer  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationError(
             f"a queue needs the extra [distributed] ({error}); install plan-execute-monitor[distributed]"
         ) from error
-    return pgqueuer_engine
+    return open_pgqueuer(url)

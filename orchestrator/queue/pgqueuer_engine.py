@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -26,10 +27,13 @@ from pgqueuer.domain.types import JobId
 from pgqueuer.ports.driver import Driver
 from psycopg import AsyncConnection, Connection
 from psycopg.rows import dict_row
+from pydantic import ValidationError
 
 from agents.sync import run_sync
 from orchestrator.errors import OrchestratorError, StoreLostError
-from orchestrator.persistence.postgres import PostgresRunSaver, setup_lock
+from orchestrator.persistence import Store
+from orchestrator.persistence.postgres import PostgresRunSaver, open_postgres, setup_lock
+from orchestrator.persistence.serializer import build_serializer
 from orchestrator.queue.pgqueuer_tables import (
     COUNT_TAKEN,
     CREATE_WORKERS,
@@ -66,7 +70,8 @@ class PgQueuerEngine:
     name: str
 
     def install(self) -> None:
-        """Creates the tables, or brings them up to date."""
+        """Creates the tables of the store and its queues, or brings them up to date."""
+        self.saver.create_tables()
         with (
             psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection,
             setup_lock(connection, self.name),
@@ -160,6 +165,13 @@ class PgQueuerEngine:
         return await AsyncConnection.connect(self.url, autocommit=True)
 
 
+@contextmanager
+def open_pgqueuer(url: str) -> Iterator[tuple[Store, PgQueuerEngine]]:
+    """Opens a database, with or without tables; see ``open_engine``."""
+    with open_postgres(url, build_serializer(None)) as (name, saver):
+        yield Store(name, saver), PgQueuerEngine(saver, url, name)
+
+
 class _TwoConnections(PsycopgDriver):
     """Asks on a connection of its own: the one that listens makes questions wait for up to a second."""
 
@@ -221,6 +233,17 @@ def _build_queries(driver: Driver) -> Queries:
     )
 
 
+def _read_job(job: Job) -> QueuedJob:
+    """Reads a job, of which the worker was given the route only."""
+    with suppress(ValidationError):
+        queued = QueuedJob.model_validate_json(job.payload or b"")
+        if queued.route == job.entrypoint:
+            return queued
+    raise OrchestratorError(
+        f"the job in the database does not fit its route {job.entrypoint!r:.300}; submit the run again"
+    )
+
+
 def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context], Awaitable[None]]:
     async def deliver(job: Job, context: Context) -> None:
         # A job that is given back counts as an attempt; one that is taken over from a dead worker does not.
@@ -229,7 +252,7 @@ def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context],
             raise OrchestratorError(
                 f"{_MOST_DEATHS} workers died while they executed it; find out why, and submit it again"
             )
-        queued = QueuedJob.model_validate_json(job.payload or b"")
+        queued = _read_job(job)
         execution = asyncio.ensure_future(handler.execute(queued))
         # The scope cancels only this wait: a run that is cancelled ends by itself.
         with context.cancellation:

@@ -32,7 +32,7 @@ class QueueEngine(Protocol):
     """Delivers jobs at least once."""
 
     def install(self) -> None:
-        """Creates the tables, or brings them up to date."""
+        """Creates the tables of the store and its queues, or brings them up to date."""
         ...
 
     def is_installed(self) -> bool:

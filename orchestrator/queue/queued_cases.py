@@ -14,7 +14,7 @@ from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.experiments.model_arms import describe_state
 from orchestrator.queue.job_queue import JobQueue
-from orchestrator.queue.queued_job import build_key
+from orchestrator.queue.queued_job import build_key, check_queued_task
 from orchestrator.runs.run_selection import ENDED, RunSummary
 from orchestrator.state.graph_state import OrchestratorState
 
@@ -58,8 +58,9 @@ class QueuedCases:
                 "--queue, or the hook"
             )
         yield from (job for job in jobs if job[1].agent_run is not None)
-        for app, _, _ in jobs:
-            self.queue.check_app(app)  # before any is queued
+        for app, case, _ in jobs:  # before any is queued
+            self.queue.check_app(app)
+            check_queued_task(case.task)
         open_jobs = {self._name_run(*job): job for job in jobs if job[1].agent_run is None}
         for thread_id, (app, case, _) in open_jobs.items():
             self.queue.submit(case.task, app=app, thread_id=thread_id)

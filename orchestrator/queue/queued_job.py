@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.settings import check_task
 
 FORMAT: Final = 1
 """The version of a job. A worker takes only jobs of the versions that it knows, and leaves the others."""
@@ -17,13 +18,18 @@ Kind: TypeAlias = Literal["run", "cancel"]
 KINDS: Final[tuple[Kind, ...]] = ("run", "cancel")
 
 
-def _check_length(task: str) -> str:
+def check_queued_task(task: str) -> str:
+    """Returns the task of a run that a worker executes.
+
+    Raises:
+        ConfigurationError: It is too long, or ``check_task`` does not accept it.
+    """
     if len(task) > MOST_CHARACTERS:
         raise ConfigurationError(
-            f"{len(task):,} characters are too many; give a task of at most {MOST_CHARACTERS:,} characters, "
-            "such as one that says where a longer text is"
+            f"a task of {len(task):,} characters is too long for a queue; give at most {MOST_CHARACTERS:,}, "
+            "such as a task that says where a longer text is"
         )
-    return task
+    return check_task(task)
 
 
 class QueuedJob(SettingsModel):
@@ -52,7 +58,7 @@ class QueuedJob(SettingsModel):
         StringConstraints(pattern=r"^[^\s/:]{1,150}:[^\s/:]{1,100}$"),
         Field(description="MODULE:FUNCTION, such as my_agents:build"),
     ]
-    task: Annotated[str, AfterValidator(_check_length)]
+    task: str
     thread_id: Annotated[
         str, StringConstraints(max_length=500), Field(description="a name of at most 500 characters")
     ]

@@ -17,7 +17,7 @@ from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.queue.job_queue import JobQueue
 from orchestrator.queue.queued_cases import follow_runs
-from orchestrator.queue.queued_job import QueuedJob
+from orchestrator.queue.queued_job import QueuedJob, check_queued_task
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runs.run_selection import ENDED
@@ -29,7 +29,6 @@ from orchestrator.tuning.trials import MeasuredRun
 from orchestrator.tuning.tune_spec import DEFAULT, TuneSpec, build_space
 
 _DIGEST: Final = 16
-_NAME: Final = 60
 
 
 def _digest(*texts: str) -> str:
@@ -51,12 +50,12 @@ class QueuedStudy:
 
     def __init__(self, spec: TuneSpec) -> None:
         self.spec, self.space = spec, build_space(spec)
-        cases = read_tasks(spec).values()
+        cases = read_tasks(spec, check_queued_task).values()
         policies = (DEFAULT, *self.space.everything)
         self._cases = {self._digest_case(case): case for case in cases}
         self._policies = {_digest(each.policy.model_dump_json()): each.policy for each in policies}
         version = _digest(spec.model_dump_json(exclude={"tasks", "space"}), *self._cases, *self._policies)
-        self.app = f"study:{spec.name[:_NAME]}.{version}"
+        self.app = f"study:{spec.name}.{version}"
 
     def name_run(self, case: TaskCase, policy: RetryPolicy) -> str:
         """Returns the thread of a run. It follows from all that decides the run."""

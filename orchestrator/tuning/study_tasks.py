@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 
@@ -13,6 +13,7 @@ from evaluation.evalset.files import read_case_set
 from evaluation.evalset.task_case import TaskCase
 from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
+from orchestrator.settings import check_task
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.tune_spec import TuneSpec
 
@@ -23,14 +24,25 @@ _NAME_LENGTH: Final = 80
 _LOGGER: Final = logging.getLogger(__name__)
 
 
-def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
+def read_tasks(spec: TuneSpec, check: Callable[[str], object] = check_task) -> dict[str, TaskCase]:
     """Reads the tasks of a specification by their names.
 
+    Args:
+        spec: The specification.
+        check: Raises a ConfigurationError if a task cannot be run.
+
     Raises:
-        ConfigurationError: The file cannot be read, there are too few tasks, a task has no check, or two have
-            the same name; the message names every such task.
+        ConfigurationError: The file cannot be read, there are too few tasks, a task cannot be run or has no
+            check, or two have the same name; the message names such a task.
     """
     cases = read_cases(spec.tasks)
+    for case in cases:
+        try:
+            check(case.task)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"tasks: {list_names([case.title])} in {spec.tasks!r}: {error}"
+            ) from None
     if unchecked := [case.title for case in cases if not _has_checks(case)]:
         raise ConfigurationError(
             f"tasks: {len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune "

@@ -53,7 +53,11 @@ class TuneSpec(SettingsModel):
     """
 
     name: Annotated[
-        str, Field(pattern=r"^[\w.-]*\w$", description="a name of letters, digits, '.', '-' and '_'")
+        str,
+        Field(
+            pattern=r"^[\w.-]{0,59}\w$",
+            description="a name of at most 60 letters, digits, '.', '-' and '_'",
+        ),
     ] = "tuning"
     tasks: Annotated[str, Field(description="the path of a file of cases, as a text")]
     model: Annotated[str, Field(description="a model specification")] = "local"
@@ -78,6 +82,8 @@ def read_spec(path: str | Path) -> TuneSpec:
     Raises:
         ConfigurationError: The file cannot be read, or a value in it is not accepted.
     """
+    if not path:
+        raise ConfigurationError("the path of the specification is empty; give that of a YAML file")
     file = Path(path)
     values: dict[str, Any] = read_object(file, "the specification", "{tasks: tasks.yaml, space: ...}")
     if isinstance(tasks := values.get("tasks"), str):

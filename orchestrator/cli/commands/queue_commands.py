@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,8 +10,10 @@ import typer
 from orchestrator.cli import shared_options as shared
 
 QueueDatabase = Annotated[
-    str,
-    typer.Option(help="PostgreSQL URL that stores the runs.", metavar="URL", envvar="PEM_QUEUE_DB"),
+    str | None,
+    typer.Option(
+        help="PostgreSQL URL that stores the runs. Default: the variable PEM_QUEUE_DB.", metavar="URL"
+    ),
 ]
 Name = Annotated[str, typer.Option("--queue", help="Name of the queue.", metavar="NAME")]
 App = Annotated[
@@ -31,7 +32,7 @@ Apps = Annotated[
     ),
 ]
 Studies = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option("--tune", help="Take the runs of `tune SPEC --queue`, too (repeatable).", metavar="SPEC"),
 ]
 Thread = Annotated[
@@ -84,7 +85,7 @@ Install = Annotated[
 
 def submit(
     app: App,
-    db: QueueDatabase,
+    db: QueueDatabase = None,
     task: shared.Task = None,
     *,
     queue: Name = "default",
@@ -115,7 +116,7 @@ def submit(
 
 
 def worker(
-    db: QueueDatabase,
+    db: QueueDatabase = None,
     app: Apps = None,
     tune: Studies = None,
     *,
@@ -138,7 +139,7 @@ def worker(
 
 
 def queue(
-    db: QueueDatabase,
+    db: QueueDatabase = None,
     *,
     cancel: Cancel = None,
     install: Install = False,

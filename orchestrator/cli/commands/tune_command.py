@@ -18,7 +18,7 @@ from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
 from orchestrator.tuning.tune_spec import read_spec
 
-Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
+Spec = Annotated[str, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
 Folder = Annotated[
     Path,
     typer.Option(help="Where the folder of the study is kept: its runs, report and policy.", metavar="PATH"),
@@ -26,7 +26,10 @@ Folder = Annotated[
 
 
 Database = Annotated[
-    str | None, typer.Option(help="With --queue: PostgreSQL URL of the queue.", metavar="URL")
+    str | None,
+    typer.Option(
+        help="With --queue: PostgreSQL URL of the queue. Default: the variable PEM_QUEUE_DB.", metavar="URL"
+    ),
 ]
 
 
@@ -43,7 +46,8 @@ def tune(
     The policy is checked on tasks that the search did not see. An interrupted search goes on where it was if
     you give the same command again. With --queue, the runs and the replies are kept in --db.
 
-    Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
+    Exit status: 0, 1 if a model failed or a run under way was cancelled, 2 for bad input or if a run that
+    waited was cancelled, 130 after Ctrl-C.
     """
     progress = consoles.build_console(stderr=True)
     with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):

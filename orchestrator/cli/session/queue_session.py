@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import typer
 
@@ -25,10 +24,10 @@ from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 
 
 def run_worker(
-    db: str,
+    db: str | None,
     queue: str,
     apps: Sequence[str] | None,
-    specs: Sequence[Path] | None = None,
+    specs: Sequence[str] | None = None,
     limits: Sequence[str] | None = None,
     *,
     concurrency: int,
@@ -46,7 +45,6 @@ def run_worker(
         StoreError: The database cannot be reached.
         StoreLostError: The connection was lost.
     """
-    # Checked before the store is opened, which creates its tables.
     check_queue_name(queue)
     read = read_limits(limits or ())
     if not apps and not specs:
@@ -54,26 +52,26 @@ def run_worker(
     for app in apps or ():
         import_app(app)
     studies = [QueuedStudy(read_spec(path)) for path in specs or ()]
-    with open_engine(db, make=True) as (store, engine), share_limits(store, read):
+    with open_engine(db) as (store, engine):
         built: dict[str, LangGraphOrchestrator | StudyApp] = {
             study.app: StudyApp(study, store) for study in studies
         }
         built |= {app: import_orchestrator(app, store) for app in apps or ()}
-        engine.install()
+        engine.install()  # whoever gives bad input gets no tables
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
-        with stop_on_signal(worker.stop):
+        with share_limits(store, read), stop_on_signal(worker.stop):
             _report(f"worker of {queue} on {store.where}, for {', '.join(built)}, until SIGTERM or Ctrl-C")
             run_loop(worker.run)
 
 
-def install_queue(db: str) -> None:
+def install_queue(db: str | None) -> None:
     """Creates the tables of the store and its queues, or brings them up to date.
 
     Raises:
         ConfigurationError: It is no PostgreSQL.
         StoreError: The database cannot be reached.
     """
-    with open_engine(db, make=True) as (_, engine):
+    with open_engine(db) as (_, engine):
         engine.install()
 
 
@@ -88,7 +86,7 @@ def cancel_job(queue: JobQueue, thread_id: str) -> None:
         state = "no run of this name is stored" if run is None else f"the run is stored as {run.status}"
         raise ConfigurationError(
             f"--cancel {thread_id!r:.80} has no job in any queue ({state}); give the name of a run that is "
-            "queued or being executed, as `orchestrator submit` printed it"
+            "queued or being executed"
         )
     _report(f"cancelled: {thread_id}")
 
@@ -101,8 +99,6 @@ def open_cases_queue(db: str | None, name: str, calls_per_second: float | None) 
         ConfigurationError: An option is missing, or cannot be used with a queue.
         StoreError: The database cannot be reached, or has no queue.
     """
-    if db is None:
-        raise ConfigurationError("--queue needs the database of the queue; give --db postgresql://...")
     if calls_per_second is not None:
         raise ConfigurationError(
             "--calls-per-second limits this process, and the workers call the models; leave it out, and "

@@ -75,12 +75,20 @@ def output_first(state: OrchestratorState) -> dict[str, object]:
     return {**{name: values[name] for name in _FIRST if name in values}, **found, **values}
 
 
+class _Formatter(logging.Formatter):
+    """Formats our own errors without a traceback: their messages say what to do."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's
+        return str(ei[1]) if isinstance(ei[1], errors.OrchestratorError) else super().formatException(ei)
+
+
 class ConsoleHandler(logging.Handler):
     """Prints warnings and errors on a console, above the live view."""
 
     def __init__(self, console: Console) -> None:
         """Handles records from the level WARNING on."""
         super().__init__(logging.WARNING)
+        self.setFormatter(_Formatter())
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,10 +17,17 @@ from tests.orchestrator.queue.workers import APP
 
 MODULE = "tests.orchestrator.queue.worker_app"
 TASK = ("submit", "Do all")
+STUDY = Path(__file__).with_name("unloadable_study.yaml")
+"""A search whose model cannot be loaded."""
 
 
 def call(*words: str):
     return CliRunner().invoke(app, [*words])
+
+
+def list_tables(url: str) -> list[tuple[str, ...]]:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
 
 
 BAD = {
@@ -31,7 +39,7 @@ BAD = {
     "a function that raises": ((*TASK, "--app", f"{MODULE}:fail"), "raised RuntimeError: no agents on"),
     "a task that is too large": (
         ("submit", "a" * 200_001, "--app", APP),
-        "task: 200,001 characters are too many; give a task of at most 200,000 characters",
+        "a task of 200,001 characters is too long for a queue; give at most 200,000",
     ),
     "a task with a byte that is not UTF-8": (("submit", "a\udcff", "--app", APP), "give a text in UTF-8"),
     "a task with NUL": (("submit", "a\0b", "--app", APP), "without NUL and surrogates"),
@@ -50,7 +58,13 @@ BAD = {
     ),
     "a worker of nothing": (("worker",), "give --app MODULE:FUNCTION or --tune SPEC"),
     "a worker of a search that is missing": (("worker", "--tune", "none.yaml"), "'none.yaml' cannot be read"),
+    "a worker of an empty path": (("worker", "--tune", ""), "the path of the specification is empty"),
     "a search that is missing": (("tune", "none.yaml", "--queue", "default"), "'none.yaml' cannot be read"),
+    "a worker of an app that raises": (("worker", "--app", f"{MODULE}:fail"), "raised RuntimeError"),
+    "a worker of a model that cannot be loaded": (
+        ("worker", "--tune", str(STUDY)),
+        "no_such_provider:model cannot be built",
+    ),
     "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
 }
 
@@ -66,12 +80,25 @@ def test_bad_input_is_one_sentence_and_nothing_is_queued(bench, postgres_url, na
     assert bench.count().total() == 0
 
 
-@pytest.mark.parametrize("words", [(*TASK, "--app", APP), ("queue",)])
-def test_a_database_without_our_tables_is_refused_and_stays_empty(postgres_url, words):
-    ended = call(*words, "--db", postgres_url)
+HINT = "has no queue; start a worker on it, or run `orchestrator queue --install`"
+CASES = str(STUDY.with_name("study_cases.yaml"))
+QUEUE_COMMANDS = {
+    "submit": (*TASK, "--app", APP),
+    "queue": ("queue",),
+    "cancel": ("queue", "--cancel", "run"),
+    "tune": ("tune", str(STUDY), "--queue", "default"),
+    "evaluate": ("evaluate", CASES, "--queue", "default", "--target", APP),
+    "compare": ("compare", "--tasks", CASES, "--queue", "default", "--targets", f"{APP},{APP}_once"),
+}
+
+
+@pytest.mark.parametrize("name", QUEUE_COMMANDS)
+def test_an_empty_database_stays_empty_and_says_how_to_get_a_queue(postgres_url, name):
+    ended = call(*QUEUE_COMMANDS[name], "--db", postgres_url)
 
     assert ended.exit_code == 2
-    assert "holds no runs; give the URL of the store" in ended.stderr
+    assert HINT in ended.stderr
+    assert list_tables(postgres_url) == []
 
 
 def test_a_store_without_a_queue_says_how_to_get_one(postgres_url):
@@ -80,7 +107,7 @@ def test_a_store_without_a_queue_says_how_to_get_one(postgres_url):
     ended = call("queue", "--db", postgres_url)
 
     assert ended.exit_code == 2
-    assert "has no queue; start a worker on it, or run `orchestrator queue --install`" in ended.stderr
+    assert HINT in ended.stderr
 
 
 REFUSED = {name: words for name, (words, _) in BAD.items() if words[0] == "worker"}
@@ -96,8 +123,7 @@ def test_a_worker_that_is_refused_leaves_nothing(postgres_url, tmp_path, monkeyp
 
     assert ended.exit_code == 2, ended.output
     assert [*tmp_path.iterdir()] == []
-    with psycopg.connect(postgres_url) as connection:
-        assert connection.execute("SELECT * FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+    assert list_tables(postgres_url) == []
 
 
 @pytest.mark.parametrize("words", [("worker", "--app", APP), ("queue", "--install")])
@@ -106,7 +132,7 @@ def test_a_mistyped_database_leaves_no_file(tmp_path, monkeypatch, words):
     ended = call(*words, "--db", "postgresql:/me@db/runs")
 
     assert ended.exit_code == 2
-    assert "a file cannot hold a queue; give a database as postgresql://" in ended.stderr
+    assert "a queue needs a database, and no file; give it as --db postgresql://" in ended.stderr
     assert [*tmp_path.iterdir()] == []
 
 
@@ -127,15 +153,24 @@ def test_a_file_is_no_database_for_a_queue(tmp_path):
     ended = call("queue", "--db", str(tmp_path / "runs.sqlite"))
 
     assert ended.exit_code == 2
-    assert "cannot hold a queue; give a database as postgresql://" in ended.stderr
+    assert "a queue needs a database, and no file; give it as --db postgresql://" in ended.stderr
 
 
-def test_a_missing_database_is_named(monkeypatch):
+@pytest.mark.parametrize("name", QUEUE_COMMANDS)
+def test_a_missing_database_is_named(monkeypatch, name):
     monkeypatch.delenv("PEM_QUEUE_DB", raising=False)
-    ended = call("queue")
+    ended = call(*QUEUE_COMMANDS[name])
 
     assert ended.exit_code == 2
-    assert "Missing option '--db'" in ended.stderr
+    assert "or in the variable PEM_QUEUE_DB" in ended.stderr
+
+
+@pytest.mark.parametrize("name", QUEUE_COMMANDS)
+def test_the_database_may_be_an_environment_variable(monkeypatch, postgres_url, name):
+    monkeypatch.setenv("PEM_QUEUE_DB", postgres_url)
+    ended = call(*QUEUE_COMMANDS[name])
+
+    assert HINT in ended.stderr
 
 
 def test_a_database_that_cannot_be_reached_is_named():

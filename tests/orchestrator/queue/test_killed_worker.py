@@ -1,10 +1,15 @@
-"""The runs of a worker that was killed go on elsewhere."""
+"""Workers in processes: the runs of a killed one go on elsewhere, and a forged job is refused."""
 
 from __future__ import annotations
 
-from tests.orchestrator.queue.workers import fleet_on, is_each_effect_there_once
+from orchestrator.queue import open_queue
+from tests.orchestrator.queue.workers import APP, fleet_on, is_each_effect_there_once
 
 RUNS = 12
+FORGE = """
+    UPDATE orchestrator_pgqueuer
+    SET payload = convert_to(replace(convert_from(payload, 'UTF8'), ':build', ':fail'), 'UTF8')
+"""
 
 
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
@@ -17,3 +22,16 @@ def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_o
         fleet.wait_for_ends(RUNS)
 
         assert is_each_effect_there_once(fleet, RUNS)
+
+
+def test_a_job_that_was_forged_is_refused_with_one_sentence(postgres_url, tmp_path):
+    with fleet_on(postgres_url, tmp_path / "fleet") as fleet, open_queue(postgres_url) as queue:
+        fleet.submit(1)
+        queue.store.saver.change(FORGE, [()])
+        fleet.start()
+        fleet.wait(lambda: bool(queue.read_status().failed))
+
+        [failed] = queue.read_status().failed
+        assert f"does not fit its route 'default/run.1/{APP}'; submit the run again" in failed.reason
+        assert failed.reason in fleet.logs()
+        assert "Traceback" not in fleet.logs()

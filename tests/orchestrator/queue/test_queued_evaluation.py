@@ -98,11 +98,10 @@ def test_a_case_with_a_hook_is_refused(bench, postgres_url, cases):
     assert bench.count().total() == 0
 
 
-def test_a_queue_needs_a_database_and_a_target(bench, postgres_url, cases):
-    words = ["evaluate", str(cases), "--queue", "default"]
+def test_a_queue_needs_a_target(bench, postgres_url, cases):
+    words = ["evaluate", str(cases), "--queue", "default", "--db", postgres_url]
 
-    assert "give --db postgresql://" in CliRunner().invoke(app, words).stderr
-    assert "give --target MODULE:FUNCTION" in CliRunner().invoke(app, [*words, "--db", postgres_url]).stderr
+    assert "give --target MODULE:FUNCTION" in CliRunner().invoke(app, words).stderr
 
 
 def test_a_job_that_fails_ends_the_evaluation(bench, postgres_url, cases):

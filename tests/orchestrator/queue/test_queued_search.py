@@ -204,13 +204,25 @@ def test_a_worker_with_other_files_leaves_the_runs_and_both_say_so(bench, make_s
             searching.result(60)
 
 
+def test_a_task_that_no_worker_takes_is_refused_before_the_first_run(bench, postgres_url, make_spec):
+    spec = make_spec()
+    file = Path(spec.tasks)
+    file.write_text(file.read_text().replace("Write 5 words.", "a" * 200_001))
+    ended = call_tune(bench, spec, "--db", postgres_url, "--queue", "default")
+
+    assert ended.exit_code == 2
+    assert (
+        f"tasks: 'task 5' in '{file}': a task of 200,001 characters is too long for a queue" in ended.stderr
+    )
+    assert bench.count().total() == 0
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--queue", "default"), "--queue needs the database of the queue; give --db postgresql://..."),
         (("--db", "URL"), "--db names the database of a queue; give --queue NAME, or leave it out"),
         (("--db", "URL", "--queue", "a b"), "queue is 'a b'; give a name"),
-        (("--db", "runs.sqlite", "--queue", "default"), "a file cannot hold a queue"),
+        (("--db", "runs.sqlite", "--queue", "default"), "a queue needs a database, and no file"),
     ],
 )
 def test_options_that_contradict_each_other_are_one_sentence(bench, postgres_url, make_spec, words, sentence):

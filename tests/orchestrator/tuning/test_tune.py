@@ -127,6 +127,7 @@ def test_of_a_large_space_optuna_tries_different_policies_the_same_ones_again(ma
         ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
         ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
+        ({"name": "a" * 61}, "give a name of at most 60 letters"),
         ({"count": 1}, "has 1 task; give at least 2, and 24 for a recommendation"),
     ],
 )
