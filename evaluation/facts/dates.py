@@ -55,8 +55,6 @@ _TIME: Final = re.compile(
 )
 _TIME_SIGNS: Final = (":", "uhr", "o'clock", "am", "pm", "a.m", "p.m")
 """Each time of day has one of these signs."""
-_IN_WEEKDAYS: Final = ("day", "tag", "mittwoch", "sonnabend")
-"""Each name of a weekday has one of these parts."""
 _WEEKDAY: Final = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})s?\b", re.IGNORECASE)
 _CENTURY: Final = 2000
 _YEAR_DIGITS: Final = 4
@@ -159,5 +157,5 @@ def find_times(text: str) -> Found:
 def find_weekdays(text: str) -> Found:
     """Yield the span and the number of each weekday; Monday is 0."""
     lower = text.lower()
-    for match in _WEEKDAY.finditer(text) if any(part in lower for part in _IN_WEEKDAYS) else ():
+    for match in _WEEKDAY.finditer(text) if any(name in lower for name in _WEEKDAYS) else ():
         yield match.span(), [_WEEKDAYS[match[0].lower().removesuffix("s")]]
