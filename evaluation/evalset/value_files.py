@@ -19,6 +19,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 MAX_BYTES: Final = 2_000_000
 """Greatest size of a file."""
+YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
 
 def read_values(file: Path) -> object:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.task_case import CaseSet, TaskCase
+from evaluation.evalset.value_files import YAML_SUFFIXES
 from evaluation.recordings.recorded_run import RecordedRun
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_scoring import score_case
@@ -21,7 +22,6 @@ from orchestrator.experiments.targets import Target, build_model_target, build_t
 J = TypeVar("J")
 Job: TypeAlias = tuple[TaskCase, int]
 """A case and the number of its run, from 0."""
-YAML_SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
 
 @dataclass(frozen=True, slots=True)

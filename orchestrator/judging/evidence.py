@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from evaluation import JudgeTrust
 from evaluation.checks.check_model import Covers
@@ -12,9 +12,11 @@ from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.metrics.response_scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
 from orchestrator.judging.plain_contracts import list_checks, list_criteria
-from orchestrator.judging.verification import Verification
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
+
+if TYPE_CHECKING:
+    from orchestrator.judging.verification import Verification  # LangGraph is slow to import
 
 ACCEPTING: Final = frozenset({"passed", "warning"})
 """The statuses of a report that accept an execution."""

@@ -8,12 +8,11 @@ from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
-from agents import load_model
 from evaluation.evalset.baseline_file import (
     Baseline,
     build_baseline,
@@ -23,7 +22,6 @@ from evaluation.evalset.baseline_file import (
     write_baseline,
 )
 from evaluation.evalset.case_result import CaseResult
-from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
 from orchestrator.cli.evaluate_options import EvaluateOptions
@@ -35,6 +33,9 @@ from orchestrator.cli.session.task_files import read_stated_contracts
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_summary import draw_changes, draw_result, draw_summary
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+
+if TYPE_CHECKING:
+    from evaluation.judges.model_judge import RubricJudge
 
 _EXAMPLE = "example_cases.yaml"
 
@@ -115,10 +116,18 @@ def _evaluate(options: EvaluateOptions, console: Console) -> int:
 
 
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
-    judge = None if options.judge is None else RubricJudge(load_model(options.judge))
+    judge = None if options.judge is None else _load_judge(options.judge)
     contract, cases = read_stated_contracts(options.contract)
     is_kept, gate = bool(options.out or options.html), options.fail_on or "failed"
     return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
+
+
+def _load_judge(spec: str) -> RubricJudge:
+    # LangChain is slow to import, and most evaluations need no model.
+    from agents import load_model
+    from evaluation.judges.model_judge import RubricJudge
+
+    return RubricJudge(load_model(spec))
 
 
 def _take_results(source: Source, options: EvaluateOptions, console: Console) -> list[CaseResult]:

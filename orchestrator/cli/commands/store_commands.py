@@ -13,9 +13,9 @@ from rich.text import Text
 from evaluation import run_from_state, run_to_atif
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.stored_options import find_thread, open_store
-from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, report_bad_input
+from orchestrator.cli.view.consoles import build_console, one_line, print_json, report_bad_input
 from orchestrator.cli.view.person import describe_next
-from orchestrator.cli.view.stored_runs import draw_run, draw_runs
+from orchestrator.cli.view.stored_runs import draw_run, draw_runs, output_first
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.run_selection import StoredStatus
 from orchestrator.state.records import Basis

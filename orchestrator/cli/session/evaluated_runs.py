@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluation import ContractError, read_case_set, run_from_state
 from evaluation.evalset.appended_case import append_case
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.stored_evaluation import EvaluationHeader, is_stored_evaluation, read_results
-from evaluation.evalset.value_files import MAX_BYTES, read_values
+from evaluation.evalset.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
-from orchestrator.cli.session.queue_session import open_cases_queue, queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
-from orchestrator.cli.session.stored_options import open_store
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.case_of_run import build_case
-from orchestrator.experiments.case_runs import YAML_SUFFIXES, build_runner, list_jobs
 from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
-from orchestrator.persistence.store import Store
-from orchestrator.queue import JobQueue
-from orchestrator.runs.run_selection import ENDED
+
+if TYPE_CHECKING:
+    from orchestrator.persistence.store import Store  # LangGraph is slow to import
+    from orchestrator.queue import JobQueue
 
 
 @contextmanager
@@ -50,16 +48,27 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
         raise ConfigurationError(
             f"{special[0].name} is a file of cases or of results; give it alone, and without --processes"
         )
-    with open_store(options.db) if options.thread or options.runs else nullcontext() as store:
-        if not special:
+    if special and _has_cases(special[0]):
+        with nullcontext() if options.queue is None else _open_queue(options, options.queue) as queue:
+            yield _read_cases(special[0], options, evaluation, queue)
+    elif special:
+        yield _read_stored(special[0], options, evaluation)
+    else:
+        with _open_runs(options) if options.thread or options.runs else nullcontext() as store:
             yield _read_recorded(store, options, evaluation)
-        elif _has_cases(special[0]) and options.queue is not None:
-            with open_cases_queue(options.db, options.queue, options.calls_per_second) as queue:
-                yield _read_cases(special[0], options, evaluation, queue)
-        elif _has_cases(special[0]):
-            yield _read_cases(special[0], options, evaluation)
-        else:
-            yield _read_stored(special[0], options, evaluation)
+
+
+# LangGraph is slow to import, and recorded runs in files need none of it.
+def _open_queue(options: EvaluateOptions, name: str) -> AbstractContextManager[JobQueue]:
+    from orchestrator.cli.session.queue_session import open_cases_queue
+
+    return open_cases_queue(options.db, name, options.calls_per_second)
+
+
+def _open_runs(options: EvaluateOptions) -> AbstractContextManager[Store]:
+    from orchestrator.cli.session.stored_options import open_store
+
+    return open_store(options.db)
 
 
 def _has_cases(file: Path) -> bool:
@@ -91,6 +100,8 @@ def _read_recorded(store: Store | None, options: EvaluateOptions, evaluation: Re
 
 
 def _list_threads(store: Store, options: EvaluateOptions) -> list[str]:
+    from orchestrator.runs.run_selection import ENDED
+
     for thread in options.thread or []:
         store.history.show(thread)  # a wrong name is found before the first evaluation
     since = None if options.runs is None else datetime.now(UTC) - options.runs
@@ -145,6 +156,9 @@ def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator
 def _read_cases(
     file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation, queue: JobQueue | None = None
 ) -> Source:
+    from orchestrator.cli.session.queue_session import queue_cases
+    from orchestrator.experiments.case_runs import build_runner, list_jobs
+
     cases = read_case_set(file)
     jobs = list_jobs(cases, options.repeat)
     target, rate = options.target or cases.target, options.calls_per_second
@@ -178,9 +192,11 @@ def add_runs(options: EvaluateOptions, path: Path) -> int:
         OSError: The file cannot be read or written.
         StoreError: There is no store, or no such run.
     """
+    from orchestrator.experiments.case_of_run import build_case
+
     if not options.thread or options.files or options.runs:
         raise ConfigurationError("--add-to needs the runs to add; give --thread ID, and no files")
-    with open_store(options.db) as store:
+    with _open_runs(options) as store:
         cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
     for case in cases:
         append_case(path, case)

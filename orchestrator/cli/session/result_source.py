@@ -15,7 +15,6 @@ from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.stored_evaluation import EvaluationHeader, append_results
 from evaluation.evalset.task_case import CaseSet
 from orchestrator.cli.view.evaluation_progress import show_progress
-from orchestrator.experiments.case_runs import run_jobs
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 J = TypeVar("J")
@@ -80,6 +79,7 @@ def build_job_source(
 
     ``prepare`` yields the jobs that are left, each when it may run.
     """
+    from orchestrator.experiments.case_runs import run_jobs  # LangGraph is slow to import
 
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         done = {result.key for result in stored}

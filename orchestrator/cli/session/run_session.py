@@ -19,9 +19,9 @@ from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING,
 from orchestrator.cli.run_options import ROLES, RunOptions
 from orchestrator.cli.session.task_files import import_tools
 from orchestrator.cli.view import person
-from orchestrator.cli.view.consoles import build_console, one_line, output_first, print_json, print_logs_on
+from orchestrator.cli.view.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.cli.view.run_progress import RunProgress
-from orchestrator.cli.view.stored_runs import draw_outcome, get_output
+from orchestrator.cli.view.stored_runs import draw_outcome, get_output, output_first
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store

@@ -5,11 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from langchain_core.tools import BaseTool
-
-from agents.calls.tool_binding import build_tools
 from evaluation import ContractError, TaskCase, read_case_set
 from evaluation.evalset.task_case import CaseSet
 from evaluation.evalset.value_files import read_contract_file, read_values
@@ -18,7 +15,9 @@ from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.named_functions import import_name
 from orchestrator.experiments.stated_names import check_cases, check_names
-from orchestrator.settings import check_task
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool  # slow to import
 
 _LABELS: Final = frozenset({"owner", "complete"})
 """Fields of a contract that demand nothing by themselves."""
@@ -33,6 +32,8 @@ def read_task(task: str | None) -> str:
     Raises:
         ConfigurationError: It is missing or blank, or standard input is no text in UTF-8.
     """
+    from orchestrator.settings import check_task  # LangGraph is slow to import
+
     if task is None:
         raise ConfigurationError('TASK is missing; give it in quotation marks, or "-" for standard input')
     if task != "-":
@@ -127,6 +128,8 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
         ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
             tools have one name.
     """
+    from agents.calls.tool_binding import build_tools  # LangChain is slow to import
+
     try:
         return build_tools([tool for name in names for tool in _import_each(name)])
     except (TypeError, ValueError) as error:

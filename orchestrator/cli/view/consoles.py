@@ -6,11 +6,11 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from rich.console import Console
@@ -21,8 +21,6 @@ from evaluation.errors import MissingExtraError
 from evaluation.sensitive.quoting import shorten
 from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.retry.attempts import find_best_answer
-from orchestrator.state.graph_state import OrchestratorState
 
 if TYPE_CHECKING:
     from orchestrator.state.usage import ModelRates, Usage
@@ -32,7 +30,6 @@ _BAD_INPUT: Final = (
     *(errors.ConfigurationError, MissingExtraError, ModelSetupError, ModelSpecError),
     *(errors.ResumeError, errors.StoreError),
 )
-_FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
 
 
 def build_console(*, stderr: bool = False) -> Console:
@@ -65,14 +62,6 @@ def report_bad_input(*failures: type[Exception]) -> Iterator[None]:
 def print_json(document: object) -> None:
     """Prints a document on standard output, in UTF-8 in every locale."""
     typer.echo(to_json(document).encode())
-
-
-def output_first(state: OrchestratorState) -> dict[str, object]:
-    """Returns the whole state, its result first, and the ``best_attempt`` of a run that failed."""
-    values = cast("Mapping[str, object]", state)
-    best = find_best_answer(state) if state["status"] == "failed" else None
-    found = {} if best is None else {"best_attempt": best["result"]}
-    return {**{name: values[name] for name in _FIRST if name in values}, **found, **values}
 
 
 class _Formatter(logging.Formatter):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from rich.console import RenderableType, group
 from rich.text import Text
@@ -21,6 +21,15 @@ from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
 
 _TEXT_CHARACTERS: Final = 200
+_FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
+
+
+def output_first(state: OrchestratorState) -> dict[str, object]:
+    """Returns the whole state, its result first, and the ``best_attempt`` of a run that failed."""
+    values = cast("Mapping[str, object]", state)
+    best = find_best_answer(state) if state["status"] == "failed" else None
+    found = {} if best is None else {"best_attempt": best["result"]}
+    return {**{name: values[name] for name in _FIRST if name in values}, **found, **values}
 
 
 def draw_runs(runs: Sequence[RunSummary]) -> Text:

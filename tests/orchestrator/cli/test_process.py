@@ -1,5 +1,6 @@
 """The command line in processes of its own: signals and broken streams."""
 
+import json
 import os
 import signal
 import subprocess
@@ -99,6 +100,20 @@ def test_the_help_needs_no_slow_import(module):
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert ended.stdout == "set()\n"
+
+
+def test_the_evaluation_of_recorded_runs_needs_no_slow_import(tmp_path):
+    run = tmp_path / "run.json"
+    replies = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    run.write_text(json.dumps(replies))
+    script = (
+        "import atexit, sys; from orchestrator.cli.app import app;"
+        "atexit.register(lambda: print({'langgraph', 'langchain_core'} & set(sys.modules)));"
+        f"app(['evaluate', {str(run)!r}])"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert ended.stdout.splitlines()[-1] == "set()"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
