@@ -41,6 +41,13 @@ Database = Annotated[
         metavar="PATH|URL",
     ),
 ]
+QueueDatabase = Annotated[
+    str | None,
+    typer.Option(
+        help="PostgreSQL URL of the queue, which stores the runs. Default: the variable PEM_QUEUE_DB.",
+        metavar="URL",
+    ),
+]
 CasesQueue = Annotated[
     str | None,
     typer.Option(

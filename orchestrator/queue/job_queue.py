@@ -20,7 +20,7 @@ from orchestrator.runs.run_selection import ENDED
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
 
-_DONE: Final = frozenset({*ENDED, "waiting"})
+DONE: Final = frozenset({*ENDED, "waiting"})
 """The statuses of a run that needs no worker."""
 
 
@@ -109,15 +109,30 @@ class JobQueue:
             raise ConfigurationError(
                 f"thread {format_repr(job.thread_id, 80)} has a run of another task; give another thread_id"
             )
-        if known is not None and known.status in _DONE:
+        if known is not None and known.status in DONE:
             return known.status
         if self.engine.enqueue(job):
             return "queued"
+        return "queued before" if self.has(job) else self._queue(job)  # it has ended since
+
+    def has(self, job: QueuedJob) -> bool:
+        """Checks whether a job waits or is being executed.
+
+        Raises:
+            ConfigurationError: A job of its name does something else.
+        """
         queued = self.engine.find(job.key)
-        if queued is None:  # it has ended since
-            return self._queue(job)
-        _check_same(job, queued)
-        return "queued before"
+        if queued is None:
+            return False
+        others = [name for name in ("task", "app", "queue") if getattr(job, name) != getattr(queued, name)]
+        if others:
+            known = format_repr(getattr(queued, others[0]), 80)
+            raise ConfigurationError(
+                f"thread {format_repr(job.thread_id, 80)} is queued with another "
+                f"{' and another '.join(others)} ({known}); let it end, cancel it with "
+                "`orchestrator queue --cancel`, or give another name"
+            )
+        return True
 
     def cancel(self, thread_id: str) -> bool:
         """Ends a run for good, wherever it is: it leaves the queue, and its worker ends it as failed.
@@ -175,17 +190,6 @@ def submit(
     """Queues one run; ``open_queue`` keeps its connection for many. See ``JobQueue.submit``."""
     with open_queue(db, queue) as opened:
         return opened.submit(task, app=app, thread_id=thread_id, priority=priority, after_s=after_s)
-
-
-def _check_same(job: QueuedJob, queued: QueuedJob) -> None:
-    """Checks that a job which is queued already does the same."""
-    names = ("task", "app", "queue")
-    others = [name for name in names if getattr(job, name) != getattr(queued, name)]
-    if others:
-        raise ConfigurationError(
-            f"thread {format_repr(job.thread_id, 80)} is queued with another {' and another '.join(others)} "
-            f"({format_repr(getattr(queued, others[0]), 80)}); give another thread_id, or cancel that run"
-        )
 
 
 def check_queue_name(queue: str) -> None:

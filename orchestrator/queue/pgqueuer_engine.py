@@ -26,7 +26,6 @@ from pgqueuer.domain.settings import DBSettings
 from pgqueuer.domain.types import JobId
 from pgqueuer.ports.driver import Driver
 from psycopg import AsyncConnection, Connection
-from psycopg.rows import dict_row
 from pydantic import ValidationError
 
 from agents.sync import run_sync
@@ -42,7 +41,6 @@ from orchestrator.queue.pgqueuer_tables import (
     HAS_QUEUE,
     PAYLOAD,
     PREFIX,
-    STATES,
 )
 from orchestrator.queue.queue_engine import JobHandler
 from orchestrator.queue.queued_job import QueuedJob
@@ -72,22 +70,15 @@ class PgQueuerEngine:
     def install(self) -> None:
         """Creates the tables of the store and its queues, or brings them up to date."""
         self.saver.create_tables()
-        with (
-            psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection,
-            setup_lock(connection, self.name),
-        ):
+        with self.saver.connection() as connection, setup_lock(connection, self.name):
             connection.execute(CREATE_REPLIES)
             if self.is_installed():
-                run_sync(self._upgrade)
+                run_sync(partial(self._ask, Queries.upgrade))
             else:
                 script = QueryBuilderEnvironment(_SETTINGS).build_install_query()
                 with connection.transaction():
                     connection.execute(script.encode(), prepare=False)
                     connection.execute(CREATE_WORKERS)
-
-    async def _upgrade(self) -> None:
-        async with await self._connect() as connection:
-            await _build_queries(PsycopgDriver(connection)).upgrade()
 
     def is_installed(self) -> bool:
         """Checks whether there are tables."""
@@ -118,17 +109,18 @@ class PgQueuerEngine:
     def remove(self, keys: Sequence[str]) -> list[str]:
         """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
         jobs = self.saver.select(FIND, ([*keys],))
-        if jobs:
-            run_sync(partial(self._cancel, [JobId(number) for number, _ in jobs]))
-        return [route for _, route in jobs]
+        numbers = [JobId(number) for number, _, _, _ in jobs]
+        if numbers:
+            run_sync(partial(self._ask, lambda queries: queries.mark_job_as_cancelled(numbers)))
+        return [route for _, route, _, _ in jobs]
 
-    async def _cancel(self, numbers: list[JobId]) -> None:
+    async def _ask(self, ask: Callable[[Queries], Awaitable[None]]) -> None:
         async with await self._connect() as connection:
-            await _build_queries(PsycopgDriver(connection)).mark_job_as_cancelled(numbers)
+            await ask(_build_queries(PsycopgDriver(connection)))
 
     def read_states(self, keys: Sequence[str]) -> dict[str, str]:
         """Returns the states of jobs by name, without those that have ended."""
-        return dict(self.saver.select(STATES, ([*keys],)))
+        return {key: state for _, _, key, state in self.saver.select(FIND, ([*keys],))}
 
     async def work(
         self,

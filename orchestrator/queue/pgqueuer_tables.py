@@ -38,9 +38,10 @@ FAILED: Final = """
     ) log ON true
     WHERE job.status = 'failed' ORDER BY job.updated DESC LIMIT 20
 """
-FIND: Final = "SELECT id, entrypoint FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)"
+FIND: Final = """
+    SELECT id, entrypoint, dedupe_key, status::text FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)
+"""
 PAYLOAD: Final = "SELECT payload FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status <> 'failed'"
-STATES: Final = "SELECT dedupe_key, status::text FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)"
 FORGET_FAILED: Final = "DELETE FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status = 'failed'"
 COUNT_TAKEN: Final = """
     SELECT count(*) AS count FROM orchestrator_pgqueuer_log WHERE job_id = $1 AND status = 'picked'

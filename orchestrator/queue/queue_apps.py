@@ -12,19 +12,6 @@ from orchestrator.experiments.named_functions import import_name
 from orchestrator.persistence import Store
 
 
-def import_app(name: str) -> Callable[[Store], object]:
-    """Imports the function of an app, and does not call it.
-
-    Raises:
-        ConfigurationError: It cannot be imported.
-    """
-    try:
-        build: Callable[[Store], object] = import_name(name, Path.cwd())
-    except ValueError as error:
-        raise ConfigurationError(f"the app {error}") from error
-    return build
-
-
 def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     """Imports a function and calls it with the store. No name that a store states may come here.
 
@@ -35,7 +22,10 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     Raises:
         ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
     """
-    build = import_app(name)
+    try:
+        build: Callable[[Store], object] = import_name(name, Path.cwd())
+    except ValueError as error:
+        raise ConfigurationError(f"the app {error}") from error
     try:
         made = build(store)
     except OrchestratorError:

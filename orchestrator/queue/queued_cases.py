@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +12,13 @@ from typing import Final, TypeAlias
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.experiments.model_arms import describe_state
-from orchestrator.queue.job_queue import JobQueue
-from orchestrator.queue.queued_job import build_key, check_queued_task
-from orchestrator.runs.run_selection import ENDED, RunSummary
+from orchestrator.queue.job_queue import DONE, JobQueue
+from orchestrator.queue.queued_job import build_digest, build_key, check_queued_task
+from orchestrator.runs.run_selection import RunSummary
 from orchestrator.state.graph_state import OrchestratorState
 
 _POLL_S: Final = 0.2
 _POLLS_BEFORE_WARNING: Final = 25
-_DONE: Final = frozenset({*ENDED, "waiting"})
 _log: Final = logging.getLogger(__name__)
 QueuedCase: TypeAlias = tuple[str, TaskCase, int]
 """The ``MODULE:FUNCTION`` of the workers that execute a case, the case, and the number of its run, from 0."""
@@ -67,17 +65,13 @@ class QueuedCases:
         titles = {thread_id: case.title for thread_id, (_, case, _) in open_jobs.items()}
         for thread_id, state in follow_runs(self.queue, titles):
             app, case, trial = open_jobs[thread_id]
-            run = self._describe_run(thread_id, state)
+            run: dict[str, object] = {"error": "the run was cancelled before it began"}
+            if state is not None:
+                run = describe_state(state, thread_id, self.queue.store.where)
             yield app, case.model_copy(update={"agent_run": run}), trial
 
-    def _describe_run(self, thread_id: str, state: OrchestratorState | None) -> dict[str, object]:
-        if state is None:
-            return {"error": "the run was cancelled before it began"}
-        return describe_state(state, thread_id, self.queue.store.where)
-
     def _name_run(self, app: str, case: TaskCase, trial: int) -> str:
-        digest = hashlib.sha256(f"{app} {case.title}".encode()).hexdigest()[:16]
-        return f"evaluation-{self.name}-{digest}-{trial}"
+        return f"evaluation-{self.name}-{build_digest(app, case.title)}-{trial}"
 
 
 def follow_runs(queue: JobQueue, titles: Mapping[str, str]) -> Iterator[tuple[str, OrchestratorState | None]]:
@@ -116,4 +110,4 @@ def _find_ended(queue: JobQueue, titles: Mapping[str, str]) -> dict[str, RunSumm
             raise StoreError(f"the workers cannot execute case {title!r:.80}; `orchestrator queue` says why")
     away = [thread_id for thread_id in titles if build_key(thread_id) not in states]
     known = {thread_id: queue.store.history.find(thread_id) for thread_id in away}
-    return {thread_id: run for thread_id, run in known.items() if run is None or run.status in _DONE}
+    return {thread_id: run for thread_id, run in known.items() if run is None or run.status in DONE}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
@@ -17,7 +15,7 @@ from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.queue.job_queue import JobQueue
 from orchestrator.queue.queued_cases import follow_runs
-from orchestrator.queue.queued_job import QueuedJob, check_queued_task
+from orchestrator.queue.queued_job import QueuedJob, build_digest, check_queued_task
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runs.run_selection import ENDED
@@ -27,12 +25,6 @@ from orchestrator.tuning.recorded_replies import StoredReplies
 from orchestrator.tuning.study_tasks import read_tasks
 from orchestrator.tuning.trials import MeasuredRun
 from orchestrator.tuning.tune_spec import DEFAULT, TuneSpec, build_space
-
-_DIGEST: Final = 16
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:_DIGEST]
 
 
 class QueuedStudy:
@@ -53,13 +45,14 @@ class QueuedStudy:
         cases = read_tasks(spec, check_queued_task).values()
         policies = (DEFAULT, *self.space.everything)
         self._cases = {self._digest_case(case): case for case in cases}
-        self._policies = {_digest(each.policy.model_dump_json()): each.policy for each in policies}
-        version = _digest(spec.model_dump_json(exclude={"tasks", "space"}), *self._cases, *self._policies)
+        self._policies = {build_digest(each.policy.model_dump_json()): each.policy for each in policies}
+        settings = spec.model_dump_json(exclude={"tasks", "space"})
+        version = build_digest(settings, *self._cases, *self._policies)
         self.app = f"study:{spec.name}.{version}"
 
     def name_run(self, case: TaskCase, policy: RetryPolicy) -> str:
         """Returns the thread of a run. It follows from all that decides the run."""
-        return f"tune-{self.spec.name}-{self._digest_case(case)}-{_digest(policy.model_dump_json())}"
+        return f"tune-{self.spec.name}-{self._digest_case(case)}-{build_digest(policy.model_dump_json())}"
 
     def find_run(self, thread_id: str) -> tuple[TaskCase, RetryPolicy]:
         """Returns the task and the policy of a run.
@@ -67,8 +60,8 @@ class QueuedStudy:
         Raises:
             ConfigurationError: The study has no such run.
         """
-        case = self._cases.get(thread_id[-2 * _DIGEST - 1 : -_DIGEST - 1])
-        policy = self._policies.get(thread_id[-_DIGEST:])
+        *_, case_digest, policy_digest = ["", *thread_id.split("-")]
+        case, policy = self._cases.get(case_digest), self._policies.get(policy_digest)
         if case is None or policy is None or self.name_run(case, policy) != thread_id:
             raise ConfigurationError(
                 f"{thread_id!r:.200} is no run of {self.app}; start the workers and the search with the same "
@@ -77,7 +70,7 @@ class QueuedStudy:
         return case, policy
 
     def _digest_case(self, case: TaskCase) -> str:
-        return _digest(self.spec.model, str(self.spec.planning), case.model_dump_json())
+        return build_digest(self.spec.model, str(self.spec.planning), case.model_dump_json())
 
 
 class StudyApp:
@@ -113,7 +106,7 @@ class StudyApp:
             ConfigurationError: The study has no such run.
         """
         case, policy = self._study.find_run(thread_id)
-        replies = f"replies-{_digest(self._study.spec.name, case.title)}"
+        replies = f"replies-{build_digest(self._study.spec.name, case.title)}"
         async with lock_thread(self._store.saver, replies, wait=True):
             ended = await asyncio.to_thread(find_measured, self._store, thread_id)
             if ended is not None:
@@ -178,26 +171,17 @@ class QueuedRunner:
         runs = {self.study.name_run(case, policy): case for case in cases}
         states = {thread_id: find_measured(self.queue.store, thread_id) for thread_id in runs}
         missing = {thread_id: case for thread_id, case in runs.items() if states[thread_id] is None}
-        jobs = [self._build_job(thread_id, case) for thread_id, case in missing.items()]
-        for job in jobs:  # all of them, before one is queued
-            self._check_free(job)
+        queue, app = self.queue.name, self.study.app
+        jobs = [
+            QueuedJob(queue=queue, app=app, task=case.task, thread_id=thread_id)
+            for thread_id, case in missing.items()
+        ]
+        for job in jobs:  # before one is queued: no run is taken from another search
+            self.queue.has(job)
         for job in jobs:
             self.queue.engine.enqueue(job)
         states |= follow_runs(self.queue, {thread_id: case.title for thread_id, case in missing.items()})
         return [self._measure(states[thread_id], case) for thread_id, case in runs.items()]
-
-    def _build_job(self, thread_id: str, case: TaskCase) -> QueuedJob:
-        return QueuedJob(queue=self.queue.name, app=self.study.app, task=case.task, thread_id=thread_id)
-
-    def _check_free(self, job: QueuedJob) -> None:
-        """Checks that no other search has queued this run: no run is taken from it."""
-        queued = self.queue.engine.find(job.key)
-        if queued is not None and queued.route != job.route:
-            raise ConfigurationError(
-                f"the run {job.thread_id!r:.200} is queued by a search of this name with other files or in "
-                "another queue; let that search end, cancel the run with `orchestrator queue --cancel`, or "
-                "give the study another name"
-            )
 
     @staticmethod
     def _measure(state: OrchestratorState | None, case: TaskCase) -> MeasuredRun:

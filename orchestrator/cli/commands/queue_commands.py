@@ -9,12 +9,6 @@ import typer
 
 from orchestrator.cli import shared_options as shared
 
-QueueDatabase = Annotated[
-    str | None,
-    typer.Option(
-        help="PostgreSQL URL that stores the runs. Default: the variable PEM_QUEUE_DB.", metavar="URL"
-    ),
-]
 Name = Annotated[str, typer.Option("--queue", help="Name of the queue.", metavar="NAME")]
 App = Annotated[
     str,
@@ -34,10 +28,6 @@ Apps = Annotated[
 Studies = Annotated[
     list[str] | None,
     typer.Option("--tune", help="Take the runs of `tune SPEC --queue`, too (repeatable).", metavar="SPEC"),
-]
-Thread = Annotated[
-    str | None,
-    typer.Option(help="Name of the run, which is queued once. Default: a generated one.", metavar="ID"),
 ]
 Priority = Annotated[int, typer.Option(help="Greater ones are taken first.", metavar="N")]
 After = Annotated[
@@ -85,11 +75,11 @@ Install = Annotated[
 
 def submit(
     app: App,
-    db: QueueDatabase = None,
+    thread: shared.NewThread,
+    db: shared.QueueDatabase = None,
     task: shared.Task = None,
     *,
     queue: Name = "default",
-    thread: Thread = None,
     priority: Priority = 0,
     after: After = None,
     json: shared.Json = False,
@@ -116,7 +106,7 @@ def submit(
 
 
 def worker(
-    db: QueueDatabase = None,
+    db: shared.QueueDatabase = None,
     app: Apps = None,
     tune: Studies = None,
     *,
@@ -139,7 +129,7 @@ def worker(
 
 
 def queue(
-    db: QueueDatabase = None,
+    db: shared.QueueDatabase = None,
     *,
     cancel: Cancel = None,
     install: Install = False,

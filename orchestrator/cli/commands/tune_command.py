@@ -25,19 +25,11 @@ Folder = Annotated[
 ]
 
 
-Database = Annotated[
-    str | None,
-    typer.Option(
-        help="With --queue: PostgreSQL URL of the queue. Default: the variable PEM_QUEUE_DB.", metavar="URL"
-    ),
-]
-
-
 def tune(
     spec: Spec,
     *,
     folder: Folder = Path("."),
-    db: Database = None,
+    db: shared.QueueDatabase = None,
     queue: shared.CasesQueue = None,
     json: shared.Json = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import typer
 
@@ -16,7 +16,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import JobQueue, open_queue
 from orchestrator.queue.job_queue import check_queue_name, open_engine
-from orchestrator.queue.queue_apps import import_app, import_orchestrator
+from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_worker import QueueWorker
 from orchestrator.queue.queued_cases import QueuedCases
 from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy, StudyApp
@@ -49,15 +49,13 @@ def run_worker(
     read = read_limits(limits or ())
     if not apps and not specs:
         raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION or --tune SPEC")
-    for app in apps or ():
-        import_app(app)
     studies = [QueuedStudy(read_spec(path)) for path in specs or ()]
     with open_engine(db) as (store, engine):
         built: dict[str, LangGraphOrchestrator | StudyApp] = {
             study.app: StudyApp(study, store) for study in studies
         }
         built |= {app: import_orchestrator(app, store) for app in apps or ()}
-        engine.install()  # whoever gives bad input gets no tables
+        engine.install()  # after everything is built: bad input leaves no tables
         worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
         with share_limits(store, read), stop_on_signal(worker.stop):
             _report(f"worker of {queue} on {store.where}, for {', '.join(built)}, until SIGTERM or Ctrl-C")
@@ -91,8 +89,9 @@ def cancel_job(queue: JobQueue, thread_id: str) -> None:
     _report(f"cancelled: {thread_id}")
 
 
-@contextmanager
-def open_cases_queue(db: str | None, name: str, calls_per_second: float | None) -> Iterator[JobQueue]:
+def open_cases_queue(
+    db: str | None, name: str, calls_per_second: float | None
+) -> AbstractContextManager[JobQueue]:
     """Opens the queue of a command that lets its workers execute cases.
 
     Raises:
@@ -104,8 +103,7 @@ def open_cases_queue(db: str | None, name: str, calls_per_second: float | None) 
             "--calls-per-second limits this process, and the workers call the models; leave it out, and "
             "start the workers with --limit"
         )
-    with open_queue(db, name) as queue:
-        yield queue
+    return open_queue(db, name)
 
 
 @contextmanager
@@ -122,7 +120,7 @@ def open_study_runner(spec: TuneSpec, db: str | None, queue: str | None) -> Iter
         yield None
         return
     study = QueuedStudy(spec)
-    with open_cases_queue(db, queue, None) as opened:
+    with open_queue(db, queue) as opened:
         _report(f"{study.app} in queue {queue}; workers take its runs with --tune and the same files")
         yield QueuedRunner(opened, study)
 

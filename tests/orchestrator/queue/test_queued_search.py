@@ -159,7 +159,7 @@ def test_a_search_takes_no_run_from_one_of_its_name_with_other_files(bench, make
     for name, task in jobs:
         bench.queue.engine.enqueue(QueuedJob(queue="default", app=other.app, task=task, thread_id=name))
 
-    with pytest.raises(ConfigurationError, match="is queued by a search of this name with other files"):
+    with pytest.raises(ConfigurationError, match="is queued with another app"):
         search(bench, spec)
 
     assert [bench.queue.engine.find(build_key(name)).app for name, _ in jobs] == [other.app] * TASKS

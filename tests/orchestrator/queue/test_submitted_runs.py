@@ -34,7 +34,7 @@ def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"task": "Do nothing"}, r"is queued with another task \('Do all'\); give another thread_id"),
+        ({"task": "Do nothing"}, r"is queued with another task \('Do all'\); let it end, cancel it"),
         ({"app": APP_ONCE}, f"is queued with another app \\('{APP}'\\)"),
         ({"queue": "nightly"}, r"is queued with another queue \('default'\)"),
         ({"task": "Do nothing", "app": APP_ONCE}, "with another task and another app"),
