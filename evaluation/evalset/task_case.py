@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationInfo
@@ -37,7 +38,15 @@ Contract = Annotated[
 Answer = Annotated[
     ContentRule, BeforeValidator(_wrap_answer, json_schema_input_type=str | float | ContentRule)
 ]
-Function = Annotated[str, Field(pattern=NAMED_FUNCTION)]
+
+
+def _check_function(value: object) -> object:
+    if isinstance(value, str) and not re.search(NAMED_FUNCTION, value):
+        raise ValueError("give MODULE:FUNCTION; before and after also take a command, as a list of its words")
+    return value
+
+
+Function = Annotated[str, Field(pattern=NAMED_FUNCTION), BeforeValidator(_check_function)]
 Hook = Function | Annotated[list[str], Field(min_length=1)]
 """A function as ``module:function``, which gets the case; or a command as a list of its words."""
 

@@ -98,6 +98,10 @@ BAD = {
     "true as version": ("version: true\ntask: x", "version: give 1, not True"),
     "true as version of many": ("version: true\ncases: [{task: x}]", "version: give 1, not True"),
     "no case": ("version: 1\ncases: []", "cases: list should have at least 1 item"),
+    "hook": (
+        "version: 1\ntask: t\nbefore: 'false'",
+        "before: give MODULE:FUNCTION; before and after also take a command, as a list of its words",
+    ),
     "blank task": ("version: 1\ntask: ' '", "task: give a text that is not blank, not a blank text"),
     "another word": (
         "version: 1\ntask: x\ncontract: from_tsk",
