@@ -15,7 +15,7 @@ from agents.sync import run_sync
 from evaluation.checks.check_context import CheckContext
 from evaluation.checks.check_model import COVERS, CheckKind, CheckOutcome, find_missing
 from evaluation.errors import ContractError
-from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
+from evaluation.sensitive.quoting import describe_raised, quote_text, redact, shorten
 from evaluation.values import Severity
 
 CustomSource: TypeAlias = Literal["function", "command"]
@@ -131,5 +131,5 @@ async def run_bounded(
 async def _catch(start: Callable[[], Awaitable[object]]) -> Returned | str:
     try:
         return Returned(await start())
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code may raise anything
-        return f"it raised {type(error).__name__}: {describe_error(error)}".removesuffix(": ")
+    except BaseException as error:  # noqa: BLE001 - the user's code may raise anything
+        return f"it raised {describe_raised(error)}"

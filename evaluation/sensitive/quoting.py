@@ -55,6 +55,17 @@ def describe_error(error: BaseException) -> str:
     return shorten(redact(" ".join(text[:_MARGIN].split())), _LONGEST_ERROR)
 
 
+def describe_raised(error: BaseException) -> str:
+    """Return the type and the text of what someone else's code raised: any exception but Ctrl-C.
+
+    Raises:
+        KeyboardInterrupt: The error is one: Ctrl-C ends the program, whatever code is running.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    return f"{type(error).__name__}: {describe_error(error)}".removesuffix(": ")
+
+
 def quote_text(text: str, limit: int = LONGEST_NAME) -> str:
     """Quote a shortened text on one line."""
     return json.dumps(shorten(text, limit), ensure_ascii=False)

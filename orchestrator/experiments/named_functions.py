@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from evaluation.checks.processes import run_program
 from evaluation.evalset.task_case import Hook, TaskCase
-from evaluation.sensitive.quoting import describe_error, keep_end
+from evaluation.sensitive.quoting import describe_raised, keep_end
 
 _MOST_SECONDS: Final = 600.0
 _KEPT: Final = 2000
@@ -37,10 +37,10 @@ def import_name(name: str, *folders: Path) -> Any:  # noqa: ANN401 - whatever th
         raise ValueError(f"{name!r} is not accepted; give MODULE:NAME, such as my_tools:TOOLS")
     try:
         return resolve_name(name)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise ValueError(
-            f"{name!r} raised {type(error).__name__}: {error}; give MODULE:NAME, and run the command "
-            "in the folder of the module"
+            f"{name!r} raised {describe_raised(error)}; give MODULE:NAME, and run the command in the folder "
+            "of the module"
         ) from error
 
 
@@ -68,8 +68,8 @@ def run_hook(
         result = functions[hook](case)
         if inspect.iscoroutine(result):
             asyncio.run(result)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
-        return f"{name!r} raised {type(error).__name__}: {describe_error(error)}"
+    except BaseException as error:  # noqa: BLE001 - the user's code
+        return f"{name!r} raised {describe_raised(error)}"
     return None
 
 

@@ -15,7 +15,7 @@ from agents import load_model
 from evaluation import run_from_state
 from evaluation.evalset.task_case import TaskCase
 from evaluation.importers.langchain import dump_messages
-from evaluation.sensitive.quoting import describe_error
+from evaluation.sensitive.quoting import describe_raised
 from evaluation.validation.json_data import copy_json
 from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator
@@ -71,8 +71,8 @@ def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
     start = time.monotonic()
     try:
         run = read_output(target(case))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code
-        run = {"error": f"{type(error).__name__}: {describe_error(error)}"}
+    except BaseException as error:  # noqa: BLE001 - the user's code
+        run = {"error": describe_raised(error)}
     latency_ms = 1000 * (time.monotonic() - start)
     return {"input": case.task, "latency_ms": latency_ms, **run}
 

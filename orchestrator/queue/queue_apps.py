@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from evaluation.sensitive.quoting import describe_error
+from evaluation.sensitive.quoting import describe_raised
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.experiments.named_functions import import_name
@@ -30,10 +30,10 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
         made = build(store)
     except OrchestratorError:
         raise
-    except Exception as error:  # the user's code
+    except BaseException as error:  # the user's code
         raise ConfigurationError(
-            f"the app {name!r} raised {type(error).__name__}: {describe_error(error)}; give a function that "
-            "takes the store and returns a LangGraphOrchestrator"
+            f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
+            "returns a LangGraphOrchestrator"
         ) from error
     if not isinstance(made, LangGraphOrchestrator):
         raise ConfigurationError(

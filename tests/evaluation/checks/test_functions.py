@@ -62,6 +62,7 @@ def raise_error(error):
     [
         (ValueError("no such order"), "ValueError: no such order"),
         (SystemExit(0), "SystemExit: 0"),
+        (BaseException("stop"), "BaseException: stop"),
         (StopIteration(), ""),
         (asyncio.CancelledError(), ""),
         (AssertionError(), "AssertionError"),

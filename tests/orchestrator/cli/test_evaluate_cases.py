@@ -12,6 +12,7 @@ from evaluation.evalset.stored_evaluation import read_results
 from orchestrator.cli.view.evaluation_progress import describe_progress
 
 AGENTS = """
+from asyncio import CancelledError
 from itertools import count
 from pathlib import Path
 
@@ -34,6 +35,25 @@ def broken(task):
     if "boom" in task:
         raise RuntimeError("the till is empty")
     return task
+
+class Skipped(BaseException):
+    pass
+
+def skipped(task):
+    if "boom" in task:
+        raise Skipped("no till")
+    return task
+
+def cancelled(task):
+    if "boom" in task:
+        raise CancelledError
+    return task
+
+def interrupted(task):
+    raise KeyboardInterrupt
+
+def skip(case):
+    raise Skipped("no till")
 
 def nothing(task):
     return None
@@ -110,6 +130,8 @@ def test_a_case_whose_contract_follows_from_its_task_proves_the_form_alone(cli, 
     ("target", "reason"),
     [
         ("broken", "RuntimeError: the till is empty"),
+        ("skipped", "Skipped: no till"),
+        ("cancelled", "CancelledError"),
         ("nothing", "a run is given as a NoneType; give a text, an agent_run, or a state"),
     ],
 )
@@ -120,6 +142,10 @@ def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(cli, case
     assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
     assert reason in one["summary"]
     assert two["run"] == "two"
+
+
+def test_an_execution_that_raises_ctrl_c_ends_the_command(cli, cases):
+    assert cli("evaluate", cases("- {task: one}\n- {task: two}", "interrupted")).exit_code == 130
 
 
 def test_hooks_run_around_each_execution(cli, cases, tmp_path):
@@ -141,6 +167,7 @@ def test_a_hook_runs_after_an_execution_that_failed(cli, cases, tmp_path):
     [
         ("{before: 'MODULE:refuse'}", "before: 'MODULE:refuse' raised OSError: no world"),
         ("{before: 'MODULE:refuse_later'}", "before: 'MODULE:refuse_later' raised OSError: no world"),
+        ("{before: 'MODULE:skip'}", "before: 'MODULE:skip' raised Skipped: no till"),
         ("{before: [sh, -c, 'echo no disk; exit 3']}", "ended with exit status 3: no disk"),
         ("{before: ['false']}", "'false' ended with exit status 1\n"),
         ("{after: [no-such-program]}", "after: 'no-such-program' raised FileNotFoundError"),

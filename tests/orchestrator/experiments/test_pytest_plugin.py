@@ -20,6 +20,14 @@ def answer(task):
 
 def broken(task):
     raise RuntimeError("the till is empty")
+
+def skipped(task):
+    import pytest
+    pytest.skip("the shop is closed")
+
+def expected(task):
+    import pytest
+    pytest.xfail("the shop is closed")
 """
 CASES = """
 version: 1
@@ -90,6 +98,8 @@ def test_junit_has_the_failure_and_what_each_test_rests_on(run, pytester):
         (["test_other.py", "--evalset", "cases.yaml", "-k", "atlas"], {"passed": 2, "deselected": 2}),
         (["--evalset", "cases.yaml", "--evalset", "more.yaml"], {"passed": 3, "failed": 1}),
         (["--evalset", "more.yaml", "--evalset-target", "my_clerk:broken"], {"failed": 1}),
+        (["--evalset", "more.yaml", "--evalset-target", "my_clerk:skipped"], {"failed": 1}),
+        (["--evalset", "more.yaml", "--evalset-target", "my_clerk:expected"], {"failed": 1}),
         (["--evalset", "more.yaml", "--evalset-require", "approved"], {"failed": 1}),
         (["--evalset", "form.yaml"], {"passed": 1}),
         (["--evalset", "form.yaml", "--evalset-require", "checked"], {"failed": 1}),
