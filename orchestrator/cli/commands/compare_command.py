@@ -26,6 +26,7 @@ from orchestrator.cli.view.consoles import (
     print_logs_on,
     report_bad_input,
 )
+from orchestrator.cli.view.output_streams import take_stdout
 from orchestrator.experiments.model_arms import describe_unanswered
 
 
@@ -72,7 +73,7 @@ def compare(  # noqa: PLR0917
     Exit status: 0, 1 if a store failed, 2 for bad input or if a model did not answer.
     """
     console = build_console(stderr=True)
-    with print_logs_on(console), report_bad_input(), name_file():
+    with print_logs_on(console), report_bad_input(), name_file(), take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
         _check_queue(queue, targets, tasks, bool(policies) or models != "local" or seed != 1)

@@ -32,6 +32,7 @@ from orchestrator.cli.session.result_source import Source
 from orchestrator.cli.session.task_files import read_stated_contracts
 from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_summary import draw_changes, draw_result, draw_summary
+from orchestrator.cli.view.output_streams import take_stdout
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
         if options.init or options.add_to is not None:
             console.print(_write_cases(options), markup=False)
             return
-        status = _evaluate(options, console)
+        with take_stdout() as stream:
+            status = _evaluate(options, console, build_console(file=stream))
     if status:
         raise typer.Exit(status)
 
@@ -90,7 +92,7 @@ def _write_cases(options: EvaluateOptions) -> str:
     return f"written: {file}; `orchestrator evaluate {file}` runs it"
 
 
-def _evaluate(options: EvaluateOptions, console: Console) -> int:
+def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> int:
     """Evaluates the runs, prints and writes their results, and returns the exit status."""
     _check_options(options)
     before = None if options.baseline is None else read_baseline(options.baseline)
@@ -99,7 +101,7 @@ def _evaluate(options: EvaluateOptions, console: Console) -> int:
         if before is not None and source.keys:
             # Before anything is executed.
             check_same_cases(before, {name for name, _, _ in source.keys})
-        results = _take_results(source, options, console)
+        results = _take_results(source, options, console, printed)
     evaluation.report_unused_cases()
     console.print(draw_summary(results, evaluation.unread))
     if not results:
@@ -130,9 +132,10 @@ def _load_judge(spec: str) -> RubricJudge:
     return RubricJudge(load_model(spec))
 
 
-def _take_results(source: Source, options: EvaluateOptions, console: Console) -> list[CaseResult]:
+def _take_results(
+    source: Source, options: EvaluateOptions, console: Console, printed: Console
+) -> list[CaseResult]:
     results: list[CaseResult] = []
-    printed = build_console()
     for result in source.take(options.out, console):
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if options.html else result.without_run())
@@ -152,7 +155,7 @@ def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: C
 def _print_result(result: CaseResult, options: EvaluateOptions, console: Console) -> None:
     if options.json:
         named = {"run": result.name, "accepted": result.accepted, "basis": result.basis}
-        typer.echo(dumps({**named, **result.report}))
+        typer.echo(dumps({**named, **result.report}), file=console.file)
     elif not result.accepted or result.status != "passed":
         console.print(draw_result(result))
 

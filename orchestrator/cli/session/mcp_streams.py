@@ -15,6 +15,7 @@ from orchestrator import persistence
 from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.session.served_runs import ServedRuns
 from orchestrator.cli.session.task_files import import_tools
+from orchestrator.cli.view.output_streams import take_stdout
 from orchestrator.persistence import Store
 from orchestrator.serving import build_mcp_server
 
@@ -52,13 +53,9 @@ def _open_store(where: str | None, options: RunOptions, *, make: bool) -> Abstra
 @contextmanager
 def _take_streams() -> Iterator[tuple[TextIO, TextIO]]:
     """Takes both streams for the protocol: a tool or a model that prints would break its messages."""
-    source, target = os.dup(0), os.dup(1)
+    source = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.dup2(2, 1)
     os.close(nothing)
-    with (
-        open(source, encoding="utf-8", errors="replace") as received,
-        open(target, "w", encoding="utf-8") as sent,
-    ):
+    with open(source, encoding="utf-8", errors="replace") as received, take_stdout("utf-8") as sent:
         yield received, sent

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import typer
 from rich.console import Console
@@ -32,11 +32,13 @@ _BAD_INPUT: Final = (
 )
 
 
-def build_console(*, stderr: bool = False) -> Console:
-    """Builds the console for results, or the one on standard error for progress and questions."""
+def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Console:
+    """Builds the console for results, on ``file`` if it is given; or the one for progress and questions."""
     # Only a terminal has a width to break lines at; a file or a pipe gets whole lines.
-    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
+    is_terminal = (file or (sys.stderr if stderr else sys.stdout)).isatty()
+    return Console(
+        file=file, stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal
+    )
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from evaluation.evalset.stored_evaluation import read_results
 from orchestrator.cli.view.evaluation_progress import describe_progress
 
 AGENTS = """
+import os
+import subprocess
 from asyncio import CancelledError
 from itertools import count
 from pathlib import Path
@@ -47,6 +49,12 @@ def skipped(task):
 def cancelled(task):
     if "boom" in task:
         raise CancelledError
+    return task
+
+def noisy(task):
+    print("a function")
+    os.write(1, b"a library\\n")
+    subprocess.run(["echo", "a program"])
     return task
 
 def interrupted(task):
@@ -142,6 +150,14 @@ def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(cli, case
     assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
     assert reason in one["summary"]
     assert two["run"] == "two"
+
+
+def test_what_a_target_prints_is_not_among_the_results(process, cases):
+    running = process("evaluate", cases("- {task: one}\n- {task: two}", "noisy"), "--json")
+    printed, errors = running.communicate()
+
+    assert [json.loads(line)["run"] for line in printed.splitlines()] == ["one", "two"]
+    assert all(errors.count(line) == 2 for line in (b"a function\n", b"a library\n", b"a program\n"))
 
 
 def test_an_execution_that_raises_ctrl_c_ends_the_command(cli, cases):
