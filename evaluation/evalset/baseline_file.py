@@ -83,10 +83,12 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
 
 
 class Changes(NamedTuple):
-    """The cases that are worse than in a baseline, and those that are better, a sentence each."""
+    """The cases that changed since a baseline, a sentence each."""
 
     worse: list[str]
     better: list[str]
+    unclear: list[str]
+    """Cases that passed less often, by no more than chance explains."""
 
 
 def compare_baselines(before: Baseline, now: Baseline) -> Changes:
@@ -100,11 +102,14 @@ def compare_baselines(before: Baseline, now: Baseline) -> Changes:
         ContractError: The two are of other cases.
     """
     check_same_cases(before, now.cases)
-    changes = Changes([], [])
+    changes = Changes([], [], [])
     for name, case in now.cases.items():
-        if change := _compare(before.cases[name], case):
-            text = f"{name}: {_describe(case)}, was {_describe(before.cases[name])}"
+        was, change = before.cases[name], _compare(before.cases[name], case)
+        text = f"{name}: {_describe(case)}, was {_describe(was)}"
+        if change:
             (changes.worse if change < 0 else changes.better).append(text)
+        elif case.passed * was.runs < was.passed * case.runs:
+            changes.unclear.append(text)
     return changes
 
 

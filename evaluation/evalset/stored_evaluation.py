@@ -1,7 +1,8 @@
-"""Stores the results of an evaluation as they come, in JSON Lines: a header, then one result a line."""
+"""Stores the results of an evaluation as they come, in JSON Lines: a header, one result a line, an end."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ if _HAS_FCNTL:
 FORMAT: Final = "plan-execute-monitor evaluation"
 _LONGEST_HEADER: Final = 1_000_000
 """Bytes; a longer first line is that of another file."""
+_END: Final = b'{"unread":'
 _Line = TypeVar("_Line", bound=InputModel)
 
 
@@ -41,6 +43,13 @@ class EvaluationHeader(InputModel):
     """A digest of the cases; empty for recorded runs."""
 
 
+class EvaluationEnd(InputModel):
+    """The last line: the evaluation has ended."""
+
+    unread: tuple[str, ...]
+    """What could not be read, one sentence each."""
+
+
 def is_stored_evaluation(path: Path) -> bool:
     """Return whether a file begins as a stored evaluation does; raises OSError if it cannot be read."""
     with path.open("rb") as file:
@@ -55,19 +64,24 @@ def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResu
         is_continued: Whether a last line that a crash has cut is left out; else it is an error.
 
     Raises:
-        ContractError: It is no stored evaluation, of another version, a line is wrong, or two lines have the
-            same name, arm and trial; the sentence names the file and the line.
+        ContractError: It is no stored evaluation, of another version, a line is wrong or behind the end, or
+            two lines have the same name, arm and trial; the sentence names the file and the line.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
         _read_header(file, path.name)
         seen: dict[tuple[str, str, int], int] = {}
+        has_ended = False
         for number, line in enumerate(file, 2):
             where = f"{path.name}:{number}"
             if not line.endswith(b"\n"):
                 if is_continued:
                     return
                 raise ContractError(f"{where}: the line is cut off; continue the command that wrote it")
+            if has_ended:
+                raise ContractError(f"{where}: the evaluation ended in the line before; leave this line out")
+            if has_ended := line.startswith(_END):
+                continue
             result = _read_line(line, where, CaseResult)
             if (first := seen.setdefault(result.key, number)) != number:
                 raise ContractError(
@@ -77,14 +91,28 @@ def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResu
             yield result
 
 
+def read_end(path: Path) -> EvaluationEnd:
+    """Read the end of a stored evaluation.
+
+    Raises:
+        ContractError: It has none, because the command that wrote it was interrupted.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        last = b"".join(deque(file, 1))
+    if not last.startswith(_END):
+        raise ContractError(f"{path.name}: the evaluation has not ended; continue the command that wrote it")
+    return _read_line(last, f"{path.name}, last line", EvaluationEnd)
+
+
 @contextmanager
 def append_results(
     path: Path, header: EvaluationHeader
-) -> Iterator[tuple[list[CaseResult], Callable[[CaseResult], None]]]:
+) -> Iterator[tuple[list[CaseResult], Callable[[CaseResult | EvaluationEnd], None]]]:
     """Open a file that stores results as they come. A file with results of the same cases is continued.
 
     Yields:
-        The results that the file has, and a function that appends one.
+        The results that the file has, and a function that appends one, or the end.
 
     Raises:
         ContractError: The file is no stored evaluation, or one of other cases or options, or another command
@@ -98,11 +126,17 @@ def append_results(
             with path.open("rb") as written:
                 _check_same(_read_header(written, path.name), header, path.name)
             stored = [*read_results(path, is_continued=True)]
-            # A crash may have cut the last line.
-            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+            file.truncate(_measure_results(path.read_bytes()))
         else:
             _append(file, header)
         yield stored, lambda result: _append(file, result)
+
+
+def _measure_results(data: bytes) -> int:
+    """Return the size of the lines before the end, without a last line that a crash has cut."""
+    size = data.rfind(b"\n") + 1
+    last = data.rfind(b"\n", 0, size - 1) + 1
+    return last if data.startswith(_END, last) else size
 
 
 def _lock(file: BinaryIO, name: str) -> None:

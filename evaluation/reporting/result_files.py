@@ -75,7 +75,8 @@ def format_markdown(results: Sequence[CaseResult]) -> str:
     counts = ", ".join(
         f"{count} {status}" for status, count in Counter(each.status for each in results).items()
     )
-    lines = [f"**{len(results) - len(failed)} of {len(results)} runs accepted** ({counts})"]
+    runs = "1 run" if len(results) == 1 else f"{len(results)} runs"
+    lines = [f"**{len(results) - len(failed)} of {runs} accepted** ({counts})"]
     if failed:
         lines += ["", "| run | status | look at |", "|---|---|---|"]
         lines += [_format_row(name, each) for name, each in failed[:_MOST_ROWS]]

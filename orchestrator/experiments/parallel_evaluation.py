@@ -65,7 +65,7 @@ class ParallelEvaluation:
             yield from self._finish(*waiting.popleft())
 
     def _submit(self, lines: LineRange) -> Future[_Evaluated]:
-        blank = replace(self.evaluation, unread=[], problems=0, next_trials={}, used=set())
+        blank = replace(self.evaluation, unread=[], ignored=[], next_trials={}, used=set())
         try:
             return self.pool.submit(_evaluate_range, blank, lines, self.keeps_reports)
         except BrokenProcessPool:
@@ -79,19 +79,19 @@ class ParallelEvaluation:
         except BrokenProcessPool:
             results, evaluated = self._evaluate_again(lines)
         self.evaluation.unread.extend(evaluated.unread)
-        self.evaluation.problems += evaluated.problems
+        self.evaluation.ignored.extend(evaluated.ignored)
         self.evaluation.used |= evaluated.used
         return map(self.evaluation.number_trial, results)
 
     def _evaluate_again(self, lines: LineRange) -> _Evaluated:
         """Evaluates lines in a process of their own, because others may have ended the first one."""
-        blank = replace(self.evaluation, unread=[], problems=0, next_trials={}, used=set())
+        blank = replace(self.evaluation, unread=[], ignored=[], next_trials={}, used=set())
         with _open_pool(1) as alone:
             try:
                 return alone.submit(_evaluate_range, blank, lines, self.keeps_reports).result()
             except BrokenProcessPool:
                 problem = "their process ended twice; evaluate them in a file of their own"
-                return [], replace(blank, unread=[f"{lines.name}: {problem}"], problems=lines.count)
+                return [], replace(blank, unread=[f"{lines.name}: {problem}"])
 
 
 def _open_pool(processes: int) -> ProcessPoolExecutor:

@@ -44,8 +44,8 @@ class RecordedEvaluation:
         require: The least that an accepted status has to rest on; None for anything.
         judge: Scores what no program can; None for none.
         keeps_runs: Whether a result has the run and its contract, which costs a search for sensitive data.
-        unread: What could not be read, and what was ignored, one sentence each.
-        problems: How many runs could not be read.
+        unread: The runs and cases that could not be read, one sentence each.
+        ignored: What was ignored in those that were read, one sentence each.
         next_trials: The number of the next run of each case and arm.
         skipped: How many of the next runs are left out, because they were evaluated before.
         cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
@@ -59,7 +59,7 @@ class RecordedEvaluation:
     judge: RubricJudge | None = None
     keeps_runs: bool = False
     unread: list[str] = field(default_factory=list)
-    problems: int = 0
+    ignored: list[str] = field(default_factory=list)
     next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
     skipped: int = 0
     cases: Mapping[str, JsonObject] | None = None
@@ -83,15 +83,14 @@ class RecordedEvaluation:
     def _list_cases(self, runs: Iterable[ReadRun], waiting: deque[RecordedRun]) -> Iterator[JsonObject]:
         for run in runs:
             if isinstance(run, UnreadableCase):
-                self.problems += 1
                 self.unread.append(f"{run.where}: {run.problem}")
                 continue
             judged = self.add_contract(run)
             if judged is None:
-                self.problems += 1
-                self.unread += [*run.warnings, f"{run.case.get('case_id')}: {NO_CASE}"]
+                self.ignored += run.warnings
+                self.unread.append(f"{run.case.get('case_id')}: {NO_CASE}")
                 continue
-            self.unread.extend(judged.warnings)
+            self.ignored += judged.warnings
             if self.skipped > 0:
                 self.skipped -= 1
                 continue
@@ -134,7 +133,6 @@ class RecordedEvaluation:
         for name, contract in (self.cases or {}).items():
             names.setdefault(id(contract), []).append(name)
         unused = sorted(each[-1] for each in names.values() if self.used.isdisjoint(each))
-        self.problems += len(unused)
         self.unread += [f"{name}: {_NO_RUN}" for name in unused]
 
     def take_stored(self, result: CaseResult) -> CaseResult:

@@ -78,9 +78,12 @@ def compare(  # noqa: PLR0917
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
         _check_queue(queue, targets, tasks, bool(policies) or models != "local" or seed != 1)
         policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
-        check_outputs([html, out], [*(files or ()), *policy_files, *([] if tasks is None else [tasks])])
+        read = [*(files or ()), *policy_files, *([] if tasks is None else [tasks])]
+        check_outputs([(html, ".html .htm"), (out, ".jsonl .json")], read)
+        unread: list[str] = []
         if tasks is None:
             results = compared_runs.read_stored_arms(files or [])
+            unread = compared_runs.list_unread(files or [])
         elif queue is not None:
             with open_cases_queue(db, queue, calls_per_second) as opened:
                 source = compared_runs.build_queued_comparison(tasks, targets, repeat, opened, evaluation)
@@ -98,13 +101,13 @@ def compare(  # noqa: PLR0917
                     calls_per_second,
                 )
                 results = source.sort([*source.take(out, console)])
-        unanswered = [] if tasks is None else describe_unanswered(results)
+        unread += describe_unanswered(results)
         if html is not None:
             write_html(html, results, "Comparison")
     _print(results, as_json=json)
-    for sentence in unanswered:
+    for sentence in unread:
         console.print(one_line(sentence), markup=False)
-    if unanswered:
+    if unread:
         raise typer.Exit(BAD_INPUT)
 
 

@@ -76,10 +76,18 @@ def _check_options(options: EvaluateOptions) -> None:
         )
     if options.out is not None and options.runs is not None:
         raise typer.BadParameter("--out needs the same runs each time; give --thread ID instead of --runs")
-    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html, options.out)
-    check_outputs(
-        written, [*(options.files or ()), *([] if options.contract is None else [options.contract])]
+    written = (
+        (options.save_baseline, ".yaml .yml .json"),
+        (options.csv, ".csv"),
+        (options.junit, ".xml"),
+        (options.markdown, ".md .markdown"),
+        (options.html, ".html .htm"),
+        (options.out, ".jsonl .json"),
     )
+    read = [*(options.files or ()), *filter(None, (options.contract, options.baseline))]
+    check_outputs(written, read)
+    if options.save_baseline is not None and options.save_baseline.exists():
+        read_baseline(options.save_baseline)  # another file is not replaced
 
 
 def _write_cases(options: EvaluateOptions) -> str:
@@ -102,13 +110,12 @@ def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> i
             # Before anything is executed.
             check_same_cases(before, {name for name, _, _ in source.keys})
         results = _take_results(source, options, console, printed)
-    evaluation.report_unused_cases()
-    console.print(draw_summary(results, evaluation.unread))
+    console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
     if not results:
         return BAD_INPUT
     _write_files(options, results)
     is_worse = _is_worse(before, results, console)
-    if evaluation.problems or any(result.status == "invalid" for result in results):
+    if evaluation.unread or any(result.status == "invalid" for result in results):
         return BAD_INPUT
     if options.save_baseline is not None:
         write_baseline(options.save_baseline, build_baseline(results))
@@ -168,6 +175,12 @@ def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> Non
         write_junit: options.junit,
         write_markdown: options.markdown,
     }
+    failed: list[OSError] = []
     for write, path in writers.items():
-        if path is not None:
-            write(path, results)
+        try:
+            if path is not None:
+                write(path, results)
+        except OSError as error:  # the other files are written
+            failed.append(OSError(error.errno, error.strerror, str(path)))
+    if failed:
+        raise failed[0]

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from evaluation import read_case_set
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import EvaluationHeader, read_results
+from evaluation.evalset.stored_evaluation import EvaluationHeader, read_end, read_results
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.cli.session.queue_session import queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
@@ -111,6 +111,11 @@ def split_models(names: str) -> list[str]:
     for part in filter(None, map(str.strip, names.split(","))):
         models = [*models[:-1], f"{models[-1]},{part}"] if models and _OPTION.match(part) else [*models, part]
     return models
+
+
+def list_unread(files: Sequence[Path]) -> list[str]:
+    """Lists what stored evaluations could not read; raises ContractError if one has not ended, or OSError."""
+    return [f"{file.name}: {sentence}" for file in files for sentence in read_end(file).unread]
 
 
 def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:

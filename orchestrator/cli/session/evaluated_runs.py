@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 from evaluation import ContractError, read_case_set, run_from_state
 from evaluation.evalset.appended_case import append_case
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import EvaluationHeader, is_stored_evaluation, read_results
+from evaluation.evalset.stored_evaluation import (
+    EvaluationHeader,
+    is_stored_evaluation,
+    read_end,
+    read_results,
+)
 from evaluation.evalset.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
@@ -133,12 +138,16 @@ def _digest_files(options: EvaluateOptions) -> dict[str, str]:
 
 def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
+        try:
+            evaluation.unread += read_end(file).unread
+        except ContractError as error:
+            evaluation.unread.append(str(error))
         done = {result.key for result in stored}
         before = (result for result in read_results(file) if result.key not in done)
         if options.contract is not None:
             return (scored for result in before for scored in _score_again(result, evaluation))
         # Whoever wrote the file may have written any verdict.
-        evaluation.unread.append(
+        evaluation.ignored.append(
             f"{file.name}: its verdicts are shown as they are; --contract FILE evaluates its runs again"
         )
         return map(evaluation.apply_gate, before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,27 +30,41 @@ def name_file() -> Iterator[None]:
         raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None
 
 
-def check_outputs(written: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+def check_outputs(written: Sequence[tuple[Path | None, str]], inputs: Sequence[Path]) -> None:
     """Checks the files of results, before a long evaluation whose results they could not hold.
 
     Args:
-        written: The files to write; None for those that are not asked for.
+        written: The files to write, each with the endings of the names of its kind; None for one that is not
+            asked for.
         inputs: The files to read, which would be replaced.
 
     Raises:
         ConfigurationError: A file is a folder, its folder does not exist, one of the two cannot be written,
-            it is a file to read, or two results have the same file.
+            it is a file to read, or an existing one of another kind, as a contract or a program, or two
+            results have the same file.
     """
-    taken = {path.resolve(): "a file that the command reads" for path in inputs}
-    for path in filter(None, written):
-        place = path if path.exists() else path.parent
-        problem = taken.get(path.resolve())
-        if path.is_dir():
-            problem = "a folder"
-        elif not path.parent.is_dir():
-            problem = "in a folder that does not exist"
-        elif not os.access(place, os.W_OK):
-            problem = "not writable"
+    taken: list[Path] = []
+    for path, endings in written:
+        if path is None:
+            continue
+        problem = _find_problem(path, endings.split(), inputs)
+        if path.resolve() in taken:
+            problem = "the file of other results, too"
         if problem is not None:
             raise ConfigurationError(f"{str(path)!r} is {problem}; give another file for the results")
-        taken[path.resolve()] = "the file of other results, too"
+        taken.append(path.resolve())
+
+
+def _find_problem(path: Path, endings: Sequence[str], inputs: Sequence[Path]) -> str | None:
+    if path.is_dir():
+        return "a folder"
+    if not path.parent.is_dir():
+        return "in a folder that does not exist"
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        return "not writable"
+    # Not by its name: a link is the same file.
+    if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
+        return "a file that the command reads"
+    if path.is_file() and path.suffix.lower() not in {"", ".txt", *endings}:
+        return f"an existing file of another kind, whose name does not end in {' or '.join(endings)}"
+    return None

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from rich.console import Console
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import EvaluationHeader, append_results
+from evaluation.evalset.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
 from evaluation.evalset.task_case import CaseSet
 from orchestrator.cli.view.evaluation_progress import show_progress
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
@@ -59,6 +59,9 @@ class Source:
                 if append is not None:
                     append(result)
                 yield result
+            self.evaluation.report_unused_cases()
+            if append is not None:
+                append(EvaluationEnd(unread=tuple(self.evaluation.unread)))
 
     def sort(self, results: Sequence[CaseResult]) -> list[CaseResult]:
         """Returns the results in the order of the keys, because cases end in any order."""

@@ -26,21 +26,28 @@ def draw_result(result: CaseResult) -> Text:
     return Text.assemble(head, f"  {one_line(result.name)}  {reason}")
 
 
-def draw_summary(results: Sequence[CaseResult], unread: Sequence[str]) -> Text:
-    """Draws the counts, the bases of the accepted runs, the rates of repeated ones, and the unread parts."""
-    return Text("\n".join(_list_lines(results, unread)))
+def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: Sequence[str]) -> Text:
+    """Draws the counts, the bases of the accepted runs, the rates of repeated ones, and what was not read."""
+    lines = [*_list_counts(results), *_list_places("not read", unread), *_list_places("ignored", ignored)]
+    return Text("\n".join(lines))
 
 
 def draw_changes(changes: Changes) -> Text:
-    """Draws the cases that are worse or better than in the baseline."""
+    """Draws the cases that are worse or better than in the baseline, or perhaps worse."""
+    named = [("worse than in the baseline", changes.worse), ("better than in the baseline", changes.better)]
+    if changes.unclear:
+        unclear = (
+            "passed less often than in the baseline, by no more than chance explains; --repeat shows more"
+        )
+        named.append((unclear, changes.unclear))
     lines = []
-    for word, cases in changes._asdict().items():
-        lines.append(f"{count_noun(len(cases), 'case')} {word} than in the baseline")
+    for words, cases in named:
+        lines.append(f"{count_noun(len(cases), 'case')} {words}")
         lines += [f"  {one_line(case)}" for case in cases]
     return Text("\n".join(lines))
 
 
-def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterator[str]:
+def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
     accepted = [result for result in results if result.accepted]
     statuses = _count(result.status for result in results)
     if results:
@@ -57,20 +64,19 @@ def _list_lines(results: Sequence[CaseResult], unread: Sequence[str]) -> Iterato
         yield "look at first:"
     for (_, reason), count in first:
         yield f"  {count_noun(count, 'run')}: {one_line(reason, 300)}"
-    yield from _list_unread(unread)
 
 
-def _list_unread(unread: Sequence[str]) -> Iterator[str]:
-    """Yields the parts that were not read; of sentences that differ in their place alone, the first."""
+def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yields the problems with their places; of sentences that differ in their place alone, the first."""
     places: dict[str, list[str]] = defaultdict(list)
-    for text in unread:
+    for text in sentences:
         place, _, problem = text.partition(": ")
         places[problem].append(place)
     for problem, each in [*places.items()][:_MOST_PROBLEMS]:
         more = f", {len(each) - _MOST_SHOWN} more" if len(each) > _MOST_SHOWN else ""
-        yield one_line(f"not read: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
+        yield one_line(f"{label}: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
     if (left := len(places) - _MOST_PROBLEMS) > 0:
-        yield f"and {left} more kinds of things that were not read"
+        yield f"{label}: {left} more kinds of things"
 
 
 def _count(words: Iterable[str]) -> str:

@@ -7,9 +7,11 @@ import pytest
 from evaluation import ContractError
 from evaluation.evalset.case_result import CaseResult, describe_run
 from evaluation.evalset.stored_evaluation import (
+    EvaluationEnd,
     EvaluationHeader,
     append_results,
     is_stored_evaluation,
+    read_end,
     read_results,
 )
 
@@ -67,6 +69,31 @@ def test_a_last_line_that_a_crash_cut_is_left_out_and_written_over(file):
         append(result(trial=1))
     assert [each.trial for each in stored] == [0]
     assert [each.trial for each in read_results(file)] == [0, 1]
+
+
+def test_an_evaluation_without_its_end_has_not_ended(file):
+    with pytest.raises(ContractError, match=r"results\.jsonl: the evaluation has not ended; continue"):
+        read_end(file)
+
+
+def test_the_end_is_the_last_line_also_of_an_evaluation_that_is_continued(file):
+    for trial in (2, 3):
+        with append_results(file, HEADER) as (_, append):
+            append(result(trial=trial))
+            append(EvaluationEnd(unread=(f"{trial} lines",)))
+
+    assert [each.trial for each in read_results(file)] == [0, 1, 2, 3]
+    assert read_end(file).unread == ("3 lines",)
+
+
+def test_a_line_behind_the_end_is_named(file):
+    with append_results(file, HEADER) as (_, append):
+        append(EvaluationEnd(unread=()))
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines, lines[1]]))
+
+    with pytest.raises(ContractError, match=r"results\.jsonl:5: the evaluation ended in the line before"):
+        [*read_results(file)]
 
 
 @pytest.mark.parametrize(

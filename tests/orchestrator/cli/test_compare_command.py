@@ -98,6 +98,16 @@ def test_a_model_that_does_not_answer_is_named_and_the_others_go_on(cli, ollama,
     assert "ollama:broken: 3 of 3 runs had no answer" in ended.stderr
 
 
+def test_a_stored_comparison_says_which_model_did_not_answer(cli, ollama, tasks, tmp_path):
+    for name in ("one", "two"):
+        compare(cli, tasks, "--out", str(tmp_path / f"{name}.jsonl"), models="ollama:good,ollama:broken")
+
+    ended = cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
+
+    assert ended.exit_code == 2
+    assert "one: ollama:broken: 3 of 3 runs had no answer" in ended.stderr
+
+
 def test_two_policies_of_one_model_are_compared(cli, ollama, tasks, tmp_path):
     for name, retries in (("once", 0), ("thrice", 2)):
         (tmp_path / f"{name}.yaml").write_text(f"max_retries: {retries}\n")
@@ -159,7 +169,7 @@ def test_figures_of_a_hostile_file_are_left_out(cli, tmp_path):
     result = {"name": "a", "status": "passed", "basis": "checked", "accepted": True}
     run = {"latency_ms": "x", "metadata": {"rates": rates, "store": ["a"]}}
     for name in ("one", "two"):
-        lines = [{"format": FORMAT, "version": 1}, {**result, "agent_run": run}]
+        lines = [{"format": FORMAT, "version": 1}, {**result, "agent_run": run}, {"unread": []}]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     ended = cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
     assert ended.exit_code == 0

@@ -250,6 +250,30 @@ def test_the_same_command_continues_an_interrupted_evaluation(cli, cases, tmp_pa
     assert (tmp_path / "executions").read_text() == "xxx"
 
 
+def test_an_evaluation_that_has_not_ended_is_no_success(cli, cases, tmp_path):
+    cli("evaluate", cases(f"- {{name: a, {PRICE}}}\n- {{name: b, {PRICE}}}"), "--out", "r.jsonl")
+    results = tmp_path / "r.jsonl"
+    results.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[:-2]))  # it was killed
+
+    shown = cli("evaluate", "r.jsonl")
+    (tmp_path / "same.jsonl").write_bytes(results.read_bytes())
+    compared = cli("compare", "r.jsonl", "same.jsonl")
+
+    assert (shown.exit_code, "1 of 1 run accepted" in shown.stderr) == (2, True)
+    assert "not read: r.jsonl: the evaluation has not ended; continue the command" in shown.stderr
+    assert (compared.exit_code, "r.jsonl: the evaluation has not ended" in compared.stderr) == (2, True)
+
+
+def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
+    run = json.dumps({"agent_run": {"final_output": "12.5"}, "required_content": [{"number": 12.5}]})
+    (tmp_path / "runs.jsonl").write_text(f"{run}\nbroken\n")
+    cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
+
+    shown = cli("evaluate", "r.jsonl")
+
+    assert (shown.exit_code, "not read: runs.jsonl:2: this is not JSON" in shown.stderr) == (2, True)
+
+
 def test_results_of_other_cases_are_refused_and_kept(cli, cases, tmp_path):
     cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
     before = (tmp_path / "r.jsonl").read_bytes()
@@ -434,19 +458,27 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
         (["--save-baseline", "cases.yaml"], "'cases.yaml' is a file that the command reads"),
         (["--out", "absent/r.jsonl"], "'absent/r.jsonl' is in a folder that does not exist"),
         (["--csv", "r", "--html", "r"], "'r' is the file of other results, too; give another file"),
-        (["--out", "other.yaml"], "other.yaml:1: this is no stored evaluation"),
+        (["--out", "other.jsonl"], "other.jsonl:1: this is no stored evaluation"),
+        (["--csv", "other.yaml"], "'other.yaml' is an existing file of another kind"),
+        (["--csv", "link.csv"], "'link.csv' is a file that the command reads"),
+        (["--save-baseline", "text.yaml"], "text.yaml:1: cases: is missing"),
+        (["--baseline", "other.yaml", "--save-baseline", "other.yaml"], "'other.yaml' is a file that"),
     ],
 )
 def test_bad_input_is_one_sentence(cli, cases, tmp_path, options, message):
+    (tmp_path / "text.yaml").write_text("notes: mine")
+    (tmp_path / "other.jsonl").write_text("{}")
     (tmp_path / "other.yaml").write_text(
         "version: 1\ncases: {b: {status: passed, basis: checked, passed: 1, runs: 1}}"
     )
-
     for name, passed, runs in (("many", 2, 1), ("none", 0, 0)):
         case = f"{{status: passed, basis: checked, passed: {passed}, runs: {runs}}}"
         (tmp_path / f"{name}.yaml").write_text(f"version: 1\ncases: {{a: {case}}}")
 
-    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), *options)
+    file = cases(f"- {{name: a, {PRICE}}}")
+    (tmp_path / "link.csv").hardlink_to(tmp_path / file)
+
+    asked = cli("evaluate", file, *options)
 
     assert asked.exit_code == 2
     assert message in asked.stderr
@@ -529,6 +561,16 @@ def test_a_file_of_results_that_cannot_be_written_is_found_before_anything_is_ex
 
     assert (asked.exit_code, f"'{path}' is " in asked.stderr) == (2, True)
     assert not (tmp_path / "executions").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, cases, tmp_path):
+    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--html", "/dev/full", "--csv", "r.csv")
+
+    assert (asked.exit_code, "'/dev/full' cannot be used (No space left on device)" in asked.stderr) == (
+        2,
+        True,
+    )
+    assert (tmp_path / "r.csv").read_text().splitlines()[1].startswith("a,passed")
 
 
 def test_a_second_command_on_one_file_of_results_is_refused(cli, cases, tmp_path):

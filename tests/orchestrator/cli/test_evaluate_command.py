@@ -366,7 +366,7 @@ def test_losses_of_many_runs_are_one_line(cli, tmp_path):
     shown = cli("evaluate", str(tmp_path / "runs.jsonl")).stderr
 
     assert (
-        "not read: runs.jsonl:1, runs.jsonl:2, runs.jsonl:3, 6 more: the conversation: score is not" in shown
+        "ignored: runs.jsonl:1, runs.jsonl:2, runs.jsonl:3, 6 more: the conversation: score is not" in shown
     )
 
 
