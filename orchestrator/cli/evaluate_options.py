@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,8 @@ from orchestrator.cli import shared_options as shared
 from orchestrator.experiments.recorded_evaluation import FailOn
 from orchestrator.state.records import Requirement
 
-_Output: Final = partial(typer.Option, metavar="FILE")
+_Output: Final = partial(typer.Option, metavar="FILE", callback=shared.refuse_dash)
+_FOR_CASES: Final = ("target", "model", "repeat", "concurrency", "calls_per_second", "queue", "evaluation")
 
 
 def _parse_since(text: str) -> timedelta:
@@ -113,3 +114,10 @@ class EvaluateOptions:
     json: Annotated[bool, typer.Option("--json", help="Print the report of each run as a line of JSON.")] = (
         False
     )
+
+    @property
+    def for_cases(self) -> list[str]:
+        """The options that are given, and have an effect only on cases that are executed."""
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        given = [name for name in _FOR_CASES if values[name][0] != values[name][1]]
+        return [f"--{name.replace('_', '-')}" for name in given]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -67,6 +68,19 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Show each output, its checks, and what the libraries log."),
 ]
+
+
+def refuse_dash(path: Path | None) -> Path | None:
+    """Refuses ``-``, which would be the name of a file.
+
+    Raises:
+        typer.BadParameter: It is ``-``.
+    """
+    if path == Path("-"):
+        raise typer.BadParameter("'-' is not accepted, because this option has a file; give its name")
+    return path
+
+
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION: Final = re.compile(r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?[smhdw])+")
 

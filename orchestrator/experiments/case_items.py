@@ -18,15 +18,15 @@ from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.failure_text import describe_failure
 from evaluation.reporting.result_files import clean_line
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.case_runs import CaseRunner, Job, build_runner, list_jobs
+from orchestrator.experiments.case_runs import CaseRunner, Job, build_runner, list_jobs, name_jobs
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 
 @dataclass(frozen=True, slots=True)
 class _Evalset:
-    """The cases of a file; the runner is None if the tests are only listed."""
+    """The runs of a file of cases; the runner is None if the tests are only listed."""
 
-    cases: CaseSet
+    jobs: list[Job]
     runner: CaseRunner | None
 
 
@@ -59,12 +59,8 @@ class EvalsetFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the runs; those of a case with several have numbers, from 1."""
         evalset = self.config.stash[_EVALSETS][str(self.path)]
-        jobs = list_jobs(evalset.cases, None)
-        repeated = {case.title for case, trial in jobs if trial}
-        for case, trial in jobs:
-            number = f"[{trial + 1}]" if case.title in repeated else ""
-            name = f"{clean_line(case.title)}{number}"
-            yield CaseItem.from_parent(self, name=name, runner=evalset.runner, job=(case, trial))
+        for job, name in zip(evalset.jobs, name_jobs(evalset.jobs), strict=True):
+            yield CaseItem.from_parent(self, name=clean_line(name), runner=evalset.runner, job=job)
 
 
 class CaseItem(pytest.Item):
@@ -96,7 +92,8 @@ def _find_path(config: pytest.Config, name: str) -> str:
 def _read_evalset(file: Path, config: pytest.Config) -> _Evalset:
     try:
         cases = read_case_set(file)
-        return _Evalset(cases, None if config.option.collectonly else _build_runner(cases, file, config))
+        runner = None if config.option.collectonly else _build_runner(cases, file, config)
+        return _Evalset(list_jobs(cases, None), runner)
     except OSError as error:
         raise pytest.UsageError(f"--evalset {file} cannot be used ({error.strerror})") from None
     except (AgentError, ConfigurationError, ContractError) as error:

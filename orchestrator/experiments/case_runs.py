@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,12 +111,33 @@ def build_runner(  # noqa: PLR0917
 
 
 def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
-    """Returns the runs of all cases: ``repeat`` of each, by default as often as the case says, or once."""
-    return [
+    """Returns the runs of all cases: ``repeat`` of each, by default as often as the case says, or once.
+
+    Raises:
+        ConfigurationError: A case with a recorded run is repeated, or two runs have one name.
+    """
+    for case in cases.cases:
+        if case.agent_run is not None and case.repeat not in {None, 1, cases.defaults.repeat}:
+            raise ConfigurationError(
+                f"the case {case.title!r:.80} has an agent_run, which is evaluated once; leave out its repeat"
+            )
+    jobs = [
         (case, trial)
         for case in cases.cases
         for trial in range(1 if case.agent_run is not None else repeat or case.repeat or 1)
     ]
+    [(name, count)] = Counter(name_jobs(jobs)).most_common(1)
+    if count > 1:
+        raise ConfigurationError(
+            f"two runs have the name {name!r:.80}; give the case with this name another one"
+        )
+    return jobs
+
+
+def name_jobs(jobs: Sequence[Job]) -> list[str]:
+    """Returns the name of each run in reports; those of a case with several have numbers, from 1."""
+    repeated = {case.title for case, trial in jobs if trial}
+    return [f"{case.title}[{trial + 1}]" if case.title in repeated else case.title for case, trial in jobs]
 
 
 def run_jobs(run: Callable[[J], CaseResult], jobs: Iterable[J], concurrency: int) -> Iterator[CaseResult]:

@@ -57,11 +57,19 @@ def compare(  # noqa: PLR0917
     evaluation: shared.EvaluationName = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Store each result as it ends; the same command continues.", metavar="FILE"),
+        typer.Option(
+            help="Store each result as it ends; the same command continues.",
+            metavar="FILE",
+            callback=shared.refuse_dash,
+        ),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(help="Write a page with all runs and the charts of the models.", metavar="FILE"),
+        typer.Option(
+            help="Write a page with all runs and the charts of the models.",
+            metavar="FILE",
+            callback=shared.refuse_dash,
+        ),
     ] = None,
     json: shared.Json = False,
 ) -> None:

@@ -30,9 +30,10 @@ from orchestrator.cli.session.evaluated_runs import add_runs, open_source
 from orchestrator.cli.session.named_files import check_outputs, name_file
 from orchestrator.cli.session.result_source import Source
 from orchestrator.cli.session.task_files import read_stated_contracts
-from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
+from orchestrator.cli.view.consoles import build_console, one_line, print_logs_on, report_bad_input
 from orchestrator.cli.view.evaluation_summary import draw_changes, draw_result, draw_summary
 from orchestrator.cli.view.output_streams import take_stdout
+from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ vars(evaluate)["__signature__"] = inspect.signature(EvaluateOptions, eval_str=Tr
 def _check_options(options: EvaluateOptions) -> None:
     if not (options.files or options.thread or options.runs):
         raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
+    _check_files(options.files or ())
+    if {"--target", "--model"} <= {*options.for_cases}:
+        raise typer.BadParameter("--target executes the cases without --model; give one of them")
+    if options.evaluation is not None and options.queue is None:
+        raise typer.BadParameter("--evaluation names an evaluation in a queue; give --queue NAME, too")
     if options.processes > 1 and (options.thread or options.runs or options.judge):
         raise typer.BadParameter(
             "--processes reads files without a judge; leave out --thread, --runs and --judge"
@@ -88,6 +94,15 @@ def _check_options(options: EvaluateOptions) -> None:
     check_outputs(written, read)
     if options.save_baseline is not None and options.save_baseline.exists():
         read_baseline(options.save_baseline)  # another file is not replaced
+
+
+def _check_files(files: Sequence[Path]) -> None:
+    names = [one_line(str(file)) for file in files]
+    if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
+        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs")
+    paths = [file.resolve() for file in files]
+    if twice := [name for name, path in zip(names, paths, strict=True) if paths.count(path) > 1]:
+        raise ConfigurationError(f"{' and '.join(twice)} are one file; give it once")
 
 
 def _write_cases(options: EvaluateOptions) -> str:
@@ -143,10 +158,12 @@ def _take_results(
     source: Source, options: EvaluateOptions, console: Console, printed: Console
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
+    repeated = {(name, arm) for name, arm, trial in source.keys if trial}
     for result in source.take(options.out, console):
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if options.html else result.without_run())
-        _print_result(result, options, printed)
+        is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
+        _print_result(result, options, printed, is_repeated=is_repeated)
     return source.sort(results)
 
 
@@ -159,12 +176,14 @@ def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: C
     return bool(changes.worse)
 
 
-def _print_result(result: CaseResult, options: EvaluateOptions, console: Console) -> None:
+def _print_result(
+    result: CaseResult, options: EvaluateOptions, console: Console, *, is_repeated: bool
+) -> None:
     if options.json:
         named = {"run": result.name, "accepted": result.accepted, "basis": result.basis}
         typer.echo(dumps({**named, **result.report}), file=console.file)
     elif not result.accepted or result.status != "passed":
-        console.print(draw_result(result))
+        console.print(draw_result(result, is_repeated=is_repeated))
 
 
 def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:

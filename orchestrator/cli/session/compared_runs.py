@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import typer
+
 from evaluation import read_case_set
 from evaluation.evalset.case_result import CaseResult
 from evaluation.evalset.stored_evaluation import EvaluationHeader, read_end, read_results
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.cli.session.queue_session import queue_cases
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
+from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_runs import build_runner, list_jobs
 from orchestrator.experiments.model_arms import ModelArm, build_arms
@@ -55,6 +58,9 @@ def build_comparison(  # noqa: PLR0917
         OSError: A file cannot be read.
     """
     cases = read_case_set(file)
+    if cases.target is not None:
+        line = f"{file.name}: its target {cases.target} is not used, because --models execute the cases"
+        typer.echo(one_line(line), err=True)
     arms = build_arms(models, policies, store, seed, calls_per_second)
     evaluation = RecordedEvaluation(None, keeps_runs=True)
     # A target that is never called: each side has its own.

@@ -26,7 +26,6 @@ from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object
 from orchestrator.cli.evaluate_options import EvaluateOptions
 from orchestrator.cli.session.result_source import Source, build_job_source, digest_cases
-from orchestrator.cli.view.consoles import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.parallel_evaluation import ParallelEvaluation
 from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
@@ -46,14 +45,15 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
         StoreError: There is no store, or no such run.
     """
     files = options.files or []
-    if missing := [file for file in files if not file.is_file()]:
-        raise ConfigurationError(f"{one_line(str(missing[0]))} is no file; give files of recorded runs")
     special = [file for file in files if _has_cases(file) or is_stored_evaluation(file)]
     if special and (len(files) > 1 or options.thread or options.runs or options.processes > 1):
         raise ConfigurationError(
             f"{special[0].name} is a file of cases or of results; give it alone, and without --processes"
         )
-    if special and _has_cases(special[0]):
+    has_cases = bool(special) and _has_cases(special[0])
+    if options.for_cases and not has_cases:
+        raise _refuse_options(options, "these runs are recorded")
+    if has_cases:
         with nullcontext() if options.queue is None else _open_queue(options, options.queue) as queue:
             yield _read_cases(special[0], options, evaluation, queue)
     elif special:
@@ -61,6 +61,11 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
     else:
         with _open_runs(options) if options.thread or options.runs else nullcontext() as store:
             yield _read_recorded(store, options, evaluation)
+
+
+def _refuse_options(options: EvaluateOptions, reason: str) -> ConfigurationError:
+    names = ", ".join(options.for_cases)
+    return ConfigurationError(f"nothing is executed, because {reason}; leave out {names}")
 
 
 # LangGraph is slow to import, and recorded runs in files need none of it.
@@ -170,6 +175,12 @@ def _read_cases(
 
     cases = read_case_set(file)
     jobs = list_jobs(cases, options.repeat)
+    if options.for_cases and all(case.agent_run is not None for case in cases.cases):
+        raise _refuse_options(options, f"each case of {file.name} has an agent_run")
+    if cases.target is not None and "--model" in options.for_cases:
+        raise ConfigurationError(
+            f"--model has no effect, because {file.name} has the target {cases.target}; leave out one of them"
+        )
     target, rate = options.target or cases.target, options.calls_per_second
     # The workers of a queue call the target.
     called = target if queue is None else "builtins:str"

@@ -19,11 +19,12 @@ _MOST_SHOWN: Final = 3
 _MOST_PROBLEMS: Final = 10
 
 
-def draw_result(result: CaseResult) -> Text:
-    """Draws a result in one line: its status, its name, and the first reason."""
+def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
+    """Draws a result in one line: its status, its name with the number of the run, and the first reason."""
+    number = f"[{result.trial + 1}]" if is_repeated else ""
     head = (result.status, _COLOURS.get(result.status, "red"))
     reason = one_line(result.reasons[0], 300) if result.reasons else ""
-    return Text.assemble(head, f"  {one_line(result.name)}  {reason}")
+    return Text.assemble(head, f"  {one_line(result.name)}{number}  {reason}")
 
 
 def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: Sequence[str]) -> Text:

@@ -207,7 +207,7 @@ def test_repeated_runs_have_rates_and_flaky_cases_are_named(cli, cases):
     assert "by verdict: 1 of 1 cases are flaky: price (2 of 4)" in asked.stderr
 
 
-def test_runs_of_a_repeated_case_have_numbers_in_every_file(cli, cases, tmp_path):
+def test_runs_of_a_repeated_case_have_numbers_in_every_report(cli, cases, tmp_path):
     file = cases("- {name: price, task: x, contract: {required_content: [{number: 12.5}]}}", "flaky")
     command = ("evaluate", file, "--out", "r.jsonl")
 
@@ -219,7 +219,8 @@ def test_runs_of_a_repeated_case_have_numbers_in_every_file(cli, cases, tmp_path
     assert 'name="price[4]"' in (tmp_path / "r.xml").read_text()
     assert "| `price[4]` | failed |" in (tmp_path / "r.md").read_text()
     assert "1 of 2 runs accepted" in again.stderr
-    assert len(again.stdout.splitlines()) == 1
+    [line] = again.stdout.splitlines()
+    assert line.startswith("failed  price[2]  ")
 
 
 def test_several_cases_are_executed_at_once_and_reported_in_their_order(cli, cases, tmp_path):
@@ -448,7 +449,12 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
             ["--target", "math:pi"],
             "cases.yaml: it is a float; give a function of the task, or an orchestrator",
         ),
-        (["cases.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
+        (["cases.yaml"], "cases.yaml and cases.yaml are one file; give it once"),
+        (["many.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
+        (["--model", "openai:x"], "--model has no effect, because cases.yaml has the target agents_"),
+        (["--target", "os:getcwd", "--model", "openai:x"], "--target executes the cases without --model"),
+        (["--evaluation", "x"], "--evaluation names an evaluation in a queue; give --queue NAME, too"),
+        (["--csv", "-"], "'-' is not accepted, because this option has a file; give its name"),
         (["--baseline", "many.yaml"], "2 of 1 runs passed; give at most the number of runs"),
         (["--baseline", "none.yaml"], "none.yaml"),
         (
@@ -501,6 +507,36 @@ def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch)
     asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
 
     assert (asked.exit_code, asked.stdout.startswith("failed  a  ")) == (1, True)
+
+
+RECORDED = "agent_run: {final_output: y}, contract: {keywords: [y]}"
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ("- {name: a, task: x, repeat: 2}\n- {name: 'a[1]', task: y}", "two runs have the name 'a[1]'"),
+        (
+            f"- {{name: a, task: x, repeat: 3, {RECORDED}}}",
+            "the case 'a' has an agent_run, which is evaluated once",
+        ),
+    ],
+)
+def test_runs_that_cannot_be_told_apart_or_repeated_are_refused(cli, cases, items, message):
+    asked = cli("evaluate", cases(items))
+
+    assert (asked.exit_code, message in asked.stderr) == (2, True)
+
+
+def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
+    file = cases(f"- {{name: a, task: x, {RECORDED}}}")
+    cli("evaluate", file, "--out", "r.jsonl")
+
+    for each in (file, "r.jsonl"):
+        asked = cli("evaluate", each, "--repeat", "2", "--concurrency", "3", "--calls-per-second", "4")
+
+        assert asked.exit_code == 2
+        assert asked.stderr.endswith("leave out --repeat, --concurrency, --calls-per-second\n")
 
 
 def test_the_runs_of_a_last_time_are_not_stored(cli):

@@ -163,6 +163,11 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
     [
         ([], "give FILE..., --thread ID or --runs since=AGE"),
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
+        (["LOOP"], "loop.json is no file; give files of recorded runs"),
+        (
+            ["RUNS", "--repeat", "5"],
+            "nothing is executed, because these runs are recorded; leave out --repeat",
+        ),
         (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be used (No such file"),
         (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
         (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' is in a folder that does not exist"),
@@ -173,7 +178,9 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
 def test_bad_input_is_one_sentence(cli, runs, tmp_path, arguments, message):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("required_contents: []")
-    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong)}
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong), "LOOP": str(loop)}
 
     asked = cli("evaluate", *(given.get(word, word) for word in arguments))
 
