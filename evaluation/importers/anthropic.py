@@ -18,7 +18,7 @@ from evaluation.importers.imported_message import (
     read_result,
     read_text,
 )
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject
 
 _CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _ANSWERS: Final = frozenset({
@@ -44,8 +44,8 @@ def read_answers(message: JsonObject) -> Iterator[Answer]:
         if part.get("type") in _ANSWERS:
             content = part.get("content")
             # The server's tools report an error as an object in place of the result.
-            failed = str(as_object(content).get("type")).endswith("_error")
-            is_error = is_marked_error(part) or failed
+            kind = content.get("type") if isinstance(content, dict) else ""
+            is_error = is_marked_error(part) or not isinstance(kind, str) or kind.endswith("_error")
             yield Answer(read_result(content), read_text(part.get("tool_use_id")), is_error=is_error)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evaluation.importers.checked_fields import read_object
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -21,7 +22,7 @@ from evaluation.importers.imported_message import (
     read_result,
     read_text,
 )
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject
 
 
 def open_content(content: JsonObject) -> JsonObject | None:
@@ -44,7 +45,7 @@ def _is_text_in(part: object, known: str) -> bool:
 
 def _read_field(part: JsonObject, *names: str) -> dict[str, object] | None:
     """Return the field with one of the names: Python writes function_call, JSON functionCall."""
-    return next((as_object(part[name]) for name in names if part.get(name)), None)
+    return next((read_object(part, name) for name in names if part.get(name) is not None), None)
 
 
 def read_calls(message: JsonObject) -> Iterator[Call]:
@@ -64,7 +65,7 @@ def read_answers(message: JsonObject) -> Iterator[Answer]:
         answer = _read_field(part, "function_response", "functionResponse")
         result = _read_field(part, "code_execution_result", "codeExecutionResult")
         if answer is not None:
-            response = as_object(answer.get("response"))
+            response = read_object(answer, "response")
             yield Answer(
                 answer.get("response"), read_id(answer), read_text(answer.get("name")),
                 bool(response.get("error")),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.parsing.end_reasons import find_cut_off
+from evaluation.importers.checked_fields import UnknownFormatError
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, as_object
 
@@ -20,10 +21,6 @@ ROLES: Final = {
 """The role by its spelling in lower case."""
 _REPORTS: Final = ("response_metadata", "additional_kwargs")
 """Where LangChain keeps what a provider reports."""
-
-
-class UnknownFormatError(Exception):
-    """A message is in no known format; the text says in which part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +125,13 @@ _NO_OUTPUT: Final = ("_call", "Call", "_use", "_result", "Result", "_code", "Cod
 def content_texts(content: object) -> Iterator[str]:
     """Yield the texts in the content of a message: a text, or a list of parts."""
     for part in as_parts(content):
-        text = _part_text(part) if isinstance(part, dict) else part
+        text = part_text(part) if isinstance(part, dict) else part
         if isinstance(text, str) and text:
             yield text
 
 
-def _part_text(part: JsonObject) -> object:
+def part_text(part: JsonObject) -> object:
+    """Return the text of a part of a content; it may be of another type in a damaged file."""
     # Gemini marks its reasoning, which is no part of the answer.
     if part.get("thought") is True:
         return None
@@ -167,10 +165,10 @@ def read_call(record: JsonObject) -> Call:
         UnknownFormatError: It has no name.
     """
     inner = next((as_object(record[key]) for key in ("function", "custom") if record.get(key)), record)
-    if "name" not in inner or not isinstance(inner["name"], str | None):
+    if (name := read_text(inner.get("name"))) is None:
         raise UnknownFormatError(f"has a tool call without a name ({list_keys(inner)})")
     args = next((inner[key] for key in ARGUMENTS if inner.get(key) is not None), None)
-    return Call(inner["name"] or "", read_arguments(args), read_id(record))
+    return Call(name, read_arguments(args), read_id(record))
 
 
 ARGUMENTS: Final = ("arguments", "args", "input", "parameters")
@@ -206,9 +204,16 @@ def read_result(content: object) -> object:
 
 
 def is_marked_error(record: JsonObject) -> bool:
-    """Return whether a record of an answer says in any notation that the call failed."""
-    flags = (str(record.get("is_error")), str(record.get("status")))
-    return "true" in flags[0].lower() or flags[1].lower() == "error" or bool(record.get("error"))
+    """Return whether a record of an answer marks the call as failed, or marks it in an unknown way."""
+    flags = (record.get("is_error"), record.get("isError"))
+    is_flagged = any(str(flag).strip().lower() not in _UNMARKED for flag in flags)
+    is_success = str(record.get("status")).strip().lower() in _SUCCESSES
+    return is_flagged or not is_success or bool(record.get("error"))
+
+
+_UNMARKED: Final = frozenset({"none", "", "false", "0"})
+_SUCCESSES: Final = frozenset({"none", "", "success", "succeeded", "ok", "completed"})
+"""The marks of a call that did not fail. Any other one, also of a wrong type, is an error."""
 
 
 def read_text(value: object) -> str | None:

@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from evaluation.importers.anthropic import ANTHROPIC
+from evaluation.importers.checked_fields import UnknownFormatError
 from evaluation.importers.gemini import GEMINI
 from evaluation.importers.imported_message import (
     ARGUMENTS,
     Call,
     Importer,
     Message,
-    UnknownFormatError,
+    as_parts,
     content_parts,
     list_keys,
     parse_arguments,
+    part_text,
 )
 from evaluation.importers.langchain import LANGCHAIN
 from evaluation.importers.openai_chat import OPENAI_CHAT
@@ -72,6 +74,7 @@ def read_message(message: object) -> Message:
     if opened is None:
         raise UnknownFormatError(f"is in no known format ({list_keys(message)})")
     role = str(opened["role"])
+    _check_texts(opened)
     if role == "assistant":
         _check_fields(opened)
     calls = _merge_calls(importer.calls(opened) for importer in IMPORTERS)
@@ -143,10 +146,6 @@ def _check_fields(message: JsonObject) -> None:
     # An item of the Responses API is a part by itself.
     if message.get("type") not in _PARTS:
         _refuse_calls(message, _KEYS | {"content"})
-    content = message.get("content")
-    for item in content if isinstance(content, list) else ():
-        if not isinstance(item, dict | str):
-            raise UnknownFormatError(f"has a part that is no object, but a {type(item).__name__}")
     for part in content_parts(message):
         kind = part.get("type")
         if not _is_known(part):
@@ -154,6 +153,20 @@ def _check_fields(message: JsonObject) -> None:
             raise UnknownFormatError(f"has a part in no known format ({name})")
         if isinstance(part.get("text"), str):
             _refuse_calls(part, _KEYS)
+
+
+def _check_texts(message: JsonObject) -> None:
+    """Check that no text is lost; the answer of a tool is any value, and is kept as it is.
+
+    Raises:
+        UnknownFormatError: A part, or its text, is of another type.
+    """
+    for item in as_parts(message.get("content")) if message["role"] != "tool" else ():
+        if not isinstance(item, dict | str):
+            raise UnknownFormatError(f"has a part that is no object, but a {type(item).__name__}")
+    for part in content_parts(message):
+        if message["role"] != "tool" and not isinstance(part_text(part), str | None):
+            raise UnknownFormatError(f"has a part whose text is no text ({list_keys(part)})")
 
 
 def _is_known(part: JsonObject) -> bool:

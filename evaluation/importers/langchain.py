@@ -13,6 +13,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from evaluation.importers.checked_fields import read_object, read_objects
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -24,10 +25,9 @@ from evaluation.importers.imported_message import (
     read_result,
     read_text,
 )
-from evaluation.importers.openai_chat import read_call_list
 from evaluation.importers.openai_chat import read_calls as read_chat_calls
 from evaluation.importers.openai_responses import is_call, read_item
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
 _NOT_MADE: Final = Answer("The arguments could not be read.", is_error=True)
 """The answer to an invalid call: LangChain's agents do not make it."""
@@ -56,14 +56,20 @@ def _open_fields(fields: JsonObject) -> JsonObject | None:
 def read_calls(message: JsonObject) -> Iterator[Call]:
     """Yield the calls among the parts, those that LangChain could not parse, and the provider's own."""
     yield from (read_call(part) for part in content_parts(message) if part.get("type") in _CALLS)
-    invalid = [replace(call, answer=_NOT_MADE) for call in read_call_list(message, "invalid_tool_calls")]
+    invalid = [_read_invalid(call) for call in read_objects(message, "invalid_tool_calls")]
     yield from invalid
-    fields = as_object(message.get("additional_kwargs"))
+    fields = read_object(message, "additional_kwargs")
     # There they are once more, as the provider wrote them.
     ids = {call.id for call in invalid if call.id}
     yield from (call for call in read_chat_calls(fields) if call.id not in ids)
     # The calls of tools that OpenAI's server has run.
-    yield from map(read_item, filter(is_call, as_list(fields.get("tool_outputs"))))
+    yield from map(read_item, filter(is_call, read_objects(fields, "tool_outputs")))
+
+
+def _read_invalid(call: JsonObject) -> Call:
+    # The model may have written no name.
+    named = {**call, "name": call.get("name") or "unknown"}
+    return replace(read_call(named), answer=_NOT_MADE)
 
 
 def read_answers(message: JsonObject) -> Iterator[Answer]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evaluation.importers.checked_fields import read_object, read_objects
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
     Call,
     Importer,
-    UnknownFormatError,
     as_parts,
     content_parts,
     is_marked_error,
@@ -21,7 +21,7 @@ from evaluation.importers.imported_message import (
     read_result,
     read_text,
 )
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject
 
 _CONTENTS: Final = ("content", "tool_calls", "function_call", "refusal", "audio")
 
@@ -32,8 +32,8 @@ def open_message(message: JsonObject) -> JsonObject | None:
     role = ROLES.get(name.strip().lower()) if isinstance(name, str) else None
     if role is None or not any(key in message for key in _CONTENTS):
         return None
-    texts = (message.get("refusal"), as_object(message.get("audio")).get("transcript"))
-    parts = [{"type": "text", "text": text} for text in texts if isinstance(text, str) and text]
+    texts = (message.get("refusal"), read_object(message, "audio").get("transcript"))
+    parts = [{"type": "text", "text": text} for text in texts if text not in (None, "")]
     if parts:
         return {**message, "role": role, "content": [*as_parts(message.get("content")), *parts]}
     return message if role == name else {**message, "role": role}
@@ -45,22 +45,9 @@ def read_calls(message: JsonObject) -> Iterator[Call]:
     Raises:
         UnknownFormatError: One of these fields holds something else.
     """
-    yield from read_call_list(message, "tool_calls")
-    function = message.get("function_call")
-    if function:
-        yield read_call(as_object(function))
-
-
-def read_call_list(message: JsonObject, field: str) -> Iterator[Call]:
-    """Yield the calls that a field lists.
-
-    Raises:
-        UnknownFormatError: The field is no list of calls.
-    """
-    calls = message.get(field) or []
-    if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
-        raise UnknownFormatError(f"has {field} that are no list of objects")
-    yield from map(read_call, calls)
+    yield from map(read_call, read_objects(message, "tool_calls"))
+    if message.get("function_call") is not None:
+        yield read_call(read_object(message, "function_call"))
 
 
 def read_answers(message: JsonObject) -> Iterator[Answer]:

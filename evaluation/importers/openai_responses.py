@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
+from evaluation.importers.checked_fields import UnknownFormatError
 from evaluation.importers.imported_message import (
     Answer,
     Call,
     Importer,
-    UnknownFormatError,
     content_parts,
+    is_marked_error,
     list_keys,
     read_arguments,
     read_id,
@@ -79,7 +80,8 @@ def _read_own_answer(item: JsonObject, kind: str) -> Answer | None:
     status = item.get("status")
     if kind not in _CALLED_BY_SERVER:
         # The client cannot make a call that the model did not finish.
-        return Answer("The call is incomplete.", is_error=True) if status == "incomplete" else None
+        is_finished = status in (None, "completed", "in_progress")
+        return None if is_finished else Answer("The call is incomplete.", is_error=True)
     is_error = bool(item.get("error")) or status not in (None, "completed")
     return Answer(read_result(item.get("output")), is_error=is_error)
 
@@ -88,7 +90,8 @@ def read_answers(message: JsonObject) -> Iterator[Answer]:
     """Yield the answer that an item is, and those among the parts of a message."""
     for item in (message, *content_parts(message)):
         if item.get("type") in _OUTPUTS:
-            yield Answer(read_result(item.get("output")), read_text(item.get("call_id")))
+            is_error = is_marked_error(item)
+            yield Answer(read_result(item.get("output")), read_text(item.get("call_id")), None, is_error)
 
 
 OPENAI_RESPONSES: Final = Importer(

@@ -7,12 +7,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.errors import ContractError
+from evaluation.importers.checked_fields import (
+    UnknownFormatError,
+    read_list,
+    read_object,
+    read_objects,
+    read_run_error,
+)
 from evaluation.recordings.message_runs import read_message_run
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
 _READ_OF_SETS: Final = frozenset({"eval_set_id", "eval_cases", "name", "description", "creation_timestamp"})
-_READ: Final = frozenset({"eval_id", "conversation", "creation_timestamp"})
+_READ: Final = frozenset({"eval_id", "conversation", "creation_timestamp", "error"})
 _READ_OF_INVOCATIONS: Final = frozenset({
     "invocation_id", "user_content", "final_response", "intermediate_data", "creation_timestamp", "duration",
 })  # fmt: skip
@@ -35,9 +42,9 @@ class EvalsetFormat:
             ContractError: A case has no conversation, or a content is in no known format.
         """
         whole = _spell(value)
-        for case in map(_spell, as_list(whole.get("eval_cases"))):
-            invocations = [_spell(each) for each in as_list(case.get("conversation"))]
+        for case in map(_spell, read_objects(whole, "eval_cases", "the evalset")):
             name = case.get("eval_id")
+            invocations = [_spell(each) for each in read_objects(case, "conversation", f"the case {name}")]
             if not invocations:
                 raise ContractError(f"the case {name} has no conversation; record one")
             ignored = [list_ignored(whole, _READ_OF_SETS, "the evalset")]
@@ -45,7 +52,7 @@ class EvalsetFormat:
             ignored += [list_ignored(each, _READ_OF_INVOCATIONS, "the invocation") for each in invocations]
             contents = [content for each in invocations for content in _list_contents(each)]
             warnings = [text for texts in ignored for text in texts]
-            yield read_message_run(contents, name, None, warnings)
+            yield read_message_run(contents, name, read_run_error(case), warnings)
 
 
 def _spell(value: object) -> JsonObject:
@@ -56,13 +63,14 @@ def _spell(value: object) -> JsonObject:
 
 def _list_contents(invocation: JsonObject) -> Iterator[object]:
     yield invocation.get("user_content")
-    data = _spell(invocation.get("intermediate_data"))
-    for event in map(as_object, as_list(data.get("invocation_events"))):
-        if isinstance(content := event.get("content"), dict):
+    data = _spell(read_object(invocation, "intermediate_data", "the invocation"))
+    for event in read_objects(data, "invocation_events", "the invocation"):
+        if content := read_object(event, "content", "the event"):
             yield {**content, "name": event.get("author")}
     for author, parts in _list_authored(data):
         yield {"role": "model", "parts": parts, "name": author}
-    uses, responses = as_list(data.get("tool_uses")), as_list(data.get("tool_responses"))
+    uses = read_objects(data, "tool_uses", "the invocation")
+    responses = read_objects(data, "tool_responses", "the invocation")
     if uses:
         yield {"role": "model", "parts": [{"function_call": each} for each in uses]}
     if responses:
@@ -72,6 +80,7 @@ def _list_contents(invocation: JsonObject) -> Iterator[object]:
 
 
 def _list_authored(data: JsonObject) -> Iterator[tuple[object, object]]:
-    for each in as_list(data.get("intermediate_responses")):
-        author, parts = each if isinstance(each, list) and len(each) == 2 else (None, [])  # noqa: PLR2004
-        yield author, parts
+    for each in read_list(data, "intermediate_responses", "the invocation"):
+        if not isinstance(each, list) or len(each) != 2:  # noqa: PLR2004
+            raise UnknownFormatError("the invocation has intermediate_responses that are no pairs")
+        yield each[0], each[1]

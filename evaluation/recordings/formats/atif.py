@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from evaluation.errors import ContractError
+from evaluation.importers.checked_fields import UnknownFormatError, read_object, read_objects, read_run_error
 from evaluation.importers.imported_message import is_marked_error, read_result
 from evaluation.recordings.message_runs import read_message_run, read_tokens
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
@@ -23,7 +24,7 @@ _VERSION: Final = re.compile(r"ATIF-v1\.([0-8])")
 _ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
 _READ: Final = frozenset({
     "schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics",
-    "subagent_trajectories",
+    "subagent_trajectories", "error",
 })  # fmt: skip
 _READ_OF_STEPS: Final = frozenset({
     "step_id", "timestamp", "source", "message", "tool_calls", "observation", "model_name", "metrics",
@@ -55,9 +56,9 @@ class AtifFormat:
         """
         if _VERSION.fullmatch(str(value.get("schema_version"))) is None:
             raise ContractError(f"{value.get('schema_version')} is not known; give ATIF-v1.0 to ATIF-v1.8")
-        children = [as_object(child) for child in as_list(value.get("subagent_trajectories"))]
+        children = read_objects(value, "subagent_trajectories", "the trajectory")
         ends = {str(child.get("trajectory_id")): _read_end(child) for child in children}
-        steps = [as_object(step) for step in as_list(value.get("steps"))]
+        steps = read_objects(value, "steps", "the trajectory")
         for agent in dict.fromkeys(map(_name_subagent, steps)):
             own = [step for step in steps if _name_subagent(step) == agent]
             yield (
@@ -71,7 +72,7 @@ class AtifFormat:
 
 def _name_subagent(step: JsonObject) -> str | None:
     """Returns the subagent that Claude Code marks a step of; None for the agent itself."""
-    extra = as_object(step.get("extra"))
+    extra = read_object(step, "extra", _name_step(step))
     return str(extra.get("agent_id")) if extra.get("is_sidechain") is True else None
 
 
@@ -92,7 +93,7 @@ def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[st
     run = read_message_run(
         messages,
         value.get("trajectory_id") or value.get("session_id"),
-        {**_read_totals(value, own), **_list_sources(copied)},
+        {**_read_totals(value, own), **_list_sources(copied), **read_run_error(value)},
         _list_unread(value, own),
     )
     return RecordedRun({**run.case, "agent_run": _add_own(value, own, run.case["agent_run"])}, run.warnings)
@@ -115,11 +116,16 @@ def _list_messages(step: JsonObject, ends: Mapping[str, str]) -> Iterator[JsonOb
 
 
 def _list_calls(step: JsonObject) -> list[dict[str, object]]:
-    return [as_object(call) for call in as_list(step.get("tool_calls"))]
+    return read_objects(step, "tool_calls", _name_step(step))
 
 
 def _list_results(step: JsonObject) -> list[dict[str, object]]:
-    return [as_object(each) for each in as_list(as_object(step.get("observation")).get("results"))]
+    where = _name_step(step)
+    return read_objects(read_object(step, "observation", where), "results", where)
+
+
+def _name_step(step: JsonObject) -> str:
+    return f"step {step.get('step_id')}"
 
 
 def _open_call(call: JsonObject) -> JsonObject:
@@ -128,9 +134,9 @@ def _open_call(call: JsonObject) -> JsonObject:
 
 
 def _open_result(result: JsonObject, ends: Mapping[str, str], *, is_answer: bool) -> JsonObject:
-    extra, content = as_object(result.get("extra")), result.get("content")
+    extra, content = read_object(result, "extra", "a result"), result.get("content")
     if content is None:
-        references = map(as_object, as_list(result.get("subagent_trajectory_ref")))
+        references = read_objects(result, "subagent_trajectory_ref", "a result")
         content = next((ends.get(str(each.get("trajectory_id"))) for each in references), None)
     if not is_answer:
         return {"role": "system", "content": content}
@@ -174,25 +180,25 @@ def _add_own(value: JsonObject, steps: Iterable[JsonObject], run: object) -> Jso
 
 
 def _read_own(part: JsonObject) -> dict[str, object]:
-    return as_object(as_object(part.get("extra")).get(OWN))
+    return read_object(read_object(part, "extra", "a part of the trajectory"), OWN, "extra")
 
 
 def _read_totals(value: JsonObject, steps: Sequence[JsonObject]) -> JsonObject:
-    final = as_object(value.get("final_metrics"))
+    final = read_object(value, "final_metrics", "the trajectory")
     names = {"prompt_tokens": "total_prompt_tokens", "completion_tokens": "total_completion_tokens"}
     totals: dict[str, Any] = read_tokens({name: final.get(field) for name, field in names.items()})
     if isinstance(cost := final.get("total_cost_usd"), int | float):
         totals["cost_usd"] = cost
-    times = [time for step in steps if (time := _read_time(step.get("timestamp"))) is not None]
+    times = [_read_time(step) for step in steps if step.get("timestamp") is not None]
     if len(times) > 1:
         totals["latency_ms"] = 1000 * max(0.0, (times[-1] - times[0]).total_seconds())
     model = as_object(value.get("agent")).get("model_name")
     return {**totals, **({"model": model} if isinstance(model, str) else {})}
 
 
-def _read_time(value: object) -> datetime | None:
+def _read_time(step: JsonObject) -> datetime:
     try:
-        time = datetime.fromisoformat(str(value))
+        time = datetime.fromisoformat(str(step["timestamp"]))
     except ValueError:
-        return None
+        raise UnknownFormatError(f"{_name_step(step)} has a timestamp that is no ISO 8601 date") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)

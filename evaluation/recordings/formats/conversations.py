@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from evaluation.importers.checked_fields import read_run_error
 from evaluation.recordings.message_runs import read_message_run
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
 from evaluation.values import JsonObject, as_list
@@ -13,7 +14,7 @@ _KEYS: Final = ("messages", "traj", "contents", "input_messages")
 """Fields that have the messages of a conversation."""
 _MARKS: Final = frozenset({"role", "type", "parts", "lc"})
 """A message has at least one of these fields."""
-_READ: Final = frozenset({"id", "thread_id", "object"})
+_READ: Final = frozenset({"id", "thread_id", "object", "error"})
 
 
 def are_messages(value: object) -> bool:
@@ -48,4 +49,5 @@ class ConversationFormat:
             yield read_message_run(as_list(value))
             return
         ignored = list_ignored(value, _READ | {key}, "the conversation")
-        yield read_message_run(as_list(value[key]), value.get("id") or value.get("thread_id"), None, ignored)
+        name = value.get("id") or value.get("thread_id")
+        yield read_message_run(as_list(value[key]), name, read_run_error(value), ignored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_object, read_objects
 from evaluation.recordings.formats.conversations import are_messages
 from evaluation.recordings.message_runs import read_message_run
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
@@ -15,6 +16,7 @@ _READ: Final = frozenset({
     "trace_id", "dotted_order", "session_name", "session_id", "parent_run_id", "child_run_ids", "extra",
 })  # fmt: skip
 
+_TYPES: Final = ("tool", "chain", "llm", "chat_model", "retriever", "embedding", "prompt", "parser")
 _OUTPUTS: Final = frozenset({"messages", "generations", "output", "type"})
 
 
@@ -29,9 +31,11 @@ class TraceFormat:
 
     def read(self, value: JsonObject) -> Iterator[RecordedRun]:
         """Yields the run, and the runs of nested agents; raises as ``run_from_messages`` does."""
-        end = as_object(value.get("outputs")).get("messages")
-        messages = as_list(end) if are_messages(end) else [*_list_asked(value), *_list_said(value)]
+        end = read_list(_read_outputs(value), "messages", "the trace")
+        asked = _list_asked(value)
+        messages = end or [*asked, *_list_said(value)]
         warnings = [
+            *([] if end or asked or not value["inputs"] else ["the trace: inputs are not read"]),
             *list_ignored(value, _READ, "the trace"),
             *list_ignored(as_object(value.get("outputs")), _OUTPUTS, "outputs"),
         ]
@@ -43,7 +47,17 @@ class TraceFormat:
 
 
 def _list_children(run: JsonObject) -> list[dict[str, object]]:
-    return [as_object(child) for child in as_list(run.get("child_runs"))]
+    children = read_objects(run, "child_runs", f"the run {run.get('name')}")
+    for child in children:
+        if (kind := child.get("run_type")) not in _TYPES:
+            raise UnknownFormatError(
+                f"the run {child.get('name')} has the run_type {kind!r}, which is not known"
+            )
+    return children
+
+
+def _read_outputs(run: JsonObject) -> JsonObject:
+    return read_object(run, "outputs", f"the run {run.get('name')}")
 
 
 def _list_nested(run: JsonObject, *, inside: bool) -> Iterator[JsonObject]:
@@ -56,7 +70,7 @@ def _list_nested(run: JsonObject, *, inside: bool) -> Iterator[JsonObject]:
 
 
 def _list_asked(run: JsonObject) -> list[object]:
-    inputs = as_object(run.get("inputs"))
+    inputs = read_object(run, "inputs", "the trace")
     given = next((inputs[name] for name in ("messages", "prompts", "input") if inputs.get(name)), [])
     first = given[0] if isinstance(given, list) and given else given
     if isinstance(first, str):
@@ -67,12 +81,13 @@ def _list_asked(run: JsonObject) -> list[object]:
 
 def _list_said(run: JsonObject) -> Iterator[object]:
     """Yields the replies of the models and the answers of the tools, in their order."""
-    outputs = as_object(run.get("outputs"))
+    outputs = _read_outputs(run)
     if run.get("run_type") == "tool":
         yield _read_answer(run)
         return
-    replies = as_list(outputs.get("generations"))[:1]
-    yield from (as_object(each).get("message") for reply in replies for each in as_list(reply)[:1])
+    replies = read_list(outputs, "generations", f"the run {run.get('name')}")[:1]
+    # What is no message is refused as one.
+    yield from (as_object(each).get("message") for reply in replies for each in as_list(reply)[:1] or [None])
     for child in _list_children(run):
         yield from _list_said(child)
 
@@ -90,7 +105,7 @@ def _read_error(run: JsonObject) -> str:
 
 
 def _read_answer(run: JsonObject) -> object:
-    answer, error = as_object(run.get("outputs")).get("output"), run.get("error")
+    answer, error = _read_outputs(run).get("output"), run.get("error")
     if isinstance(answer, dict) and not error:
         return answer
     return {

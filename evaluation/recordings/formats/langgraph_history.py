@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_run_error
 from evaluation.recordings.formats.conversations import ConversationFormat, find_messages
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
-_READ: Final = frozenset({"values", "next", "tasks", "config", "parent_config", "metadata", "created_at"})
+_READ: Final = frozenset(
+    {"values", "next", "tasks", "config", "parent_config", "metadata", "created_at", "error"}
+)
+_ERROR: Final = 3
+"""Index of the error of a task."""
 
 
 class HistoryFormat:
@@ -27,13 +32,22 @@ class HistoryFormat:
         """Yields the run of the newest snapshot; raises as ``run_from_messages`` does."""
         given: object = value
         snapshot = as_object(given[0] if isinstance(given, list) else given)
-        tasks = [as_object(task) for task in as_list(snapshot.get("tasks"))]
-        error = next((str(task["error"]) for task in tasks if task.get("error")), None)
+        tasks = [_open_task(task) for task in read_list(snapshot, "tasks", "the snapshot")]
+        errors = [error for each in (*tasks, snapshot) if (error := read_run_error(each))]
         waiting = [f"the thread has not ended: next is {snapshot['next']}"] if snapshot.get("next") else []
         ignored = list_ignored(snapshot, _READ, "the snapshot")
         thread = as_object(as_object(snapshot.get("config")).get("configurable")).get("thread_id")
         named = {"case_id": thread} if isinstance(thread, str) else {}
         for run in ConversationFormat().read(as_object(snapshot["values"])):
-            recorded = {**as_object(run.case["agent_run"]), **({"error": error} if error else {})}
+            recorded = {**as_object(run.case["agent_run"]), **(errors[0] if errors else {})}
             case = {**named, **run.case, "agent_run": recorded}
             yield replace(run, case=case, warnings=(*run.warnings, *ignored, *waiting))
+
+
+def _open_task(task: object) -> JsonObject:
+    # JSON writes LangGraph's named tuple as a list: id, name, path, error.
+    if isinstance(task, list) and len(task) > _ERROR:
+        return {"error": task[_ERROR]}
+    if not isinstance(task, dict) or "name" not in task:
+        raise UnknownFormatError("the snapshot has a task without a name")
+    return task

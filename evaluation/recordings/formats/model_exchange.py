@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from evaluation.importers.checked_fields import read_list, read_object, read_run_error
 from evaluation.recordings.message_runs import read_message_run, read_tokens
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
 from evaluation.values import JsonObject, as_list, as_object
@@ -34,6 +35,7 @@ class ExchangeFormat:
 
     def read(self, value: JsonObject) -> Iterator[RecordedRun]:
         """Yields one run; raises as ``run_from_messages`` does."""
+        read_object(value, "request", "the exchange")
         fields = _join(value)
         asked = [
             *_list_messages(fields, _SYSTEM, "system"),
@@ -49,7 +51,9 @@ class ExchangeFormat:
 def _join(value: object) -> dict[str, object]:
     whole = as_object(value)
     response = as_object(whole.get("response"))
-    return {**whole, **as_object(whole.get("request")), **(as_object(response.get("body")) or response)}
+    inner = as_object(response.get("body")) or response
+    error = next((each["error"] for each in (whole, response, inner) if each.get("error")), None)
+    return {**whole, **as_object(whole.get("request")), **inner, "error": error}
 
 
 def _read_reply(fields: JsonObject) -> list[object] | None:
@@ -71,24 +75,30 @@ def _read_reply(fields: JsonObject) -> list[object] | None:
 def _find_first(replies: object) -> object:
     """Returns the first of several replies, which may stand in any order; None if there is none."""
     return min(
-        as_list(replies), key=lambda reply: as_object(reply).get("index") not in {0, None}, default=None
+        as_list(replies), key=lambda reply: as_object(reply).get("index") not in (0, None), default=None
     )
 
 
 def _read_candidate(value: object) -> object:
     candidate = as_object(value)
+    content = candidate.get("content") if isinstance(value, dict) else value
+    if not isinstance(content, dict) and (content is not None or value is None):
+        return content  # refused as a message
     reason = candidate.get("finish_reason") or candidate.get("finishReason")
-    return {"role": "model", "parts": [], **as_object(candidate.get("content")), "finish_reason": reason}
+    return {"role": "model", "parts": [], **as_object(content), "finish_reason": reason}
 
 
 def _list_messages(fields: JsonObject, names: tuple[str, ...], role: str) -> list[object]:
     """Returns the messages in the first of the fields; a text or a list of parts is one message."""
-    given = next((fields[name] for name in names if fields.get(name)), [])
+    name = next((name for name in names if fields.get(name)), names[0])
+    given = fields.get(name)
     if isinstance(given, list) and any(isinstance(each, dict) and "text" in each for each in given):
         return [{"role": role, "content": given}]
     if isinstance(given, dict):
         return [{**given, "role": role}]
-    return [{"role": role, "content": given}] if isinstance(given, str) else as_list(given)
+    if isinstance(given, str) and name != "messages":
+        return [{"role": role, "content": given}] if given else []
+    return read_list(fields, name, "the exchange")
 
 
 def _count_others(fields: JsonObject) -> Iterator[str]:
@@ -98,8 +108,7 @@ def _count_others(fields: JsonObject) -> Iterator[str]:
 
 
 def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
-    error = as_object(fields.get("error")).get("message")
-    report: dict[str, Any] = {"error": error} if isinstance(error, str) else {}
+    report: dict[str, Any] = {**read_run_error(fields)}
     # After other calls of the model, the report is a part of the run's usage.
     if all(as_object(each).get("role") in ("user", "system") for each in asked):
         usage = next((fields[name] for name in _USAGES if fields.get(name)), None)

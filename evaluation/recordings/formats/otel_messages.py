@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.importers.checked_fields import read_object, read_objects
+from evaluation.values import JsonObject
 
 _INDEXED: Final = re.compile(r"gen_ai\.(prompt|completion)\.([0-9]{1,6})\.(.+)")
 _CALL: Final = re.compile(r"tool_calls\.([0-9]{1,6})\.(.+)")
@@ -30,24 +31,35 @@ _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MEDIA: Final = frozenset({"blob", "uri", "file"})
 
 
-def read_span_messages(attributes: JsonObject, events: Iterable[JsonObject]) -> list[dict[str, object]]:
+def read_span_messages(
+    attributes: JsonObject, events: Iterable[JsonObject], where: str = ""
+) -> list[dict[str, object]]:
     """Returns the messages of a model's span, as OpenAI writes them; none if it has no contents.
 
     Args:
         attributes: The attributes of the span by name.
         events: Its events, each with ``name`` and ``attributes`` by name.
+        where: Names the span in errors.
+
+    Raises:
+        UnknownFormatError: Messages, or parts of them, are of a wrong type.
     """
     listed = list(events)
     for event in listed:
         if event.get("name") == _DETAILS:
-            attributes = {**attributes, **as_object(event["attributes"])}
-    system = as_list(parse_json_text(attributes.get("gen_ai.system_instructions")))
-    told = [{"role": "system", "parts": system}] if system else []
+            attributes = {**attributes, **read_object(event, "attributes", where)}
+    system = parse_json_text(attributes.get("gen_ai.system_instructions"))
+    told = [{"role": "system", "content" if isinstance(system, str) else "parts": system}] if system else []
     fields = ("gen_ai.input.messages", "gen_ai.output.messages")
-    messages = [each for name in fields for each in as_list(parse_json_text(attributes.get(name)))]
-    current = [opened for each in (*told, *messages) for opened in _open_parts(as_object(each))]
-    older = [message for event in listed for message in _read_event(event)]
+    messages = [each for name in fields for each in read_objects(_parse(attributes, name), name, where)]
+    current = [opened for each in (*told, *messages) for opened in _open_parts(each, where)]
+    older = [message for event in listed for message in _read_event(event, where)]
     return current or older or [*_read_indexed(attributes)]
+
+
+def _parse(fields: JsonObject, name: str) -> JsonObject:
+    """Returns the object with one field, whose text is read as JSON."""
+    return {name: parse_json_text(fields.get(name))}
 
 
 def parse_json_text(value: object) -> object:
@@ -61,9 +73,12 @@ def parse_json_text(value: object) -> object:
     return parsed
 
 
-def _open_parts(message: JsonObject) -> Iterator[dict[str, object]]:
+def _open_parts(message: JsonObject, where: str) -> Iterator[dict[str, object]]:
     """Yields a message without its answers of tools, and each answer as a message."""
-    parts = [as_object(part) for part in as_list(message.get("parts"))]
+    if "parts" not in message:
+        yield dict(message)
+        return
+    parts = read_objects(message, "parts", f"a message of {where}")
     answers = [part for part in parts if part.get("type") == "tool_call_response"]
     calls = [part for part in parts if part.get("type") == "tool_call"]
     others = [_open_part(part) for part in parts if part not in answers and part not in calls]
@@ -90,14 +105,14 @@ def _open_part(part: JsonObject) -> object:
     return {"type": part.get("modality") or "file"} if kind in _MEDIA else {"type": kind}
 
 
-def _read_event(event: JsonObject) -> Iterator[dict[str, object]]:
-    name, attributes = str(event.get("name")), as_object(event.get("attributes"))
+def _read_event(event: JsonObject, where: str) -> Iterator[dict[str, object]]:
+    name, attributes = str(event.get("name")), read_object(event, "attributes", where)
     if name in _CONTENTS:
-        contents = as_list(parse_json_text(attributes.get(_CONTENTS[name])))
-        yield from (as_object(each) for each in contents)
+        field = _CONTENTS[name]
+        yield from read_objects(_parse(attributes, field), field, where)
     elif name in _ROLES:
-        fields = {**attributes, **as_object(parse_json_text(attributes.get("message")))}
-        calls = as_list(parse_json_text(fields.get("tool_calls")))
+        fields = {**attributes, **read_object(_parse(attributes, "message"), "message", where)}
+        calls = read_objects(_parse(fields, "tool_calls"), "tool_calls", where)
         yield _build(_ROLES[name], fields, calls, fields.get("id"))
 
 
@@ -120,6 +135,6 @@ def _list_indexed_calls(fields: Mapping[str, object]) -> list[object]:
     return [call for _, call in sorted(calls.items())]
 
 
-def _build(role: str, fields: JsonObject, calls: list[object], answered: object) -> dict[str, object]:
+def _build(role: str, fields: JsonObject, calls: Sequence[object], answered: object) -> dict[str, object]:
     plain = {"role": role, "content": fields.get("content"), "finish_reason": fields.get("finish_reason")}
     return {**plain, "tool_call_id": answered} if role == "tool" else {**plain, "tool_calls": calls}

@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from evaluation.recordings.formats.otel_messages import parse_json_text, read_span_messages
+from evaluation.importers.imported_conversation import read_conversation
+from evaluation.importers.imported_message import content_texts, read_arguments
+from evaluation.recordings.formats.otel_messages import parse_json_text
+from evaluation.recordings.formats.otlp_json import AGENT, MODEL, TOOL, WORKFLOW, Span, list_spans
 from evaluation.recordings.message_runs import read_message_run, read_tokens
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
 _NANOSECONDS: Final = 1e6
 """Nanoseconds of a millisecond."""
-_MODEL: Final = frozenset({"chat", "text_completion", "generate_content"})
-_AGENT, _TOOL = "invoke_agent", "execute_tool"
-_WORKFLOW: Final = "invoke_workflow"
-_READ: Final = frozenset({_AGENT, _TOOL, _WORKFLOW, *_MODEL})
-_OLDER: Final = {
-    "llm.request.type": {"chat": "chat", "completion": "text_completion"},
-    "traceloop.span.kind": {"tool": _TOOL, "agent": _AGENT, "workflow": _AGENT},
-}
-"""Attributes that told the kind of a span before ``gen_ai.operation.name``."""
-_WHOLE: Final = re.compile("-?[0-9]{1,20}")
+_READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
 _ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input")
 _RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity.output")
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    trace: str
-    id: str
-    parent: str
-    name: str
-    start: int
-    end: int
-    operation: str | None
-    attributes: Mapping[str, Any]
-    messages: Sequence[Mapping[str, Any]]
-    error: str | None
-
-    def get(self, *names: str) -> Any:  # noqa: ANN401 - any value of JSON
-        """Returns the first of the attributes that is set."""
-        return next((self.attributes[name] for name in names if self.attributes.get(name) is not None), None)
 
 
 class SpanFormat:
@@ -59,34 +33,30 @@ class SpanFormat:
 
     def read(self, value: JsonObject) -> Iterator[RecordedRun]:
         """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
-        spans = [
-            _read_span(as_object(span))
-            for resource in as_list(value["resourceSpans"])
-            for scope in as_list(as_object(resource).get("scopeSpans"))
-            for span in as_list(as_object(scope).get("spans"))
-        ]
-        spans.sort(key=lambda span: (span.trace, span.start))
+        spans = sorted(list_spans(value), key=lambda span: (span.trace, span.start))
         for trace, group in groupby(spans, key=lambda span: span.trace):
             yield from _read_trace(trace, list(group))
 
 
-def _read_trace(trace: str, spans: list[_Span]) -> Iterator[RecordedRun]:
+def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
     by_id = {span.id: span for span in spans}
     owned = [(_find_nested_agent(span, by_id), span) for span in spans if span.operation is not None]
     lost = {span.parent for span in spans if span.parent} - by_id.keys()
     missing = ["spans lack their parents; join the files of the trace"] if lost else []
+    if unnamed := [span for span in spans if span.operation is None and span.has_conventions]:
+        missing.append(f"spans without gen_ai.operation.name are not read ({len(unnamed)})")
     for owner in dict.fromkeys(owner for owner, span in owned if span.operation in _READ):
         name = trace if owner is None else f"{trace}/{by_id[owner].get('gen_ai.agent.name')}"
         yield _read_agent(name, [span for each, span in owned if each == owner], missing)
 
 
-def _find_nested_agent(span: _Span, by_id: Mapping[str, _Span]) -> str | None:
+def _find_nested_agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
     agent: str | None = None
     for _ in by_id:  # a trace of a hostile file may go in a circle
-        if span.operation == _TOOL and agent is not None:
+        if span.operation == TOOL and agent is not None:
             return agent
-        if span.operation == _AGENT:
+        if span.operation == AGENT:
             agent = span.id
         if span.parent not in by_id:
             return None
@@ -94,9 +64,9 @@ def _find_nested_agent(span: _Span, by_id: Mapping[str, _Span]) -> str | None:
     return None
 
 
-def _read_agent(name: str, spans: Sequence[_Span], warnings: Sequence[str]) -> RecordedRun:
-    tools = [span for span in spans if span.operation == _TOOL]
-    told = [span for span in spans if span.operation in {_AGENT, *_MODEL}]
+def _read_agent(name: str, spans: Sequence[Span], warnings: Sequence[str]) -> RecordedRun:
+    tools = [span for span in spans if span.operation == TOOL]
+    told = [span for span in spans if span.operation in {AGENT, *MODEL}]
     # Each request repeats the messages before it, so that the longest one has them all.
     main = max(reversed(told), key=lambda span: len(span.messages), default=None)
     messages = [] if main is None else main.messages
@@ -112,66 +82,64 @@ def _read_agent(name: str, spans: Sequence[_Span], warnings: Sequence[str]) -> R
     return RecordedRun({**run.case, "agent_run": plain}, run.warnings)
 
 
-def _read_workflow(spans: Sequence[_Span]) -> JsonObject:
+def _read_workflow(spans: Sequence[Span]) -> JsonObject:
     """Returns the input and the final output of the workflow around the agents, if its span has them."""
-    messages = [each for span in spans if span.operation == _WORKFLOW for each in span.messages]
+    messages = [each for span in spans if span.operation == WORKFLOW for each in span.messages]
     names = {"user": "input", "assistant": "final_output"}
-    roles = [(str(each.get("role")), _join_texts(each.get("content"))) for each in messages]
+    plain = [each.plain for each in read_conversation(messages).messages]
+    roles = [(str(each["role"]), "\n".join(content_texts(each.get("content")))) for each in plain]
     return {names[role]: text for role, text in roles if role in names}
 
 
-def _join_texts(content: object) -> str:
-    return "\n".join(str(as_object(part).get("text", "")) for part in as_list(content))
-
-
-def _list_gaps(spans: Sequence[_Span], messages: Sequence[object]) -> Iterator[str]:
+def _list_gaps(spans: Sequence[Span], messages: Sequence[object]) -> Iterator[str]:
     if not messages:
         yield "the trace has no gen_ai.output.messages, so that there is no output; record the contents"
-    tools = [span for span in spans if span.operation == _TOOL]
+    tools = [span for span in spans if span.operation == TOOL]
     if silent := [span for span in tools if span.get(*_ARGUMENTS) is None]:
         yield f"{len(silent)} of {len(tools)} tool spans have no gen_ai.tool.call.arguments"
-    if not any(span.operation in _MODEL for span in spans):
+    if not any(span.operation in MODEL for span in spans):
         yield "the trace has no span of a model"
     others = Counter(span.operation for span in spans if span.operation not in _READ)
     yield from (f"spans of {operation} are not read ({count})" for operation, count in others.items())
-    replies = [span.messages[-1] for span in spans if span.operation in _MODEL and span.messages]
+    replies = [span.messages[-1] for span in spans if span.operation in MODEL and span.messages]
     texts = {str(each["content"]) for each in map(as_object, messages) if "content" in each}
     if unread := [reply for reply in replies if reply.get("content") and str(reply["content"]) not in texts]:
         yield f"replies of a model are not part of the conversation and not read ({len(unread)})"
 
 
-def _add_spans(calls: list[Any], ids: list[Any], tools: list[_Span]) -> list[JsonObject]:
+def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[JsonObject]:
     """Adds to each call what its span says; the spans without a call in the messages come last."""
     merged: list[JsonObject] = []
-    for call, name in zip(calls, ids, strict=True):
+    known = ids if len(ids) == len(calls) else [None] * len(calls)
+    for call, name in zip(calls, known, strict=True):
         span = next((each for each in tools if _is_span_of(each, call, name)), None)
         tools = [each for each in tools if each is not span]
         merged.append(call if span is None else {**call, **_read_tool_end(span)})
     return [*merged, *map(_read_tool, tools)]
 
 
-def _is_span_of(span: _Span, call: JsonObject, name: object) -> bool:
+def _is_span_of(span: Span, call: JsonObject, name: object) -> bool:
     own = span.get("gen_ai.tool.call.id")
     return own == name if own and name else _name_tool(span) == call["name"]
 
 
-def _name_tool(span: _Span) -> object:
+def _name_tool(span: Span) -> object:
     return span.get("gen_ai.tool.name", "traceloop.entity.name")
 
 
-def _read_tool(span: _Span) -> JsonObject:
+def _read_tool(span: Span) -> JsonObject:
     args, result = parse_json_text(span.get(*_ARGUMENTS)), parse_json_text(span.get(*_RESULTS))
-    call = {"name": _name_tool(span), "args": args if isinstance(args, dict) else {}}
+    call = {"name": _name_tool(span), "args": {} if args is None else read_arguments(args)}
     return {**call, **({} if result is None else {"result": result}), **_read_tool_end(span)}
 
 
-def _read_tool_end(span: _Span) -> JsonObject:
+def _read_tool_end(span: Span) -> JsonObject:
     failed = {} if span.error is None else {"error": span.error}
     return {"latency_ms": _measure([span]), **failed}
 
 
-def _read_totals(spans: Sequence[_Span]) -> JsonObject:
-    models = [span for span in spans if span.operation in _MODEL]
+def _read_totals(spans: Sequence[Span]) -> JsonObject:
+    models = [span for span in spans if span.operation in MODEL]
     names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
     counts = [read_tokens({name: span.get(f"gen_ai.usage.{name}") for name in names}) for span in models]
     totals: dict[str, Any] = {"latency_ms": _measure(spans)}
@@ -180,64 +148,12 @@ def _read_totals(spans: Sequence[_Span]) -> JsonObject:
     model = models[-1].get("gen_ai.response.model", "gen_ai.request.model") if models else None
     if isinstance(model, str):
         totals["model"] = model
-    agents = [span for span in spans if span.operation == _AGENT]
+    agents = [span for span in spans if span.operation == AGENT]
     errors = [span.error for span in (*agents, *models[-1:]) if span.error is not None]
     return {**totals, "error": errors[0]} if errors else totals
 
 
-def _measure(spans: Sequence[_Span]) -> float:
+def _measure(spans: Sequence[Span]) -> float:
     if not spans:
         return 0.0
     return max(0, max(span.end for span in spans) - min(span.start for span in spans)) / _NANOSECONDS
-
-
-def _read_span(span: JsonObject) -> _Span:
-    attributes = _read_attributes(span)
-    listed = [as_object(event) for event in as_list(span.get("events"))]
-    events = [{"name": event.get("name"), "attributes": _read_attributes(event)} for event in listed]
-    older = (kinds.get(str(attributes.get(name))) for name, kinds in _OLDER.items())
-    operation = attributes.get("gen_ai.operation.name") or next(filter(None, older), None)
-    reads = operation in (_AGENT, _WORKFLOW, *_MODEL)
-    return _Span(
-        str(span.get("traceId")),
-        str(span.get("spanId")),
-        str(span.get("parentSpanId") or ""),
-        str(span.get("name")),
-        _read_whole(span.get("startTimeUnixNano")) or 0,
-        _read_whole(span.get("endTimeUnixNano")) or 0,
-        None if operation is None else str(operation),
-        attributes,
-        read_span_messages(attributes, events) if reads else [],
-        _read_error(span, attributes, events),
-    )
-
-
-def _read_error(span: JsonObject, attributes: JsonObject, events: list[dict[str, Any]]) -> str | None:
-    status = as_object(span.get("status"))
-    if "error.type" not in attributes and status.get("code") not in (2, "STATUS_CODE_ERROR"):
-        return None
-    raised = (event["attributes"].get("exception.message") for event in events)
-    said = [status.get("message"), *raised, attributes.get("error.type")]
-    return str(next(filter(None, said), "an error without a text"))
-
-
-def _read_attributes(part: JsonObject) -> dict[str, Any]:
-    pairs = [as_object(pair) for pair in as_list(part.get("attributes"))]
-    return {str(pair.get("key")): _read_value(as_object(pair.get("value"))) for pair in pairs}
-
-
-def _read_whole(value: object) -> int | None:
-    text = str(value)
-    return int(text) if _WHOLE.fullmatch(text) else None
-
-
-def _read_value(value: JsonObject) -> object:
-    if "intValue" in value:
-        return _read_whole(value["intValue"])
-    if "arrayValue" in value:
-        values = as_list(as_object(value["arrayValue"]).get("values"))
-        return [_read_value(as_object(each)) for each in values]
-    if "kvlistValue" in value:
-        pairs = as_list(as_object(value["kvlistValue"]).get("values"))
-        return _read_attributes({"attributes": pairs})
-    return next(iter(value.values()), None)

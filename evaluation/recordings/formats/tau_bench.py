@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_run_error
 from evaluation.recordings.message_runs import read_message_run
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
-from evaluation.values import JsonObject, as_list
+from evaluation.values import JsonObject
 
-_READ: Final = frozenset({"task_id", "trial", "reward", "traj"})
+_READ: Final = frozenset({"task_id", "trial", "reward", "traj", "error"})
 
 
 class TauBenchFormat:
@@ -25,14 +26,13 @@ class TauBenchFormat:
     def read(self, value: JsonObject) -> Iterator[RecordedRun]:
         """Yields the run; raises as ``run_from_messages`` does."""
         run = read_message_run(
-            as_list(value["traj"]),
+            read_list(value, "traj", "the result"),
             f"task {value['task_id']}",
+            read_run_error(value),
             warnings=list_ignored(value, _READ, "the result"),
             failed=lambda answer: answer.startswith("Error"),
         )
         trial, reward = value.get("trial"), value["reward"]
-        yield replace(
-            run,
-            trial=trial if isinstance(trial, int) else 0,
-            score=reward if isinstance(reward, int | float) else None,
-        )
+        if not isinstance(trial, int | None) or not isinstance(reward, int | float | None):
+            raise UnknownFormatError("the result has a trial or a reward that is no number")
+        yield replace(run, trial=trial or 0, score=reward)

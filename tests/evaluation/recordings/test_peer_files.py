@@ -162,7 +162,12 @@ LOSSES = [
     (ATIF_STEPS[0], (*ATIF_STEPS[1], "reasoning_content"), "x", "fields reasoning_content of messages"),
     (SPANS[0], (*SPANS[1], 3), ..., "spans lack their parents; join the files of the trace"),
     (SPANS[0], (*SPANS[1], 1, "attributes", 0, "value"), {"stringValue": "retrieval"}, "spans of retrieval"),
-    (SPANS[0], (*SPANS[1], 1, "attributes", 3), {}, "1 of 1 tool spans have no gen_ai.tool.call.arguments"),
+    (
+        SPANS[0],
+        (*SPANS[1], 1, "attributes", 3),
+        {"key": "x"},
+        "1 of 1 tool spans have no gen_ai.tool.call.arguments",
+    ),
     ("adk/one-call", ("criteria",), {"x": 1}, "the evalset: criteria is not read"),
     (
         "adk/one-call",

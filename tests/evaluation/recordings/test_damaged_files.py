@@ -1,0 +1,85 @@
+"""A file with one damaged place is refused, or has a new warning, or keeps its calls, errors and texts."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.importers.imported_conversation import read_conversation
+from evaluation.recordings.run_files import read_runs
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+FORMATS = sorted({file.parent.name for file in PEERS.glob("*/*.json")})
+SAMPLE = 60
+"""Damages of each format; the same ones in each run."""
+DAMAGED = frozenset({
+    "is_error", "tool_result_is_error", "error", "status", "outcome", "code", "key", "run_type", "type",
+    "role", "name", "function_name", "source", "stringValue",
+})  # fmt: skip
+"""Marks of errors, and fields that tell what a part is."""
+TEXTS = frozenset({"input", "contents", "content", "parts"})
+"""Fields that may hold a text."""
+VALUES = ("yes", 7, {"a": 1}, ["yes"])
+
+
+def list_damages(value, path=()):
+    """Yield the path of a place and a value of another type: of elements, of objects and lists, of marks."""
+    fields = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, field in fields:
+        is_part = isinstance(field, dict | list)
+        if is_part or (key in DAMAGED and field is not None):
+            name = path[-1] if path and isinstance(value, list) else key
+            # Null in a field is an absent field.
+            values = [None] if is_part and isinstance(value, list) else []
+            values += [each for each in VALUES if each != "yes" or name not in TEXTS]
+            yield from (((*path, key), each) for each in values if type(each) is not type(field))
+        yield from list_damages(field, (*path, key))
+
+
+def damage(value, path, wrong):
+    """Return a copy of a value with one place of another type."""
+    if not path:
+        return wrong
+    copied = value.copy()
+    copied[path[0]] = damage(value[path[0]], path[1:], wrong)
+    return copied
+
+
+def read(value, folder):
+    """Return the runs of a value, and its warnings; None if a part of it is refused."""
+    file = folder / "run.json"
+    file.write_text(json.dumps(value))
+    runs = [*read_runs(file)]
+    if not all(hasattr(run, "case") and evaluate(run.case).status != "invalid" for run in runs):
+        return None
+    return [run.case["agent_run"] for run in runs], {text for run in runs for text in run.warnings}
+
+
+def list_facts(runs):
+    """Count the calls, the failed calls, the errors of runs, and the messages with a text."""
+    facts = Counter("error of a run" for run in runs if run.get("error"))
+    for run in runs:
+        facts.update("call" for call in run["tool_calls"])
+        facts.update("failed call" for call in run["tool_calls"] if call.get("error"))
+        messages = read_conversation(run.get("messages", ())).messages
+        facts.update(f"text of {each.role}" for each in messages if each.text and each.role != "tool")
+    return facts
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_place_is_never_dropped_in_silence(name, tmp_path):
+    values = [json.loads(file.read_bytes()) for file in sorted((PEERS / name).glob("*.json"))]
+    damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
+    chosen = random.Random(0).sample(damages, SAMPLE)
+    whole = {index: read(values[index], tmp_path) for index, *_ in chosen}
+    lost = []
+    for index, path, wrong in chosen:
+        runs, warnings = whole[index]
+        damaged = read(damage(values[index], path, wrong), tmp_path)
+        if damaged and damaged[1] <= warnings and list_facts(runs) - list_facts(damaged[0]):
+            lost.append((path, wrong))
+
+    assert not lost

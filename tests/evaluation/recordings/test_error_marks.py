@@ -1,0 +1,124 @@
+"""Errors that a record marks, in a known or in an unknown way, count as errors."""
+
+import json
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import read_runs
+
+USER = {"role": "user", "content": "What does it cost?"}
+REPLY = {"role": "assistant", "content": "It costs 12.5 euros."}
+CHAT_CALL = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "price_of"}}]}
+TOOL_USE = {
+    "role": "assistant",
+    "content": [{"type": "tool_use", "id": "1", "name": "price_of", "input": {}}],
+}
+
+
+def read(value, folder):
+    (folder / "run.json").write_text(json.dumps(value))
+    [run] = read_runs(folder / "run.json")
+    return run
+
+
+def write_chat(mark):
+    return [USER, CHAT_CALL, {"role": "tool", "tool_call_id": "1", "content": "12.5", **mark}, REPLY]
+
+
+def write_anthropic(mark):
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "12.5", **mark}
+    return [USER, TOOL_USE, {"role": "user", "content": [result]}, REPLY]
+
+
+def write_atif(mark):
+    call = {"tool_call_id": "1", "function_name": "price_of", "arguments": {}}
+    result = {"source_call_id": "1", "content": "12.5", "extra": mark}
+    step = {"source": "agent", "message": "", "tool_calls": [call], "observation": {"results": [result]}}
+    steps = [{"source": "user", "message": "price?"}, step, {"source": "agent", "message": "12.5 euros"}]
+    return {"schema_version": "ATIF-v1.7", "steps": steps}
+
+
+def write_span(mark):
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "price_of"}
+    pairs = [{"key": key, "value": {"stringValue": text}} for key, text in attributes.items()]
+    span = {"traceId": "t", "spanId": "a", "name": "execute_tool", "attributes": pairs, **mark}
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
+@pytest.mark.parametrize(
+    ("write", "mark"),
+    [
+        (write_chat, {"status": "failed"}),
+        (write_chat, {"status": 7}),
+        (write_anthropic, {"is_error": "yes"}),
+        (write_anthropic, {"is_error": 1}),
+        (write_anthropic, {"is_error": ["x"]}),
+        (write_atif, {"status": "failed"}),
+        (write_span, {"status": {"code": "ERROR"}}),
+        (write_span, {"status": {"code": "STATUS_CODE_ERROR"}}),
+        (write_span, {"status": {"code": 2}}),
+        (write_span, {"status": {"code": "broken"}}),
+    ],
+)
+def test_a_mark_that_is_not_one_of_a_success_is_an_error(write, mark, tmp_path):
+    run = read(write(mark), tmp_path)
+
+    assert run.case["agent_run"]["tool_calls"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("write", "mark"),
+    [
+        (write_chat, {"status": "success"}),
+        (write_chat, {"status": "completed", "error": None}),
+        (write_anthropic, {"is_error": False}),
+        (write_anthropic, {"is_error": "False"}),
+        (write_atif, {"status": "completed"}),
+        (write_span, {"status": {}}),
+        (write_span, {"status": {"code": "STATUS_CODE_OK"}}),
+        (write_span, {"status": {"code": "UNSET"}}),
+        (write_span, {"status": {"code": 1}}),
+    ],
+)
+def test_a_mark_of_a_success_is_no_error(write, mark, tmp_path):
+    run = read(write(mark), tmp_path)
+
+    assert not run.case["agent_run"]["tool_calls"][0].get("error")
+
+
+CHOICES = [{"message": REPLY, "finish_reason": "stop"}]
+AROUND = {
+    "messages": {"messages": [USER, REPLY]},
+    "request and response": {"messages": [USER], "choices": CHOICES},
+    "response inside": {"request": {"messages": [USER]}, "response": {"choices": CHOICES}},
+    "ATIF": write_atif({}),
+    "tau-bench": {"task_id": 1, "reward": 1.0, "traj": [USER, REPLY]},
+    "snapshot": {"values": {"messages": [USER, REPLY]}},
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("error", [{"message": "rate limit"}, "rate limit", ["rate limit"]])
+def test_an_error_beside_the_messages_is_the_error_of_the_run(around, error, tmp_path):
+    run = read({**AROUND[around], "error": error}, tmp_path)
+
+    assert "rate limit" in run.case["agent_run"]["error"]
+    assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "failed"
+
+
+@pytest.mark.parametrize("error", [None, "", False, {}])
+def test_an_empty_error_beside_the_messages_is_none(error, tmp_path):
+    run = read({**AROUND["messages"], "error": error}, tmp_path)
+
+    assert isinstance(run, RecordedRun)
+    assert "error" not in run.case["agent_run"]
+
+
+@pytest.mark.parametrize("calls", [{"a": 1}, [None], "x", [{"tool_call_id": "1", "arguments": {}}]])
+def test_calls_that_cannot_be_read_are_refused(calls, tmp_path):
+    value = write_atif({})
+    value["steps"][1]["tool_calls"] = calls
+
+    assert "tool call" in read(value, tmp_path).problem.replace("_", " ")
