@@ -64,7 +64,8 @@ def format_values(file: Path, data: object) -> str:
 
 def validate_cases(data: object, file: Path) -> CaseSet:
     """Read the values of a file of cases; raises ContractError as ``read_case_set`` does."""
-    model = CaseSet if "cases" in as_object(data) else SingleCase
+    is_set = "task" not in as_object(data) or "cases" in as_object(data)
+    model = CaseSet if is_set else SingleCase
     checked = validate_values(model, data, file, _FIELDS)
     if isinstance(checked, CaseSet):
         _check_names(checked, file)

@@ -102,9 +102,10 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
         return
     found = _find_format(value)
     if found is None:
-        keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else f"a {type(value).__name__}"
+        keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
         looked = "; ".join(each.name for each in list_formats())
-        yield UnreadableCase(where, f"no known format has these fields: {keys}; known are: {looked}")
+        what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
+        yield UnreadableCase(where, f"{what}; known are: {looked}")
         return
     try:
         runs = [*found.read(value)]  # type: ignore[arg-type] # a list of messages is read, too

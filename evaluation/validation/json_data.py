@@ -101,8 +101,12 @@ def parse_json(data: bytes | str) -> object:
         raise
     except RecursionError:
         raise ValueError("the JSON is nested too deep; flatten it") from None
-    except ValueError as error:  # also invalid UTF-8, and integers of thousands of digits
+    except UnicodeDecodeError:
+        raise ValueError("this is no text in UTF-8; decompress or convert it") from None
+    except json.JSONDecodeError as error:
         raise ValueError(f"this is not JSON: {error}") from None
+    except ValueError:  # Python limits the digits, because longer ones take the square of their number
+        raise ValueError("an integer has more than 4,300 digits; shorten it, or write it as a text") from None
     return value
 
 

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import redact, shorten
+from evaluation.validation.other_names import OTHER_NAMES
 
 Path: TypeAlias = tuple[str | int, ...]
 MAX_PROBLEMS: Final = 50
@@ -129,7 +130,8 @@ def _get_discriminator(error: ErrorDetails) -> str:
 
 
 def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence[str]) -> str:
-    error = details[0]
+    # A problem of a value in an accepted form says more than the list of the forms.
+    error = next((each for each in details if not _names_form(each)), details[0])
     if error["type"] == "extra_forbidden":
         return _describe_unknown(path, known_names)
     if error["type"] in {"missing", "union_tag_not_found"}:
@@ -142,30 +144,14 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     if error["type"] == "value_error":
         # pydantic puts "Value error, " before the sentence of a validator.
         return error["msg"].partition(", ")[2]
-    if not (error["type"] in _ACCEPTED or error["msg"].startswith(_EXPECTED)):
+    if not _names_form(error):
         return error["msg"][0].lower() + error["msg"][1:]
     accepted = " or ".join(dict.fromkeys(map(_describe_accepted, details)))
     return f"give {accepted}, not {_describe_given(error['input'])}"
 
 
-OTHER_NAMES: Final = {
-    "tokens": "total_tokens", "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
-    "model_name": "model", "actual_tools": "tool_calls", "tools_called": "tool_calls",
-    "intermediate_messages": "messages", "output": "final_output", "actual_output": "final_output",
-    "latency": "latency_ms", "duration": "latency_ms", "cost": "cost_usd", "tools": "tool_calls",
-    "answer": "final_output", "response": "final_output", "prompt": "input", "question": "input",
-    "result": "final_output", "text": "final_output", "completion": "final_output",
-    "final_answer": "final_output", "query": "input", "request": "input", "tool_uses": "tool_calls",
-    "steps": "tool_calls", "history": "messages", "conversation": "messages",
-    "duration_ms": "latency_ms", "response_time": "latency_ms", "total_cost": "cost_usd",
-    "tokens_used": "total_tokens", "token_usage": "total_tokens", "documents": "sources",
-    "retrieval_context": "sources", "exception": "error", "expected_answer": "reference_output",
-    "ground_truth": "reference_output", "expected_tool_calls": "expected_trajectory",
-    "must_include": "required_content", "must_not_call": "forbidden_tools",
-    "expected_output": "reference_output", "expected_tools": "expected_trajectory",
-    "score": "judge_score", "token_limit": "total_tokens", "safety": "audit", "compliance": "audit",
-}  # fmt: skip
-"""Our name of a field or a metric by the names that other tools give it."""
+def _names_form(error: ErrorDetails) -> bool:
+    return error["type"] in _ACCEPTED or error["msg"].startswith(_EXPECTED)
 
 
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:

@@ -113,7 +113,7 @@ def read_output(value: object) -> dict[str, object]:
         TypeError: It is no text, ``agent_run`` or state, or has values that are not JSON.
     """
     if isinstance(value, str):
-        return {"final_output": value}
+        value = {"final_output": value}
     if not isinstance(value, Mapping):
         raise TypeError(f"a run is given as a {type(value).__name__}; give a text, an agent_run, or a state")
     if {"plan", "results", "status"} <= value.keys():

@@ -98,6 +98,8 @@ BAD = {
     "true as version": ("version: true\ntask: x", "version: give 1, not True"),
     "true as version of many": ("version: true\ncases: [{task: x}]", "version: give 1, not True"),
     "no case": ("version: 1\ncases: []", "cases: list should have at least 1 item"),
+    "no cases": ("version: 1\ntarget: a:b", "cases: is missing; add it"),
+    "hook without words": ("version: 1\ntask: t\nbefore: []", "before: list should have at least 1 item"),
     "hook": (
         "version: 1\ntask: t\nbefore: 'false'",
         "before: give MODULE:FUNCTION; before and after also take a command, as a list of its words",

@@ -22,14 +22,14 @@ def lines(tmp_path):
 
 BROKEN = {
     "no JSON": ('{"agent_run": ', "this is not JSON"),
-    "half a character": (b'{"case_id": "\xc3"}', "this is not JSON"),
-    "a number of ten thousand digits": ("1" * 10_000, "this is not JSON"),
+    "half a character": (b'{"case_id": "\xc3"}', "this is no text in UTF-8; decompress or convert it"),
+    "a number of ten thousand digits": ("1" * 10_000, "an integer has more than 4,300 digits"),
     "a hundred thousand levels": ("[" * 100_000, "the JSON is nested too deep"),
     "a field twice": (
         '{"agent_run": {}, "keywords": ["a"], "keywords": []}',
         "an object has the field 'keywords'",
     ),
-    "no object": ("[1]", "no known format has these fields: a list"),
+    "no object": ("[1]", "it has no fields of a known format"),
 }
 
 

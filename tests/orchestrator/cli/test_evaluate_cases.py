@@ -66,6 +66,9 @@ def skip(case):
 def nothing(task):
     return None
 
+def half_an_emoji(task):
+    return f"{task} \\ud83d"
+
 def counted(task):
     with (HERE / "executions").open("a") as file:
         file.write("x")
@@ -273,6 +276,13 @@ def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
     shown = cli("evaluate", "r.jsonl")
 
     assert (shown.exit_code, "not read: runs.jsonl:2: this is not JSON" in shown.stderr) == (2, True)
+
+
+def test_half_an_emoji_in_an_answer_is_stored_as_a_question_mark(cli, cases, tmp_path):
+    cli("evaluate", cases(f"- {{name: a, {PRICE}}}", "half_an_emoji"), "--out", "r.jsonl")
+
+    [result] = read_results(tmp_path / "r.jsonl")
+    assert (result.accepted, result.agent_run["final_output"][:22]) == (True, "It costs 12.5 euros. \ufffd")
 
 
 def test_results_of_other_cases_are_refused_and_kept(cli, cases, tmp_path):
