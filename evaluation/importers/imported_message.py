@@ -165,7 +165,8 @@ def read_call(record: JsonObject) -> Call:
         UnknownFormatError: It has no name.
     """
     inner = next((as_object(record[key]) for key in ("function", "custom") if record.get(key)), record)
-    if (name := read_text(inner.get("name"))) is None:
+    # An empty name is one that a model wrote; the call counts.
+    if not isinstance(name := inner.get("name"), str):
         raise UnknownFormatError(f"has a tool call without a name ({list_keys(inner)})")
     args = next((inner[key] for key in ARGUMENTS if inner.get(key) is not None), None)
     return Call(name, read_arguments(args), read_id(record))
