@@ -10,6 +10,7 @@ import yaml
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
 _FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_NO_NUMBER: Final = re.compile(r"[-+]?\.(?:nan|inf)", re.IGNORECASE)
 _DIGITS: Final = [*"-0123456789"]
 _UNICODE_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 _STRING: Final = "tag:yaml.org,2002:str"
@@ -26,6 +27,8 @@ class _Loader(yaml.SafeLoader):
             raise _refuse("an anchor or alias (& or *) is not accepted; write the value out", event)
         if getattr(event, "tag", None) is not None:
             raise _refuse("a tag (!) is not accepted; leave it out", event)
+        if isinstance(event, yaml.ScalarEvent) and event.style is None and _NO_NUMBER.fullmatch(event.value):
+            raise _refuse(f"{event.value} is no number of JSON; give a number, or a text in quotes", event)
         node: yaml.Node | None = super().compose_node(parent, index)
         return node
 

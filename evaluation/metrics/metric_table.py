@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from math import inf
 from typing import Final, Literal
 
 from evaluation.inputs.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
@@ -38,11 +39,12 @@ def metric_direction(metric: str) -> Direction | None:
 
 
 def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
-    """Describe each threshold that no output can break, or that is a plain number for no metric.
+    """Describe each threshold outside the range of its metric, or that no output can break.
 
-    Whether such a number is a minimum or a maximum is not known.
+    So is a plain number for no metric: whether it is a minimum or a maximum is not known.
     """
     for name, bound in contract.thresholds.items():
+        yield from _find_range_problem(name, bound)
         if isinstance(bound, Threshold) and name in LEAST_LENGTHS:
             problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
             yield from () if problem is None else (f"thresholds.{name}: {problem}",)
@@ -53,6 +55,17 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
                 f"{format_path(('thresholds', name))}: is no metric; {hint} it is a resource of the run, "
                 'give {"min": ...} or {"max": ...}'
             )
+
+
+def _find_range_problem(name: str, bound: Threshold | float) -> Iterator[str]:
+    if name not in METRICS or name in JUDGE_METRICS:
+        return
+    highest = 1.0 if METRICS[name] == "higher" else inf
+    given = (bound.min, bound.max) if isinstance(bound, Threshold) else (bound,)
+    outside = [number for number in given if number is not None and not 0 <= number <= highest]
+    if outside:
+        accepted = "a number from 0 to 1" if highest == 1 else "a number of at least 0"
+        yield f"thresholds.{name}: {outside[0]:g} is no value of this metric; give {accepted}"
 
 
 def select_operational(

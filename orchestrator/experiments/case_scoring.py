@@ -28,7 +28,9 @@ def score_case(
     """
     contract = read_case(case, case.task) or derive_contract(case.task)
     own = replace(run, case={**run.case, **contract["contract"]})
-    judged = evaluation.add_contract(own)
+    # A stated contract that is empty demands nothing, and has no default in its place.
+    is_own = case.contract != FROM_TASK and not evaluation.has_contract
+    judged = own if is_own else evaluation.add_contract(own)
     problem = problem or (NO_CASE if judged is None else None)
     judged = judged or own
     given: Any = judged.case if problem is None else UnreadableCase(case.title, problem)

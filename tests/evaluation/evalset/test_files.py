@@ -144,6 +144,10 @@ BAD = {
         "version: 1\ntask: !!python/object/apply:os.getcwd []",
         "line 2: this is not YAML of plain values: a tag",
     ),
+    "no number": (
+        "version: 1\ntask: x\nanswer: .NaN",
+        "line 3: this is not YAML of plain values: .NaN is no",
+    ),
     "binary": ("version: 1\ntask: !!binary aGk=", "line 2: this is not YAML of plain values: a tag"),
     "deep": (
         f"version: 1\ntask: {'[' * 5000}",

@@ -124,6 +124,15 @@ def test_a_case_with_a_recorded_run_is_not_executed(cli, cases, tmp_path):
     assert not (tmp_path / "executions").exists()
 
 
+@pytest.mark.parametrize("contract", ["{}", "{must_call: []}", "{required_content: []}", "{thresholds: {}}"])
+def test_an_empty_contract_of_a_case_never_passes(cli, cases, contract):
+    run = "{final_output: It costs 12.5, tool_calls: [{name: price_of, result: 12.5}]}"
+    asked = cli("evaluate", cases(f"- {{task: x, agent_run: {run}, contract: {contract}}}"), "--json")
+
+    assert json.loads(asked.stdout)["status"] == "needs_review"
+    assert "the contract contains no check" in asked.stderr
+
+
 def test_a_target_may_return_its_calls(cli, cases):
     expected = "contract: {expected_trajectory: [{name: price_of, args: {title: atlas}}]}"
 
