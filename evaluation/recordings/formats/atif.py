@@ -130,7 +130,9 @@ def _name_step(step: JsonObject) -> str:
 
 def _open_call(call: JsonObject) -> JsonObject:
     args = _read_own(call).get("args", call.get("arguments"))
-    return {"id": call.get("tool_call_id"), "name": call.get("function_name"), "args": args}
+    if not isinstance(call.get("function_name"), str):
+        raise UnknownFormatError(f"the call {call.get('tool_call_id')} has a function_name that is no text")
+    return {"id": call.get("tool_call_id"), "name": call["function_name"], "args": args}
 
 
 def _open_result(result: JsonObject, ends: Mapping[str, str], *, is_answer: bool) -> JsonObject:
