@@ -142,6 +142,12 @@ def _digest_files(options: EvaluateOptions) -> dict[str, str]:
 
 
 def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    if options.judge is not None and options.contract is None:
+        raise ConfigurationError(
+            f"--judge has no effect, because the verdicts of {file.name} are shown as they are; "
+            "give --contract, too, or leave it out"
+        )
+
     def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         try:
             evaluation.unread += read_end(file).unread

@@ -43,16 +43,16 @@ def check_outputs(written: Sequence[tuple[Path | None, str]], inputs: Sequence[P
             it is a file to read, or an existing one of another kind, as a contract or a program, or two
             results have the same file.
     """
-    taken: list[Path] = []
+    taken: list[str] = []
     for path, endings in written:
         if path is None:
             continue
         problem = _find_problem(path, endings.split(), inputs)
-        if path.resolve() in taken:
+        if os.path.realpath(path) in taken:
             problem = "the file of other results, too"
         if problem is not None:
             raise ConfigurationError(f"{str(path)!r} is {problem}; give another file for the results")
-        taken.append(path.resolve())
+        taken.append(os.path.realpath(path))
 
 
 def _find_problem(path: Path, endings: Sequence[str], inputs: Sequence[Path]) -> str | None:

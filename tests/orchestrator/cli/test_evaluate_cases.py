@@ -277,6 +277,17 @@ def test_an_evaluation_that_has_not_ended_is_no_success(cli, cases, tmp_path):
     assert (compared.exit_code, "r.jsonl: the evaluation has not ended" in compared.stderr) == (2, True)
 
 
+def test_a_judge_of_stored_verdicts_is_refused(cli, cases):
+    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
+
+    asked = cli("evaluate", "r.jsonl", "--judge", "openai:m", env={"OPENAI_API_KEY": "none"})
+
+    assert (asked.exit_code, "--judge has no effect, because the verdicts of r.jsonl" in asked.stderr) == (
+        2,
+        True,
+    )
+
+
 def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
     run = json.dumps({"agent_run": {"final_output": "12.5"}, "required_content": [{"number": 12.5}]})
     (tmp_path / "runs.jsonl").write_text(f"{run}\nbroken\n")
