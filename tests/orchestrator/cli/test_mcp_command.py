@@ -101,16 +101,13 @@ def test_the_end_of_the_input_ends_the_server(command):
     ("given", "sentence"),
     [
         (["--tools", "nowhere:tool"], "nowhere"),
-        pytest.param(["--db", "missing.sqlite", "--read-only"], "there is no", marks=pytest.mark.soak),
+        (["--db", "missing.sqlite", "--read-only"], "there is no"),
     ],
 )
-def test_a_wrong_option_is_one_sentence_and_status_2(environment, tmp_path, given, sentence):
-    ended = subprocess.run(
-        [sys.executable, "-m", "orchestrator", "mcp", "--db", "new.sqlite", *given],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=60, check=False,
-    )  # fmt: skip
+def test_a_wrong_option_is_one_sentence_and_status_2(cli, tmp_path, given, sentence):
+    ended = cli("mcp", "--db", "new.sqlite", *given)
 
-    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
     assert sentence in ended.stderr
     assert [path.suffix for path in tmp_path.glob("*.*")] == [".py"]
 

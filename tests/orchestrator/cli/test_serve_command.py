@@ -122,7 +122,8 @@ def test_a_new_run_chooses_among_the_models_that_are_offered(start):
     assert "openai:scripted, openai:other" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("tools", [pytest.param((), marks=pytest.mark.soak), ("--tools", "post_tools:send")])
+@pytest.mark.soak
+@pytest.mark.parametrize("tools", [(), ("--tools", "post_tools:send")])
 def test_the_start_page_offers_approvals_of_calls_if_there_are_tools(start, tools):
     _, client = start(*tools)
 

@@ -268,18 +268,25 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Compare"]
 
 
+MAIN_PAGES = ("/", "/runs", "/run?thread_id=asking")
+OTHER_PAGES = (
+    *("/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none", "/queue"),
+    *("/run?thread_id=good", "/run?thread_id=bad"),
+)
+
+
 @pytest.mark.parametrize(
-    ("width", "scheme"), [(375, "dark"), pytest.param(1200, "light", marks=pytest.mark.soak)]
+    ("width", "scheme", "paths"),
+    [
+        (375, "dark", MAIN_PAGES),
+        pytest.param(375, "dark", OTHER_PAGES, marks=pytest.mark.soak),
+        pytest.param(1200, "light", (*MAIN_PAGES, *OTHER_PAGES), marks=pytest.mark.soak),
+    ],
 )
 def test_the_pages_have_no_violation_of_accessibility_and_fit_their_width(
-    three_runs, open_page, width, scheme
+    three_runs, open_page, width, scheme, paths
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    paths = [
-        *("/", "/runs", "/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none"),
-        "/queue",
-        *(f"/run?thread_id={name}" for name in ("good", "bad", "asking")),
-    ]
     for path in paths:
         page = open_page(f"{three_runs}{path}", {"width": width, "height": 800}, scheme)
         for summary in page.locator("#run summary").all():
