@@ -15,7 +15,7 @@ from orchestrator.persistence.store import names_database
 from orchestrator.queue.queue_apps import import_orchestrator
 from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.queue.queued_job import QueuedJob, build_key, check_queued_task, read_route
+from orchestrator.queue.queued_job import QueuedJob, check_queued_task
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
@@ -31,8 +31,9 @@ class Submission:
     Attributes:
         thread_id: Name of the run.
         queue: Name of the queue.
-        status: "queued"; "queued before", if the queue has a job for this run; or "success", "failed" or
-            "waiting" (for a person), the status of the run on this thread, for which nothing was queued.
+        status: "queued"; "queued before", if the queue has a job for this run; "being cancelled", if a worker
+            has yet to end the run; or "success", "failed" or "waiting" (for a person), the status of the run
+            on this thread, for which nothing was queued.
     """
 
     thread_id: str
@@ -113,17 +114,20 @@ class JobQueue:
             return known.status
         if self.engine.enqueue(job):
             return "queued"
-        return "queued before" if self.has(job) else self._queue(job)  # it has ended since
+        queued = self.find(job)
+        if queued is None:  # it has ended since
+            return self._queue(job)
+        return "queued before" if queued.kind == "run" else "being cancelled"
 
-    def has(self, job: QueuedJob) -> bool:
-        """Checks whether a job waits or is being executed.
+    def find(self, job: QueuedJob) -> QueuedJob | None:
+        """Returns the job of the same run that waits or is being executed, also one that ends the run.
 
         Raises:
-            ConfigurationError: A job of its name does something else.
+            ConfigurationError: The run is queued with another task, app or queue, or its job cannot be read.
         """
         queued = self.engine.find(job.key)
-        if queued is None:
-            return False
+        if queued is None or queued.kind == "cancel":
+            return queued
         others = [name for name in ("task", "app", "queue") if getattr(job, name) != getattr(queued, name)]
         if others:
             known = format_repr(getattr(queued, others[0]), 80)
@@ -132,24 +136,22 @@ class JobQueue:
                 f"{' and another '.join(others)} ({known}); let it end, cancel it with "
                 "`orchestrator queue --cancel`, or give another name"
             )
-        return True
+        return queued
 
     def cancel(self, thread_id: str) -> bool:
-        """Ends a run for good, wherever it is: it leaves the queue, and its worker ends it as failed.
+        """Ends a run for good, wherever it is: its worker ends it as failed, or the next worker if that dies.
+
+        A run that has not begun leaves the queue. A run that has ended stays as it is.
 
         Returns:
             Whether the queue had a job of this run. A run that waits for a person has none:
             ``LangGraphOrchestrator.cancel`` ends it.
         """
         check_thread_id(thread_id)
-        routes = self.engine.remove([build_key(thread_id)])
-        run = self.store.history.find(thread_id) if routes else None
-        if run is not None and run.status == "interrupted":
-            queue, _, app = read_route(routes[0])
-            self.engine.enqueue(
-                QueuedJob(queue=queue, app=app, task="", thread_id=thread_id, kind="cancel", priority=1000)
-            )
-        return bool(routes)
+        state = self.engine.cancel(thread_id)
+        if state not in (None, "picked") and self.store.history.find(thread_id) is None:
+            self.engine.remove_waiting(thread_id)
+        return state is not None
 
     def read_status(self) -> QueueStatus:
         """Reads the jobs and the workers of all queues of this database."""

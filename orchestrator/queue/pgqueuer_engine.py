@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from operator import methodcaller
 from typing import Final, cast
 
 import psycopg
@@ -16,41 +16,40 @@ from pgqueuer.adapters.drivers.psycopg import PsycopgDriver, SyncPsycopgDriver
 from pgqueuer.adapters.persistence.qb import (
     QueryBuilderEnvironment,
     QueryQueueBuilder,
-    QuerySchedulerBuilder,
 )
 from pgqueuer.adapters.persistence.queries import Queries, SyncQueries
-from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.errors import PgqException, RetryRequested
-from pgqueuer.domain.models import Context, Job, TracebackRecord
-from pgqueuer.domain.settings import DBSettings
+from pgqueuer.domain.models import Context, Job
 from pgqueuer.domain.types import JobId
 from pgqueuer.ports.driver import Driver
 from psycopg import AsyncConnection, Connection
 from pydantic import ValidationError
 
 from agents.sync import run_sync
-from orchestrator.errors import OrchestratorError, StoreLostError
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.persistence.postgres import PostgresRunSaver, open_postgres, setup_lock
 from orchestrator.persistence.serializer import build_serializer
+from orchestrator.queue.pgqueuer_driver import SETTINGS, JobManager, TwoConnections, build_queries
 from orchestrator.queue.pgqueuer_tables import (
     COUNT_TAKEN,
     CREATE_WORKERS,
-    FIND,
     FORGET_FAILED,
     HAS_QUEUE,
     PAYLOAD,
-    PREFIX,
+    REMOVE_WAITING,
+    REPLACE,
+    ROUTES,
+    STATES,
 )
 from orchestrator.queue.queue_engine import JobHandler
-from orchestrator.queue.queued_job import QueuedJob
+from orchestrator.queue.queued_job import MOST_PRIORITY, QueuedJob, build_key, read_route
+from orchestrator.runs.run_saver import convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 from orchestrator.tuning.recorded_replies import CREATE_REPLIES
 
-_SETTINGS: Final = DBSettings(prefix=PREFIX)
 _MOST_DEATHS: Final = 10
 """So that a run that kills its worker does not kill one after another for ever."""
-_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class PgQueuerEngine:
             if self.is_installed():
                 run_sync(partial(self._ask, Queries.upgrade))
             else:
-                script = QueryBuilderEnvironment(_SETTINGS).build_install_query()
+                script = QueryBuilderEnvironment(SETTINGS).build_install_query()
                 with connection.transaction():
                     connection.execute(script.encode(), prepare=False)
                     connection.execute(CREATE_WORKERS)
@@ -89,7 +88,7 @@ class PgQueuerEngine:
         self.saver.change(FORGET_FAILED, [(job.key,)])
         with self.saver.connection() as connection:
             queries = SyncQueries(
-                SyncPsycopgDriver(cast("Connection", connection)), QueryQueueBuilder(_SETTINGS)
+                SyncPsycopgDriver(cast("Connection", connection)), QueryQueueBuilder(SETTINGS)
             )
             numbers = queries.enqueue(
                 job.route,
@@ -104,23 +103,37 @@ class PgQueuerEngine:
     def find(self, key: str) -> QueuedJob | None:
         """Returns the job of a name that waits or is being executed, or None."""
         rows = self.saver.select(PAYLOAD, (key,))
-        return QueuedJob.model_validate_json(rows[0][0]) if rows else None
+        return _read_payload(rows[0][0], f"the job {key!r:.300}") if rows else None
 
-    def remove(self, keys: Sequence[str]) -> list[str]:
-        """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
-        jobs = self.saver.select(FIND, ([*keys],))
-        numbers = [JobId(number) for number, _, _, _ in jobs]
-        if numbers:
-            run_sync(partial(self._ask, lambda queries: queries.mark_job_as_cancelled(numbers)))
-        return [route for _, route, _, _ in jobs]
+    def cancel(self, thread_id: str) -> str | None:
+        """Replaces the job of a run by one that ends the run; returns the state of the replaced job, or None.
+
+        The job keeps its number: the worker that executes it is told, and deletes it when the run has ended.
+        Whatever happens to that worker, the job stays for the next one.
+        """
+        for number, route in self.saver.select(ROUTES, (build_key(thread_id),)):
+            queue, _, app = read_route(route)
+            job = QueuedJob(
+                queue=queue, app=app, task="", thread_id=thread_id, kind="cancel", priority=MOST_PRIORITY
+            )
+            values = (job.route, job.model_dump_json().encode(), job.priority, number)
+            for (state,) in self.saver.select(REPLACE, values):
+                run_sync(partial(self._ask, methodcaller("notify_job_cancellation", [JobId(number)])))
+                return str(state)
+        return None
+
+    def remove_waiting(self, thread_id: str) -> None:
+        """Removes the job of a run unless a worker has it."""
+        self.saver.change(REMOVE_WAITING, [(build_key(thread_id),)])
 
     async def _ask(self, ask: Callable[[Queries], Awaitable[None]]) -> None:
-        async with await self._connect() as connection:
-            await ask(_build_queries(PsycopgDriver(connection)))
+        with convert_store_errors(self.name, psycopg.Error):
+            async with await self._connect() as connection:
+                await ask(build_queries(PsycopgDriver(connection)))
 
     def read_states(self, keys: Sequence[str]) -> dict[str, str]:
         """Returns the states of jobs by name, without those that have ended."""
-        return {key: state for _, _, key, state in self.saver.select(FIND, ([*keys],))}
+        return dict(self.saver.select(STATES, ([*keys],)))
 
     async def work(
         self,
@@ -134,8 +147,8 @@ class PgQueuerEngine:
         """Executes jobs until ``stop`` is set; see ``QueueEngine``."""
         try:
             async with await self._connect() as asking, await self._connect() as listening:
-                driver = _TwoConnections(asking, listening, handler.interrupt)
-                manager = _Manager(_build_queries(driver), _SETTINGS.channel)
+                driver = TwoConnections(asking, listening, handler.interrupt)
+                manager = JobManager(build_queries(driver), SETTINGS.channel)
                 manager.shutdown, manager.most = stop, concurrency
                 deliver = _deliver_to(handler, driver)
                 for route in routes:
@@ -164,82 +177,38 @@ def open_pgqueuer(url: str) -> Iterator[tuple[Store, PgQueuerEngine]]:
         yield Store(name, saver), PgQueuerEngine(saver, url, name)
 
 
-class _TwoConnections(PsycopgDriver):
-    """Asks on a connection of its own: the one that listens makes questions wait for up to a second."""
-
-    def __init__(
-        self,
-        asking: AsyncConnection,
-        listening: AsyncConnection,
-        on_failure: Callable[[], None],
-    ) -> None:
-        super().__init__(listening)
-        self._asked, self._on_failure = PsycopgDriver(asking), on_failure
-
-    async def fetch(self, query: str, *args: object) -> list[dict[str, object]]:
-        try:
-            return await self._asked.fetch(query, *args)
-        except psycopg.Error:
-            # The manager raises this, but only after the last run has ended.
-            self._on_failure()
-            raise
-
-    async def execute(self, query: str, *args: object) -> str:
-        return await self._asked.execute(query, *args)
-
-    async def notify(self, channel: str, payload: str) -> None:
-        # Where it listens: the first health check must not overtake the LISTEN.
-        await super().execute("SELECT pg_notify($1, $2)", channel, payload)
-
-
-class _Manager(QueueManager):
-    """Takes no more jobs than it may execute at once."""
-
-    most: int
-
-    async def fetch_jobs(
-        self, batch_size: int, global_concurrency_limit: int | None, heartbeat_timeout: timedelta
-    ) -> AsyncGenerator[Job, None]:
-        # ``run`` refuses limits below two batches.
-        async for job in super().fetch_jobs(
-            batch_size, global_concurrency_limit or self.most, heartbeat_timeout
-        ):
-            yield job
-
-
-class _SteadyQueries(Queries):
-    async def retry_job(self, job: Job, delay: timedelta, traceback_record: TracebackRecord | None) -> None:
-        try:
-            await super().retry_job(job, delay, traceback_record)
-        except psycopg.Error as error:
-            # It would count as failed. Without heartbeats, it is delivered again.
-            _log.warning("job %s is delivered again later (%s)", job.id, format_one_line(error))
-
-
-def _build_queries(driver: Driver) -> Queries:
-    return _SteadyQueries(
-        driver,
-        QueryBuilderEnvironment(_SETTINGS),
-        QueryQueueBuilder(_SETTINGS),
-        QuerySchedulerBuilder(_SETTINGS),
-    )
-
-
 def _read_job(job: Job) -> QueuedJob:
     """Reads a job, of which the worker was given the route only."""
-    with suppress(ValidationError):
-        queued = QueuedJob.model_validate_json(job.payload or b"")
-        if queued.route == job.entrypoint:
-            return queued
-    raise OrchestratorError(
-        f"the job in the database does not fit its route {job.entrypoint!r:.300}; submit the run again"
+    queued = _read_payload(job.payload, f"the job of the route {job.entrypoint!r:.300}")
+    if queued.route != job.entrypoint:
+        raise OrchestratorError(
+            f"the job in the database does not fit its route {job.entrypoint!r:.300}; submit the run again"
+        )
+    return queued
+
+
+def _read_payload(payload: bytes | None, name: str) -> QueuedJob:
+    with suppress(ValidationError, ConfigurationError):
+        return QueuedJob.model_validate_json(payload or b"")
+    raise ConfigurationError(
+        f"{name} cannot be read, because another program wrote it; remove it with `orchestrator queue "
+        "--cancel`"
     )
+
+
+async def _cancel(handler: JobHandler, job: QueuedJob, execution: asyncio.Future[float | None]) -> None:
+    """Ends a run that is executed here, also one that has just begun."""
+    ending = job.model_copy(update={"kind": "cancel"})
+    while not execution.done() and (later := await handler.execute(ending)) is not None:
+        await asyncio.wait({execution}, timeout=later)
 
 
 def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context], Awaitable[None]]:
     async def deliver(job: Job, context: Context) -> None:
         # A job that is given back counts as an attempt; one that is taken over from a dead worker does not.
         [taken] = await driver.fetch(COUNT_TAKEN, job.id)
+        if taken["route"] != job.entrypoint:
+            raise RetryRequested(timedelta(), "cancelled after it was taken, before it was told here")
         if cast("int", taken["count"]) - job.attempts > _MOST_DEATHS:
             raise OrchestratorError(
                 f"{_MOST_DEATHS} workers died while they executed it; find out why, and submit it again"
@@ -250,7 +219,7 @@ def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context],
         with context.cancellation:
             await asyncio.wait({execution})
         if context.cancellation.cancel_called:
-            await handler.cancel(queued)
+            await _cancel(handler, queued, execution)
         later = await execution
         if later is not None:
             raise RetryRequested(timedelta(seconds=later), "later")

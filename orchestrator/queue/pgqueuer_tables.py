@@ -23,27 +23,51 @@ FORGET_WORKER: Final = "DELETE FROM orchestrator_workers WHERE id = ? OR seen < 
 WORKERS: Final = """
     SELECT id, queue, routes, host, process, version, concurrency, started, seen,
         seen > now() - make_interval(secs => 2 * heartbeat_s)
-    FROM orchestrator_workers ORDER BY queue, host, process
+    FROM orchestrator_workers
+    WHERE greatest(started, seen) < '9000-01-01' AND least(started, seen) > '2000-01-01'
+        AND heartbeat_s BETWEEN 0 AND 86400
+    ORDER BY queue, host, process
 """
 COUNTS: Final = """
     SELECT entrypoint, CASE WHEN status = 'picked' THEN 'running' WHEN status = 'failed' THEN 'failed'
         WHEN execute_after > now() THEN 'delayed' ELSE 'waiting' END AS state, count(*)
-    FROM orchestrator_pgqueuer GROUP BY 1, 2 ORDER BY 1, 2
+    FROM orchestrator_pgqueuer
+    WHERE status IN ('queued', 'picked', 'failed') AND dedupe_key IS NOT NULL
+        AND entrypoint ~ '^[^/]+/[^/]+/[^/]+$'
+    GROUP BY 1, 2 ORDER BY 1, 2
 """
+"""Leaves out jobs that have ended, and rows that another program wrote."""
 FAILED: Final = """
     SELECT job.dedupe_key, job.updated, log.traceback ->> 'exception_message'
     FROM orchestrator_pgqueuer job LEFT JOIN LATERAL (
         SELECT traceback FROM orchestrator_pgqueuer_log WHERE job_id = job.id AND status = 'failed'
         ORDER BY id DESC LIMIT 1
     ) log ON true
-    WHERE job.status = 'failed' ORDER BY job.updated DESC LIMIT 20
+    WHERE job.status = 'failed' AND job.dedupe_key IS NOT NULL
+        AND job.updated BETWEEN '2000-01-01' AND '9000-01-01'
+    ORDER BY job.updated DESC LIMIT 20
 """
-FIND: Final = """
-    SELECT id, entrypoint, dedupe_key, status::text FROM orchestrator_pgqueuer WHERE dedupe_key = ANY(?)
+STATES: Final = """
+    SELECT dedupe_key, status::text FROM orchestrator_pgqueuer
+    WHERE dedupe_key = ANY(?) AND status IN ('queued', 'picked', 'failed')
 """
-PAYLOAD: Final = "SELECT payload FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status <> 'failed'"
+ROUTES: Final = """
+    SELECT id, entrypoint FROM orchestrator_pgqueuer
+    WHERE dedupe_key = ? AND status IN ('queued', 'picked', 'failed') AND entrypoint ~ '^[^/]+/[^/]+/[^/]+$'
+"""
+REPLACE: Final = """
+    UPDATE orchestrator_pgqueuer job SET entrypoint = ?, payload = ?, priority = ?, status = 'queued',
+        execute_after = now(), updated = now(), queue_manager_id = NULL
+    FROM (SELECT id, status::text FROM orchestrator_pgqueuer WHERE id = ? FOR UPDATE) earlier
+    WHERE job.id = earlier.id RETURNING earlier.status
+"""
+REMOVE_WAITING: Final = "DELETE FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status = 'queued'"
+PAYLOAD: Final = """
+    SELECT payload FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status IN ('queued', 'picked')
+"""
 FORGET_FAILED: Final = "DELETE FROM orchestrator_pgqueuer WHERE dedupe_key = ? AND status = 'failed'"
 COUNT_TAKEN: Final = """
-    SELECT count(*) AS count FROM orchestrator_pgqueuer_log WHERE job_id = $1 AND status = 'picked'
+    SELECT (SELECT entrypoint FROM orchestrator_pgqueuer WHERE id = $1) AS route, count(*) AS count
+    FROM orchestrator_pgqueuer_log WHERE job_id = $1 AND status = 'picked'
 """
 """For PgQueuer's driver."""

@@ -19,10 +19,6 @@ class JobHandler(Protocol):
         """Executes a job; returns None at its end, or the seconds after which it is delivered again."""
         ...
 
-    async def cancel(self, job: QueuedJob) -> None:
-        """Ends a job that is being executed here for good."""
-        ...
-
     def interrupt(self) -> None:
         """Stops all jobs at once, because the connection to the engine is lost. Others continue them."""
         ...
@@ -44,11 +40,23 @@ class QueueEngine(Protocol):
         ...
 
     def find(self, key: str) -> QueuedJob | None:
-        """Returns the job of a name that waits or is being executed, or None."""
+        """Returns the job of a name that waits or is being executed, or None.
+
+        Raises:
+            ConfigurationError: The job cannot be read.
+        """
         ...
 
-    def remove(self, keys: Sequence[str]) -> list[str]:
-        """Removes jobs by name, and tells the workers that execute them; returns the routes of the jobs."""
+    def cancel(self, thread_id: str) -> str | None:
+        """Replaces the job of a run by one that ends the run, and tells the worker that executes it.
+
+        Returns:
+            The state of the replaced job, "picked" if a worker has it; None if the run has no job.
+        """
+        ...
+
+    def remove_waiting(self, thread_id: str) -> None:
+        """Removes the job of a run unless a worker has it."""
         ...
 
     def read_states(self, keys: Sequence[str]) -> Mapping[str, str]:

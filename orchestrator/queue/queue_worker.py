@@ -63,9 +63,12 @@ class QueueWorker:
 
         Raises:
             StoreLostError: The connection was lost; start the worker again.
+            Exception: The report raised it; a worker that others cannot see must not go on.
         """
         self._loop = asyncio.get_running_loop()
         helpers = (asyncio.create_task(self._show_life()), asyncio.create_task(self._end_runs()))
+        for helper in helpers:
+            helper.add_done_callback(lambda _: self._stop.set())
         try:
             await self.engine.work(
                 self._list_routes(),
@@ -80,6 +83,9 @@ class QueueWorker:
             await asyncio.wait(helpers)
             with suppress(StoreLostError):
                 await asyncio.to_thread(self.store.saver.change, FORGET_WORKER, [(self._id,)])
+        for helper in helpers:
+            with suppress(asyncio.CancelledError):
+                helper.result()
 
     def stop(self) -> None:
         """Takes no further job, and ends when the runs have. May be called in a signal handler."""
@@ -105,10 +111,6 @@ class QueueWorker:
             raise OrchestratorError("the thread has a run of another task; submit this one with another name")
         self.report(f"{_describe_end(state)}: {job.thread_id}")
         return 0.0 if _is_interrupted(state) else None
-
-    async def cancel(self, job: QueuedJob) -> None:
-        """Ends the run of a job as failed."""
-        await self.apps[job.app].acancel(job.thread_id, _CANCELLED)
 
     def interrupt(self) -> None:
         """Stops all runs at once, so that another worker resumes them."""

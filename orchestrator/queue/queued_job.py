@@ -15,6 +15,7 @@ FORMAT: Final = 1
 """The version of a job. A worker takes only jobs of the versions that it knows, and leaves the others."""
 MOST_CHARACTERS: Final = 200_000
 """The greatest size of a task."""
+MOST_PRIORITY: Final = 1000
 Kind: TypeAlias = Literal["run", "cancel"]
 KINDS: Final[tuple[Kind, ...]] = ("run", "cancel")
 
@@ -64,7 +65,9 @@ class QueuedJob(SettingsModel):
         str, StringConstraints(max_length=500), Field(description="a name of at most 500 characters")
     ]
     kind: Kind = "run"
-    priority: Annotated[int, Field(ge=-1000, le=1000, description="a whole number from -1000 to 1000")] = 0
+    priority: Annotated[
+        int, Field(ge=-1000, le=MOST_PRIORITY, description="a whole number from -1000 to 1000")
+    ] = 0
     after_s: Annotated[int | float, Field(ge=0, le=31_622_400, description="seconds from 0 to a year")] = 0
 
     @property
@@ -74,8 +77,8 @@ class QueuedJob(SettingsModel):
 
     @property
     def key(self) -> str:
-        """The job's name: a queue holds one job of a name."""
-        return build_key(self.thread_id, self.kind)
+        """The job's name: a queue holds one job of a name, so that a cancelled run is not begun again."""
+        return build_key(self.thread_id)
 
 
 def build_route(queue: str, kind: Kind, app: str) -> str:
@@ -94,6 +97,6 @@ def build_digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def build_key(thread_id: str, kind: Kind = "run") -> str:
-    """Builds the name of a job."""
-    return f"{kind}:{thread_id}"
+def build_key(thread_id: str) -> str:
+    """Builds the name of the job of a run."""
+    return f"run:{thread_id}"

@@ -177,7 +177,7 @@ class QueuedRunner:
             for thread_id, case in missing.items()
         ]
         for job in jobs:  # before one is queued: no run is taken from another search
-            self.queue.has(job)
+            self.queue.find(job)
         for job in jobs:
             self.queue.engine.enqueue(job)
         states |= follow_runs(self.queue, {thread_id: case.title for thread_id, case in missing.items()})

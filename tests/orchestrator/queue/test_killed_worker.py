@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from orchestrator.queue import open_queue
 from tests.orchestrator.queue.workers import APP, fleet_on, is_each_effect_there_once
 
@@ -22,6 +24,25 @@ def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_o
         fleet.wait_for_ends(RUNS)
 
         assert is_each_effect_there_once(fleet, RUNS)
+
+
+def test_a_run_that_is_cancelled_while_its_worker_hangs_is_ended_by_the_next_worker(postgres_url, tmp_path):
+    with fleet_on(postgres_url, tmp_path / "fleet", effect_s=0.3) as fleet, open_queue(postgres_url) as queue:
+        fleet.submit(1)
+        hanging = fleet.start()
+        fleet.wait(lambda: fleet.effects().total() == 1)
+        hanging.send_signal(signal.SIGSTOP)
+        effects = fleet.effects()
+        assert queue.cancel("run0")
+        hanging.kill()
+        hanging.wait()
+
+        assert queue.submit("Do all", app=APP, thread_id="run0").status == "being cancelled"
+        fleet.start()
+        fleet.wait(lambda: not fleet.jobs())
+
+        assert queue.store.history.show("run0").state["failure"]["kind"] == "cancelled"
+        assert fleet.effects() == effects
 
 
 def test_a_job_that_was_forged_is_refused_with_one_sentence(postgres_url, tmp_path):

@@ -55,9 +55,10 @@ async def test_a_run_that_a_worker_executes_is_cancelled_from_elsewhere(bench, m
         assert bench.queue.cancel("run")
         await bench.reach(lambda: bench.status() == "failed")
 
+        await bench.reach(lambda: not bench.count().total())
+
     state = bench.queue.store.history.show("run").state
     assert state["failure"]["kind"] == "cancelled"
-    assert bench.count().total() == 0
 
 
 async def test_an_interrupted_run_that_is_cancelled_is_ended_by_the_next_worker(bench, monkeypatch):
@@ -65,7 +66,9 @@ async def test_an_interrupted_run_that_is_cancelled_is_ended_by_the_next_worker(
     bench.submit()
     async with bench.working(bench.worker(grace_s=0.0)):
         await bench.reach(lambda: len(bench.effects()) == 1)
-    bench.queue.cancel("run")
+    assert bench.queue.cancel("run")
+    assert bench.queue.cancel("run")
+    assert bench.submit().status == "being cancelled"
 
     async with bench.working():
         await bench.reach(lambda: bench.status() == "failed")
