@@ -82,8 +82,9 @@ class EvaluateOptions:
         ),
     ] = None
     model: Annotated[
-        str, typer.Option(help="Without a target: the model of the orchestrator.", metavar="SPEC")
-    ] = "local"
+        str | None,
+        typer.Option(help="Without a target: the model of the orchestrator. Default: local.", metavar="SPEC"),
+    ] = None
     repeat: Annotated[
         int | None, typer.Option(help="How often each case is executed.", metavar="N", min=1)
     ] = None

@@ -49,9 +49,9 @@ def share_limits(
 ) -> Iterator[SharedLimits]:
     """Limits the calls of all agents of this process, together with all processes on the same database.
 
-    At most so many calls are made in any period. Each process that waits for calls gets the same share, and
-    what it leaves is for the others. If an endpoint answers with HTTP 429 or 503 and ``Retry-After``, all
-    processes pause, at most 300 s. Without limits, nothing is limited.
+    At most so many calls are granted in any period. Each process that waits for calls gets the same share,
+    and what it leaves is for the others. If an endpoint answers with HTTP 429 or 503 and ``Retry-After``,
+    all processes pause, at most 300 s. Without limits, nothing is limited.
 
     Args:
         store: A store in PostgreSQL.

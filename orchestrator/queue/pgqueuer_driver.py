@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +16,7 @@ from pgqueuer.adapters.persistence.qb import (
     QuerySchedulerBuilder,
 )
 from pgqueuer.adapters.persistence.queries import Queries
+from pgqueuer.core.logconfig import logger
 from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.models import Job, TracebackRecord
 from pgqueuer.domain.settings import DBSettings
@@ -26,6 +28,25 @@ from orchestrator.state.plain_values import format_one_line
 
 SETTINGS: Final = DBSettings(prefix=PREFIX)
 _log: Final = logging.getLogger(__name__)
+
+
+_LOSSES: Final = ("Unhandled exception in task", "Flush failed", "Shutdown flush failed", "Failed to send")
+
+
+@asynccontextmanager
+async def hide_losses() -> AsyncGenerator[None, None]:
+    """Keeps PgQueuer's log records about a lost connection from the console: the worker raises an error."""
+    logger.addFilter(_is_shown)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_is_shown)
+
+
+def _is_shown(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    is_database = error is None or isinstance(error, psycopg.Error)
+    return not (is_database and record.getMessage().startswith(_LOSSES))
 
 
 class TwoConnections(PsycopgDriver):

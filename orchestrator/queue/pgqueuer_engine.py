@@ -30,7 +30,13 @@ from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLost
 from orchestrator.persistence import Store
 from orchestrator.persistence.postgres import PostgresRunSaver, open_postgres, setup_lock
 from orchestrator.persistence.serializer import build_serializer
-from orchestrator.queue.pgqueuer_driver import SETTINGS, JobManager, TwoConnections, build_queries
+from orchestrator.queue.pgqueuer_driver import (
+    SETTINGS,
+    JobManager,
+    TwoConnections,
+    build_queries,
+    hide_losses,
+)
 from orchestrator.queue.pgqueuer_tables import (
     COUNT_TAKEN,
     CREATE_WORKERS,
@@ -146,7 +152,11 @@ class PgQueuerEngine:
     ) -> None:
         """Executes jobs until ``stop`` is set; see ``QueueEngine``."""
         try:
-            async with await self._connect() as asking, await self._connect() as listening:
+            async with (
+                await self._connect() as asking,
+                await self._connect() as listening,
+                hide_losses(),
+            ):
                 driver = TwoConnections(asking, listening, handler.interrupt)
                 manager = JobManager(build_queries(driver), SETTINGS.channel)
                 manager.shutdown, manager.most = stop, concurrency

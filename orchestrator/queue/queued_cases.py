@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +13,15 @@ from typing import Final, TypeAlias
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.experiments.model_arms import describe_state
-from orchestrator.queue.job_queue import DONE, JobQueue
+from orchestrator.queue.job_queue import JobQueue
 from orchestrator.queue.queued_job import build_digest, build_key, check_queued_task
-from orchestrator.runs.run_selection import RunSummary
+from orchestrator.runs.run_saver import format_resume_call
+from orchestrator.runs.run_selection import ENDED, RunSummary
 from orchestrator.state.graph_state import OrchestratorState
 
 _POLL_S: Final = 0.2
 _POLLS_BEFORE_WARNING: Final = 25
+_ACTIVE: Final = frozenset({"planning", "executing"})
 _log: Final = logging.getLogger(__name__)
 QueuedCase: TypeAlias = tuple[str, TaskCase, int]
 """The ``MODULE:FUNCTION`` of the workers that execute a case, the case, and the number of its run, from 0."""
@@ -42,8 +45,8 @@ class QueuedCases:
     def execute(self, jobs: Sequence[QueuedCase]) -> Iterator[QueuedCase]:
         """Queues all executions; yields each when its run has ended, which its case has as ``agent_run``.
 
-        A case that has an ``agent_run`` already is yielded as it is. A run that waits for a person goes no
-        further.
+        A case that has an ``agent_run`` already is yielded as it is. A run that waits for a person, or that
+        has lost its job, has an error.
 
         Raises:
             ConfigurationError: A case has a hook, or a task that is not accepted.
@@ -65,19 +68,31 @@ class QueuedCases:
         titles = {thread_id: case.title for thread_id, (_, case, _) in open_jobs.items()}
         for thread_id, state in follow_runs(self.queue, titles):
             app, case, trial = open_jobs[thread_id]
-            run: dict[str, object] = {"error": "the run was cancelled before it began"}
-            if state is not None:
-                run = describe_state(state, thread_id, self.queue.store.where)
+            run = self._describe(thread_id, app, state)
             yield app, case.model_copy(update={"agent_run": run}), trial
+
+    def _describe(self, thread_id: str, app: str, state: OrchestratorState | None) -> dict[str, object]:
+        """Returns the ``agent_run`` of a run that no worker executes any more."""
+        if state is None:
+            return {"error": "the run was cancelled before it began"}
+        if state["status"] in ENDED:
+            return describe_state(state, thread_id, self.queue.store.where)
+        if (question := state["question"]) is None:
+            end = f"has no job any more; --evaluation {shlex.quote(self.name)} queues it again"
+        else:
+            answer = format_resume_call(thread_id, question)
+            end = f"waits for a person; answer with {answer} of the orchestrator of {app}"
+        return {"error": f"run {thread_id} {end}"}
 
     def _name_run(self, app: str, case: TaskCase, trial: int) -> str:
         return f"evaluation-{self.name}-{build_digest(app, case.title)}-{trial}"
 
 
 def follow_runs(queue: JobQueue, titles: Mapping[str, str]) -> Iterator[tuple[str, OrchestratorState | None]]:
-    """Yields each queued run when it has ended, or waits for a person, with its last state.
+    """Yields each queued run when no worker executes it any more, with its last state.
 
-    The state is None if the run was cancelled before it began. Logs which jobs no worker takes.
+    It has ended, waits for a person, or was interrupted and has lost its job. The state is None if it was
+    cancelled before it began. Logs which jobs no worker takes.
 
     Args:
         queue: The queue.
@@ -103,11 +118,11 @@ def follow_runs(queue: JobQueue, titles: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _find_ended(queue: JobQueue, titles: Mapping[str, str]) -> dict[str, RunSummary | None]:
-    """Returns the runs that have left the queue, without those that go on in a job of another kind."""
+    """Returns the runs that have left the queue, without those that a process executes nevertheless."""
     states = queue.engine.read_states([build_key(thread_id) for thread_id in titles])
     for thread_id, title in titles.items():
         if states.get(build_key(thread_id)) == "failed":
             raise StoreError(f"the workers cannot execute case {title!r:.80}; `orchestrator queue` says why")
     away = [thread_id for thread_id in titles if build_key(thread_id) not in states]
     known = {thread_id: queue.store.history.find(thread_id) for thread_id in away}
-    return {thread_id: run for thread_id, run in known.items() if run is None or run.status in DONE}
+    return {thread_id: run for thread_id, run in known.items() if run is None or run.status not in _ACTIVE}

@@ -165,7 +165,7 @@ class QueuedRunner:
             BudgetSpentError: The budget of calls is spent.
             ConfigurationError: A run is queued by another search of this name with other files.
             RunFailedError: A run failed for a reason that says nothing about the policy.
-            StoreError: A worker cannot execute a run, or it was cancelled before it began.
+            StoreError: A worker cannot execute a run, or it left the queue before it ended.
             StoreLostError: The database was lost; the same search goes on later.
         """
         runs = {self.study.name_run(case, policy): case for case in cases}
@@ -185,8 +185,9 @@ class QueuedRunner:
 
     @staticmethod
     def _measure(state: OrchestratorState | None, case: TaskCase) -> MeasuredRun:
-        if state is None:
+        if state is None or state["status"] not in ENDED:
             raise StoreError(
-                f"the run of {case.title!r:.80} was cancelled before it began; start the search again"
+                f"the run of {case.title!r:.80} was cancelled before it began, waits for a person, or has no "
+                "job any more; start the search again"
             )
         return measure_run(state, case)

@@ -93,7 +93,7 @@ def compare(  # noqa: PLR0917
             results = compared_runs.read_stored_arms(files or [])
             unread = compared_runs.list_unread(files or [])
         elif queue is not None:
-            with open_cases_queue(db, queue, calls_per_second) as opened:
+            with open_cases_queue(db, queue, calls_per_second, concurrency) as opened:
                 source = compared_runs.build_queued_comparison(tasks, targets, repeat, opened, evaluation)
                 results = source.sort([*source.take(out, console)])
         else:

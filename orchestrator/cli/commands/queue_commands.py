@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from orchestrator.cli import shared_options as shared
 
+_LONGEST_DELAY: Final = timedelta(days=366)
 Name = Annotated[str, typer.Option("--queue", help="Name of the queue.", metavar="NAME")]
 App = Annotated[
     str,
@@ -30,9 +31,22 @@ Studies = Annotated[
     typer.Option("--tune", help="Take the runs of `tune SPEC --queue`, too (repeatable).", metavar="SPEC"),
 ]
 Priority = Annotated[int, typer.Option(help="Greater ones are taken first.", metavar="N")]
+
+
+def _check_delay(delay: timedelta | None) -> timedelta | None:
+    if delay is not None and delay > _LONGEST_DELAY:
+        raise typer.BadParameter(f"a delay of {delay.days} days is not accepted; give at most 366d")
+    return delay
+
+
 After = Annotated[
     timedelta | None,
-    typer.Option(help="Delay the start, such as 90s or 12h.", metavar="AGE", parser=shared.parse_age),
+    typer.Option(
+        help="Delay the start, such as 90s or 12h.",
+        metavar="AGE",
+        parser=shared.parse_age,
+        callback=_check_delay,
+    ),
 ]
 Concurrency = Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1, max=1000)]
 Heartbeat = Annotated[
@@ -118,13 +132,14 @@ def worker(
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
 
-    Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database was lost (start
-    it again), 2 bad input.
+    Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database cannot be
+    reached or was lost (start the worker again), 2 bad input.
     """
     from orchestrator.cli.session.queue_session import run_worker
     from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
+    from orchestrator.errors import StoreError
 
-    with report_bad_input(), print_logs_on(build_console(stderr=True)):
+    with report_bad_input(StoreError), print_logs_on(build_console(stderr=True)):
         run_worker(db, queue, app, tune, limit, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
 
 

@@ -72,7 +72,7 @@ def _refuse_options(options: EvaluateOptions, reason: str) -> ConfigurationError
 def _open_queue(options: EvaluateOptions, name: str) -> AbstractContextManager[JobQueue]:
     from orchestrator.cli.session.queue_session import open_cases_queue
 
-    return open_cases_queue(options.db, name, options.calls_per_second)
+    return open_cases_queue(options.db, name, options.calls_per_second, options.concurrency)
 
 
 def _open_runs(options: EvaluateOptions) -> AbstractContextManager[Store]:
@@ -190,11 +190,13 @@ def _read_cases(
     target, rate = options.target or cases.target, options.calls_per_second
     # The workers of a queue call the target.
     called = target if queue is None else "builtins:str"
-    runner = build_runner(cases, file, evaluation, called, options.model, rate)
+    runner = build_runner(cases, file, evaluation, called, options.model or "local", rate)
     if queue is not None and target is None:
         raise ConfigurationError("--queue needs what the workers execute; give --target MODULE:FUNCTION")
     prepare = iter if queue is None else queue_cases(queue, options.evaluation).execute
-    header = _build_header(options, evaluation, target=target, model=None if target else options.model)
+    header = _build_header(
+        options, evaluation, target=target, model=None if target else options.model or "local"
+    )
     header = header.model_copy(update={"cases": digest_cases(cases)})
     keyed = {(case.title, runner.arm, trial): (target or "", case, trial) for case, trial in jobs}
     return build_job_source(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from typing import Final
 
 import typer
 
 from agents.sync import run_loop
-from orchestrator.cli.process_exit import stop_on_signal
+from orchestrator.cli.process_exit import explain_interruption, stop_on_signal
 from orchestrator.cli.view.consoles import one_line
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
@@ -21,6 +23,11 @@ from orchestrator.queue.queue_worker import QueueWorker
 from orchestrator.queue.queued_cases import QueuedCases
 from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy, StudyApp
 from orchestrator.tuning.tune_spec import TuneSpec, read_spec
+
+_INTERRUPTED: Final = (
+    "interrupted; the workers go on with the queued runs: the same command with --evaluation NAME, which is "
+    "printed above, waits for them, and `orchestrator queue --cancel ID` ends one"
+)
 
 
 def run_worker(
@@ -89,9 +96,10 @@ def cancel_job(queue: JobQueue, thread_id: str) -> None:
     _report(f"cancelled: {thread_id}")
 
 
+@contextmanager
 def open_cases_queue(
-    db: str | None, name: str, calls_per_second: float | None
-) -> AbstractContextManager[JobQueue]:
+    db: str | None, name: str, calls_per_second: float | None, concurrency: int
+) -> Iterator[JobQueue]:
     """Opens the queue of a command that lets its workers execute cases.
 
     Raises:
@@ -103,7 +111,13 @@ def open_cases_queue(
             "--calls-per-second limits this process, and the workers call the models; leave it out, and "
             "start the workers with --limit"
         )
-    return open_queue(db, name)
+    if concurrency != 1:
+        raise ConfigurationError(
+            "--concurrency is for runs in this process, and the workers execute them; leave it out, and "
+            "start the workers with --concurrency"
+        )
+    with open_queue(db, name) as opened, explain_interruption(_INTERRUPTED):
+        yield opened
 
 
 @contextmanager
@@ -128,7 +142,7 @@ def open_study_runner(spec: TuneSpec, db: str | None, queue: str | None) -> Iter
 def queue_cases(queue: JobQueue, evaluation: str | None) -> QueuedCases:
     """Returns the cases of an evaluation, and says how it is continued; None for a new name."""
     name = evaluation or uuid.uuid4().hex[:8]
-    _report(f"evaluation {name} in queue {queue.name}; --evaluation {name} continues it")
+    _report(f"evaluation {name} in queue {queue.name}; --evaluation {shlex.quote(name)} continues it")
     return QueuedCases(queue, name)
 
 

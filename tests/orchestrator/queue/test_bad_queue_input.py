@@ -56,6 +56,10 @@ BAD = {
         ("worker", "--app", APP, "--limit", "openai:*=1/s", "--limit", "openai:*=2/s"),
         "openai:* is given 2 limits",
     ),
+    "a delay that is too long": (
+        (*TASK, "--app", APP, "--after", "10000d"),
+        "for '--after': a delay of 10000",
+    ),
     "a worker of nothing": (("worker",), "give --app MODULE:FUNCTION or --tune SPEC"),
     "a worker of a search that is missing": (("worker", "--tune", "none.yaml"), "'none.yaml' cannot be read"),
     "a worker of an empty path": (("worker", "--tune", ""), "the path of the specification is empty"),
@@ -177,6 +181,13 @@ def test_a_database_that_cannot_be_reached_is_named():
     ended = call("queue", "--db", "postgresql://nobody@127.0.0.1:1/none")
 
     assert ended.exit_code == 2
+    assert "cannot be reached" in ended.stderr
+
+
+def test_a_worker_that_cannot_reach_its_database_ends_as_one_that_lost_it():
+    ended = call("worker", "--app", APP, "--db", "postgresql://nobody@127.0.0.1:1/none")
+
+    assert ended.exit_code == 1
     assert "cannot be reached" in ended.stderr
 
 

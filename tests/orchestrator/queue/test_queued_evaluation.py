@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
 from tests.orchestrator.queue.conftest import Bench
+from tests.orchestrator.queue.worker_app import build_asking
 from tests.orchestrator.queue.workers import APP
 
 CASES = """
@@ -37,8 +38,8 @@ def evaluate(cases: Path, db: str, *words: str):
     return CliRunner().invoke(app, ["evaluate", str(cases), *options, *words])
 
 
-async def evaluate_with_worker(bench: Bench, cases: Path, db: str, *words: str):
-    async with bench.working():
+async def evaluate_with_worker(bench: Bench, cases: Path, db: str, *words: str, worker=None):
+    async with bench.working(worker):
         return await asyncio.to_thread(evaluate, cases, db, *words)
 
 
@@ -76,6 +77,8 @@ def test_cases_that_were_queued_before_an_interruption_stay_queued(bench, postgr
     ("words", "sentence"),
     [
         (("--calls-per-second", "3"), "leave it out, and start the workers with --limit"),
+        (("--concurrency", "4"), "leave it out, and start the workers with --concurrency"),
+        (("--model", "local"), "--target executes the cases without --model"),
         (("--target", "no_such:build"), "'no_such:build' raised ModuleNotFoundError"),
         (("--queue", "a b"), "queue is 'a b'; give a name"),
         (("--evaluation", "a" * 490), "at most 500 characters"),
@@ -96,6 +99,37 @@ def test_a_case_with_a_hook_is_refused(bench, postgres_url, cases):
     assert ended.exit_code == 2, ended.output
     assert "has a hook before or after it, which no worker runs" in ended.stderr
     assert bench.count().total() == 0
+
+
+def test_the_hint_of_how_to_go_on_quotes_the_name(bench, postgres_url, cases):
+    ended = asyncio.run(evaluate_with_worker(bench, cases, postgres_url, "--evaluation", "a b"))
+
+    assert "--evaluation 'a b' continues it" in ended.stderr
+
+
+def test_a_run_that_waits_for_a_person_is_not_accepted_and_the_others_go_on(bench, postgres_url, cases):
+    asking = bench.worker(app=build_asking(bench.queue.store))
+    ended = asyncio.run(evaluate_with_worker(bench, cases, postgres_url, worker=asking))
+
+    assert ended.exit_code == 1, ended.output
+    assert "2 runs" in ended.stderr
+    assert "waits for a person; answer with resume('evaluation-nightly-" in ended.output
+
+
+async def lose_jobs(bench: Bench, cases: Path, db: str):
+    evaluation = asyncio.create_task(asyncio.to_thread(evaluate, cases, db))
+    async with bench.working(bench.worker(grace_s=0.0)):
+        await bench.reach(lambda: len(bench.effects()) >= 2)
+    bench.queue.store.saver.change("DELETE FROM orchestrator_pgqueuer", [()])
+    return await evaluation
+
+
+def test_an_interrupted_run_whose_job_is_gone_is_not_waited_for(bench, postgres_url, cases, monkeypatch):
+    monkeypatch.setenv("EFFECT_S", "0.5")
+    ended = asyncio.run(lose_jobs(bench, cases, postgres_url))
+
+    assert ended.exit_code == 1, ended.output
+    assert "has no job any more; --evaluation nightly queues it again" in ended.output
 
 
 def test_a_queue_needs_a_target(bench, postgres_url, cases):

@@ -75,7 +75,12 @@ def build_once(store: Store) -> LangGraphOrchestrator:
     return _build(store, once=True)
 
 
-def _build(store: Store, *, once: bool = False) -> LangGraphOrchestrator:
+def build_asking(store: Store) -> LangGraphOrchestrator:
+    """Build one that asks a person before its tool acts."""
+    return _build(store, asks=True)
+
+
+def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraphOrchestrator:
     tool = act_once if once else act
     tool.__name__ = "act"
     return LangGraphOrchestrator.from_model(
@@ -87,6 +92,7 @@ def _build(store: Store, *, once: bool = False) -> LangGraphOrchestrator:
         planning="always",
         synthesis=False,
         once_tools=["act"] if once else [],
+        approve_tools=["act"] if asks else [],
         checkpointer=store,
     )
 
