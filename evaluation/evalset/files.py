@@ -64,8 +64,7 @@ def format_values(file: Path, data: object) -> str:
 
 def validate_cases(data: object, file: Path) -> CaseSet:
     """Read the values of a file of cases; raises ContractError as ``read_case_set`` does."""
-    is_set = "task" not in as_object(data) or "cases" in as_object(data)
-    model = CaseSet if is_set else SingleCase
+    model = CaseSet if {"cases", "defaults", "target"} & as_object(data).keys() else SingleCase
     checked = validate_values(model, data, file, _FIELDS)
     if isinstance(checked, CaseSet):
         _check_names(checked, file)

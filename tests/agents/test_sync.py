@@ -104,7 +104,7 @@ def test_ctrl_c_lets_the_coroutine_tidy_up():
 
     async def main() -> None:
         try:
-            asyncio.get_running_loop().call_soon(press_ctrl_c)
+            asyncio.get_running_loop().call_later(0.1, press_ctrl_c)  # when the caller waits
             await asyncio.sleep(60)
         finally:
             await asyncio.sleep(0.01)
@@ -133,7 +133,7 @@ def test_ctrl_c_in_a_notebook_cancels_the_coroutine():
 
     async def waits() -> None:
         try:
-            asyncio.get_running_loop().call_soon(press_ctrl_c)
+            asyncio.get_running_loop().call_later(0.1, press_ctrl_c)  # when the caller waits
             await asyncio.sleep(30)
         except asyncio.CancelledError:
             tidied.set()
@@ -148,7 +148,7 @@ def test_ctrl_c_in_a_notebook_does_not_wait_for_a_coroutine_that_swallows_its_ca
     release = threading.Event()
 
     async def stubborn() -> None:
-        asyncio.get_running_loop().call_soon(press_ctrl_c)
+        asyncio.get_running_loop().call_later(0.1, press_ctrl_c)  # when the caller waits
         while not release.is_set():
             with suppress(asyncio.CancelledError):
                 await asyncio.sleep(0.05)
