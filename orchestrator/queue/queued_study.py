@@ -186,8 +186,6 @@ class QueuedRunner:
     @staticmethod
     def _measure(state: OrchestratorState | None, case: TaskCase) -> MeasuredRun:
         if state is None or state["status"] not in ENDED:
-            raise StoreError(
-                f"the run of {case.title!r:.80} was cancelled before it began, waits for a person, or has no "
-                "job any more; start the search again"
-            )
+            end = "was cancelled before it began" if state is None else "left the queue before it ended"
+            raise StoreError(f"the run of {case.title!r:.80} {end}; start the search again")
         return measure_run(state, case)
