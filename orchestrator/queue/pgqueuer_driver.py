@@ -30,7 +30,10 @@ SETTINGS: Final = DBSettings(prefix=PREFIX)
 _log: Final = logging.getLogger(__name__)
 
 
-_LOSSES: Final = ("Unhandled exception in task", "Flush failed", "Shutdown flush failed", "Failed to send")
+_LOSSES: Final = (
+    *("Unhandled exception in task", "Exception while processing"),
+    *("Flush failed", "Shutdown flush failed", "Failed to send"),
+)
 
 
 @asynccontextmanager
