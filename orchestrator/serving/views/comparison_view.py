@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from evaluation.errors import ContractError
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import read_results
+from evaluation.evalset.stored_evaluation import read_end, read_results
 from orchestrator.persistence import StoredRun
 from orchestrator.serving.views.run_view import StepView, build_run_view
 
@@ -80,7 +80,7 @@ def compare_evaluations(left: Path, right: Path, show: str) -> Comparison:
     """Compares two stored evaluations by case and trial, and by arm unless each has only one.
 
     Raises:
-        ContractError: A file is no stored evaluation.
+        ContractError: A file is no stored evaluation, or one that has not ended.
     """
     sides = [[*_read_file(path)] for path in (left, right)]
     has_arms = any(len({each.arm for each in side}) > 1 for side in sides)
@@ -137,6 +137,7 @@ def _read_file(path: Path) -> Iterable[CaseResult]:
     try:
         for result in read_results(path):
             yield result.without_run()
+        read_end(path)  # the cases that are missing would look like none
     except OSError as error:
         raise ContractError(f"{path.name} cannot be read ({error.strerror})") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.stored_evaluation import EvaluationHeader, append_results
+from evaluation.evalset.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
 from tests.orchestrator.serving.conftest import GOOD
 
 BAD = '{"success": false, "feedback": "too short"}'
@@ -22,6 +22,7 @@ def write_evaluation(path, *verdicts, arm=""):
                     name=name, arm=arm, status=status, basis="checked", accepted=is_accepted, reasons=reasons
                 )
             )
+        append(EvaluationEnd(unread=()))
 
 
 @pytest.fixture
@@ -70,6 +71,16 @@ async def test_the_cases_of_two_evaluations_that_changed_sides_are_shown(build, 
     assert [row["name"] for row in compared["rows"]] == ["two", "three"]
     assert (compared["accepted_left"], compared["accepted_right"], compared["total"]) == (2, 2, 4)
     assert "<script>alert" not in page
+
+
+async def test_an_evaluation_that_has_not_ended_is_refused(build, serve, folder):
+    lines = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "a.jsonl").write_bytes(b"".join(lines[:-2]))  # it was killed
+    client = await serve(build(), evaluations=folder)
+
+    answer = await client.get("/api/compare?kind=evaluations&left=a.jsonl&right=b.jsonl")
+
+    assert (answer.status_code, "a.jsonl: the evaluation has not ended" in answer.text) == (422, True)
 
 
 @pytest.mark.parametrize("name", ["../runs.sqlite", "/etc/passwd", "none.jsonl", "a.jsonl/"])
