@@ -12,6 +12,8 @@ from .errors import PlanError as PlanError
 from .errors import PromptTooLongError as PromptTooLongError
 from .errors import ToolLoopError as ToolLoopError
 from .execution import ExecutionAgent as ExecutionAgent
+from .loop.acting_tools import ActingTool as ActingTool
+from .loop.effects_middleware import EffectsMiddleware as EffectsMiddleware
 from .models.chat_options import Sampling as Sampling
 from .models.spec import load_model as load_model
 from .models.transport_retry import TransportRetry as TransportRetry

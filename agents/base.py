@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from agents import prompts
-from agents.calls.conversation import (
+from agents.models.chat_options import Sampling
+from agents.models.model_call import (
     Conversation,
     Model,
     ModelCall,
@@ -18,11 +21,11 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
-from agents.models.chat_options import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
-from agents.parsing.objects import remove_thoughts
+from agents.parsing.loose_json import remove_thoughts
 from agents.reply_types import JsonSchema
+from agents.sync import run_in_thread
 
 _log: Final = logging.getLogger(__name__)
 DEFAULT_RETRY: Final = TransportRetry()
@@ -68,14 +71,20 @@ class BaseAgent:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._ask(user_input))
+        return run_conversation(self._ask_model(user_input))
 
     async def ainvoke(self, user_input: str) -> str:
         """Like ``invoke``, without blocking the event loop."""
-        return await arun_conversation(self._ask(user_input))
+        return await arun_conversation(self._ask_model(user_input))
+
+    def _ask_model(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
+        return self._read_text((yield from self._call(self._messages(user_input), schema)), schema)
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
-        return self._read_text((yield from self._call(self._messages(user_input), schema)), schema)
+        if overrides_invoke(self):
+            [reply] = yield _InvokeCall(self, user_input)
+            return str(reply.text)
+        return (yield from self._ask_model(user_input, schema))
 
     def _read_text(self, reply: BaseMessage, schema: JsonSchema | None = None) -> str:
         reason = find_message_cut_off(reply)
@@ -100,3 +109,31 @@ class BaseAgent:
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]
+
+
+@dataclass(frozen=True, slots=True)
+class _InvokeCall:
+    """Calls the ``invoke`` of a subclass."""
+
+    agent: BaseAgent
+    user_input: str
+
+    def run(self) -> list[BaseMessage]:
+        return [AIMessage(self.agent.invoke(self.user_input))]
+
+    async def arun(self) -> list[BaseMessage]:
+        return [AIMessage(await ainvoke_override(self.agent, self.user_input))]
+
+
+def overrides_invoke(agent: BaseAgent) -> bool:
+    """Returns whether a subclass, or the object itself, has its own way to the model."""
+    own = {"invoke", "ainvoke"} & {*vars(agent)}
+    kind = type(agent)
+    return bool(own) or kind.invoke is not BaseAgent.invoke or kind.ainvoke is not BaseAgent.ainvoke
+
+
+async def ainvoke_override(agent: BaseAgent, user_input: str) -> str:
+    """Calls the override: ``ainvoke`` if the agent has its own, else ``invoke`` in a thread."""
+    if "ainvoke" in vars(agent) or type(agent).ainvoke is not BaseAgent.ainvoke:
+        return await agent.ainvoke(user_input)
+    return await run_in_thread(partial(agent.invoke, user_input))

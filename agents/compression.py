@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
+from agents.models.model_call import Conversation, Model, arun_conversation, run_conversation
 from agents.models.transport_retry import TransportRetry
 
 _BLOCK_START: Final = re.compile(r"(?m)^(?=Step \d+:)")
@@ -86,7 +86,7 @@ class SummarizingCompressor(BaseAgent):
     def _summarize(self, text: str, task: str) -> Conversation[str]:
         if len(text) <= self._cut.max_length:
             return text
-        summary = yield from self._ask(prompts.summary_request(text, task, self._cut.max_length))
+        summary = yield from self._ask_model(prompts.summary_request(text, task, self._cut.max_length))
         return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
 
 

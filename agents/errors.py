@@ -9,6 +9,7 @@ AgentError
 ├── PlanError               the plan has no step
 ├── ToolLoopError           the model exceeded the limit of tool rounds
 ├── CallHaltedError         a person ended the run when asked about a tool call
+├── LateDurabilityError     a graph stores the call of a tool that acts only after it may have been made
 └── NoEffectError           raised by a tool: the call had no effect, and may be made again
 """
 
@@ -57,6 +58,16 @@ class ToolLoopError(AgentError):
 
 class CallHaltedError(AgentError):
     """A person ended the run when asked about a tool call."""
+
+
+class LateDurabilityError(AgentError):
+    """A graph stores the call of a tool that acts only after it may have been made."""
+
+    def __init__(self, tool: str, durability: str) -> None:
+        super().__init__(
+            f"tool {tool!r} acts, and the graph runs with durability={durability!r}, so that a crash could "
+            "make it act twice; run the graph with durability='sync'"
+        )
 
 
 class NoEffectError(AgentError):

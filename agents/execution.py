@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool
 
 from agents import prompts
-from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import (
-    Conversation,
-    Model,
-    ModelCall,
-    arun_conversation,
-    reply_text,
-    run_conversation,
-)
-from agents.calls.journal import JournaledRequests
-from agents.calls.planned_call import add_call_ids, plan_calls, read_arguments
-from agents.calls.tool_binding import bind_tools, build_tools, has_async_only_tool
-from agents.calls.tool_run import answer_calls
-from agents.errors import ToolLoopError
+from agents.base import DEFAULT_RETRY, BaseAgent, ainvoke_override, overrides_invoke
+from agents.loop.effects import find_gate
+from agents.loop.executor_graph import AgentGraph, AgentInput, build_executor_graph, read_output
+from agents.loop.executor_middleware import StepContext
+from agents.loop.langgraph_internals import choose_durability
+from agents.loop.tool_binding import build_tools, has_async_only_tool
 from agents.models.chat_options import Sampling
+from agents.models.model_call import Conversation, Model, arun_conversation, reply_text, run_conversation
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.objects import remove_thoughts
+from agents.parsing.loose_json import remove_thoughts
 from agents.reply_types import JsonSchema
 from agents.sync import run_sync
 
@@ -36,8 +31,12 @@ class ExecutionAgent(BaseAgent):
         llm: Any LangChain chat model; with tools, one that can call them.
         tools: LangChain tools, or plain functions with a docstring.
         system_prompt: Replaces the built-in instructions.
+        middleware: Further middleware of LangChain's ``create_agent``.
         max_tool_rounds: Maximum number of rounds of tool calls in one step.
         transport_retry: Retries after transient errors of the model's server.
+
+    Attributes:
+        graph: The agent as a LangGraph; None without tools and middleware.
 
     Raises:
         ModelSetupError: There are tools, and the model cannot call any.
@@ -53,6 +52,7 @@ class ExecutionAgent(BaseAgent):
         tools: Sequence[BaseTool | Callable[..., object]] | None = None,
         system_prompt: str | None = None,
         *,
+        middleware: Sequence[AgentMiddleware[Any, Any, Any]] = (),
         max_tool_rounds: int = 8,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
@@ -61,8 +61,9 @@ class ExecutionAgent(BaseAgent):
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
         self.tools = build_tools(tools)
         self.max_tool_rounds = max_tool_rounds
-        self._model = bind_tools(llm, self.tools)
-        self._arguments = read_arguments(self.tools)
+        self.graph: AgentGraph | None = None
+        if self.tools or middleware:
+            self.graph = build_executor_graph(llm, self.tools, middleware, max_tool_rounds, transport_retry)
 
     def execute_step(
         self,
@@ -91,7 +92,7 @@ class ExecutionAgent(BaseAgent):
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
         messages = self._request_step(step_description, context, task)
-        return self._run(self._converse(messages, schema, sampling))
+        return self._run(messages, schema, sampling)
 
     async def aexecute_step(
         self,
@@ -104,7 +105,7 @@ class ExecutionAgent(BaseAgent):
     ) -> str:
         """Like ``execute_step``, without blocking the event loop."""
         messages = self._request_step(step_description, context, task)
-        return await arun_conversation(self._converse(messages, schema, sampling))
+        return await self._arun(messages, schema, sampling)
 
     def correct_step(
         self,
@@ -125,7 +126,7 @@ class ExecutionAgent(BaseAgent):
         """
         refused = previous_output, feedback
         messages = self._request_step(step_description, context, task, refused)
-        return self._run(self._converse(messages, schema, sampling))
+        return self._run(messages, schema, sampling)
 
     async def acorrect_step(
         self,
@@ -141,7 +142,7 @@ class ExecutionAgent(BaseAgent):
         """Like ``correct_step``, without blocking the event loop."""
         refused = previous_output, feedback
         messages = self._request_step(step_description, context, task, refused)
-        return await arun_conversation(self._converse(messages, schema, sampling))
+        return await self._arun(messages, schema, sampling)
 
     def synthesize(
         self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
@@ -188,42 +189,52 @@ class ExecutionAgent(BaseAgent):
         reply = yield from self._call(_add_schema(messages, schema), schema, sampling)
         return remove_thoughts(reply_text(reply))
 
-    def _run(self, conversation: Conversation[str]) -> str:
+    def _build_input(self, messages: Sequence[BaseMessage], sampling: Sampling | None) -> AgentInput:
+        """Returns the input of ``graph`` for a request."""
+        system = [message.text for message in messages if isinstance(message, SystemMessage)]
+        others = [message for message in messages if not isinstance(message, SystemMessage)]
+        return AgentInput({"messages": others}, StepContext("\n".join(system), sampling))
+
+    def _run(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+    ) -> str:
+        if overrides_invoke(self):
+            return self.invoke(_join_request(messages, schema))
+        if self.graph is None:
+            return run_conversation(self._converse_without_tools(messages, schema, sampling))
         # Async-only tools need a loop, which a plain call does not have.
         if has_async_only_tool(self.tools):
-            return run_sync(lambda: arun_conversation(conversation))
-        return run_conversation(conversation)
+            return run_sync(lambda: self._arun(messages, schema, sampling))
+        given = self._build_input(_add_schema(messages, schema), sampling)
+        state = self.graph.invoke(given.state, context=given.context, durability=choose_durability())
+        return _end_graph(state)
 
-    def _converse(
+    async def _arun(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
-    ) -> Conversation[str]:
-        if not self.tools:
-            return self._converse_without_tools(messages, schema, sampling)
-        return self._converse_with_tools(_add_schema(messages, schema), sampling)
-
-    def _converse_with_tools(
-        self, messages: Sequence[BaseMessage], sampling: Sampling | None
-    ) -> Conversation[str]:
-        tools = {tool.name: tool for tool in self.tools}
-        other = None if sampling is None else sampling.model
-        model = self._model if other is None else bind_tools(other, self.tools)
-        rounds = 0
-        while True:
-            call = ModelCall(model, messages, self.transport_retry, sampling=sampling)
-            [reply] = yield JournaledRequests([call])
-            if not (isinstance(reply, AIMessage) and (reply.tool_calls or reply.invalid_tool_calls)):
-                return remove_thoughts(reply_text(reply))
-            # Only here, so that the model may still answer after the last allowed round.
-            if rounds == self.max_tool_rounds:
-                raise ToolLoopError(rounds)
-            reply = add_call_ids(reply, len(messages))
-            calls = plan_calls(messages, reply, self._arguments)
-            answers = yield from answer_calls(tools, calls)
-            messages = [*messages, reply, *answers]
-            rounds += 1
+    ) -> str:
+        if overrides_invoke(self):
+            return await ainvoke_override(self, _join_request(messages, schema))
+        if self.graph is None:
+            return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
+        given = self._build_input(_add_schema(messages, schema), sampling)
+        state = await self.graph.ainvoke(given.state, context=given.context, durability=choose_durability())
+        return _end_graph(state)
 
 
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:
     """Adds the schema of the result to the last message."""
     *earlier, last = messages
     return [*earlier, HumanMessage(prompts.add_schema(last.text, schema))]
+
+
+def _end_graph(state: dict[str, Any]) -> str:
+    """Returns the output of the graph; a run is told of all calls, also of those before a crash."""
+    if (gate := find_gate()) is not None:
+        gate.note_history(state["messages"], state.get("effects", {}))
+    return read_output(state)
+
+
+def _join_request(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> str:
+    """Returns a request as one text, for an ``invoke`` that takes no other."""
+    shown = [message for message in _add_schema(messages, schema) if not isinstance(message, SystemMessage)]
+    return "\n\n".join(str(message.text) for message in shown)

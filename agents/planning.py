@@ -7,10 +7,10 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
+from agents.models.model_call import Conversation, Model, arun_conversation, run_conversation
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.objects import remove_thoughts
-from agents.parsing.plans import is_data, read_plan
+from agents.parsing.loose_json import remove_thoughts
+from agents.parsing.replies import is_data, read_plan
 from agents.reply_types import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 
 _log: Final = logging.getLogger(__name__)

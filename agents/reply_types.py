@@ -34,8 +34,15 @@ class Unreadable:
 GateDecision = Literal["forbidden", "denied", "reused", "unknown", "stated"]
 """Why a tool did not run.
 
-It is forbidden, a person denied the call, the same call has an answer, it is not known whether the same call
-had its effect before, or a person who knows it stated the result of that call.
+The contract forbids the call, a person denied it, an equal call acted before, it is not known whether an
+equal call acted before, or a person who knows it stated the result of that call.
+"""
+
+EffectOutcome = Literal["acted", "refused", "unknown", "stated", "reused", "denied"]
+"""What is known of a call.
+
+It acted, it did not act, nobody knows whether it did, a person says what it did, it was not made since an
+equal call acted, or a person denied it.
 """
 
 AnswerWord = Literal["approve", "correct", "deny", "halt"]

@@ -9,8 +9,8 @@ from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from agents.calls.conversation import Model
 from agents.execution import ExecutionAgent
+from agents.models.model_call import Model
 from agents.models.spec import load_model, timeout_option
 from agents.monitoring import MonitoringAgent
 from agents.planning import PlanningAgent

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-import os
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import aclosing, suppress
 from functools import partial
@@ -22,11 +21,6 @@ _GRACE_S: Final = 1.0
 _POLL_S: Final = 0.2
 """Seconds between two looks at pending signals in a blocked thread."""
 
-_IDLE_S: Final = 10.0
-"""Seconds that a thread waits for its next call before it ends."""
-_IDLE: Final[list[queue.SimpleQueue[Callable[[], None]]]] = []
-"""The queues of the threads that wait for a call; starting a thread costs more than most calls do."""
-
 _log: Final = logging.getLogger(__name__)
 
 
@@ -37,44 +31,9 @@ def start_call(outcome: Future[T], call: Callable[[], T]) -> Future[T]:
     """
     in_context = partial(contextvars.copy_context().run, call)
     job = partial(_resolve, outcome, in_context)
-    try:
-        calls = _IDLE.pop()
-    except IndexError:
-        calls = queue.SimpleQueue()
-        # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
-        threading.Thread(target=_work, args=(calls,), name="blocking-agent", daemon=True).start()
-    calls.put(job)
+    # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
+    threading.Thread(target=job, name="blocking-agent", daemon=True).start()
     return outcome
-
-
-def _work(calls: queue.SimpleQueue[Callable[[], None]]) -> None:
-    """Makes one call after another, until none comes for a time."""
-    while True:
-        try:
-            calls.get(timeout=_IDLE_S)()
-        except queue.Empty:
-            try:
-                _IDLE.remove(calls)
-            except ValueError:  # taken at this moment: a call follows
-                continue
-            return
-        _IDLE.append(calls)
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=_IDLE.clear)
-
-
-def run_in_threads(jobs: Sequence[Callable[[], T]]) -> list[T | BaseException]:
-    """Runs jobs at once; returns the result or the error of each after all have ended.
-
-    A single job runs in the thread of the caller, and raises its error.
-    """
-    if len(jobs) == 1:
-        return [jobs[0]()]
-    futures = [start_call(Future[T](), job) for job in jobs]
-    wait(futures)
-    return [future.exception() or future.result() for future in futures]
 
 
 async def run_in_thread(call: Callable[[], T]) -> T:

@@ -56,12 +56,12 @@ from benchmarks.measuring import (
 )
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
-from evaluation.inputs.trajectory_rules import MatchMode
+from evaluation.inputs.run import MatchMode
 from evaluation.metrics.trajectory.expected_steps import expected_steps
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import MetricChoice, Plugins
-from evaluation.statistics.means import paired_difference
+from evaluation.statistics.intervals import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 
 NODES: Final = 9

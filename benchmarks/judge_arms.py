@@ -13,9 +13,8 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from agents import MonitoringAgent
 from agents.prompts import MONITORING, fence_text, find_boundary
-from evaluation.judges.trust.figures import Verdict
+from evaluation.judges.trust.figures import LabelledOutput, Verdict
 from evaluation.judges.trust.measuring import judge_output
-from evaluation.judges.trust.trust_files import LabelledOutput
 
 YES_NO = "Does the output meet the objective? Answer with one word: yes or no."
 

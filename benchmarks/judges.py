@@ -25,8 +25,13 @@ from typing import Any
 from agents import load_model
 from agents.models.identity import identify_model
 from benchmarks.judge_arms import ARMS, COMBINED, LIMITS
-from evaluation.judges.trust.figures import Verdict, compute_trust
-from evaluation.judges.trust.trust_files import LabelledOutput, get_set_version, load_labelled_set
+from evaluation.judges.trust.figures import (
+    LabelledOutput,
+    Verdict,
+    compute_trust,
+    get_set_version,
+    load_labelled_set,
+)
 from evaluation.statistics.intervals import Proportion
 
 SEED = 20250101

@@ -23,15 +23,14 @@ from typing import Final, cast
 from langchain_core.language_models import BaseChatModel
 
 from agents import load_model
-from agents.calls.conversation import Model
+from agents.models.model_call import Model
 from benchmarks.effect.arms.base import Arm as Peer
 from benchmarks.effect.arms.base import Trial
 from benchmarks.effect.arms.crewai import CrewAI
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.models import Meter
 from benchmarks.effect.prompts import Prompt
-from evaluation.statistics.intervals import proportion
-from evaluation.statistics.means import paired_difference
+from evaluation.statistics.intervals import paired_difference, proportion
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.settings import PlanningMode

@@ -21,7 +21,7 @@ from typing import Final
 import psycopg
 
 from benchmarks.measuring import print_load
-from orchestrator.cli.session.queue_session import install_queue
+from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
 from orchestrator.queue.job_queue import open_engine

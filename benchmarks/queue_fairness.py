@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from agents import BaseAgent
-from agents.models.call_limits import read_limit
+from agents.models.model_call import read_limit
 from agents.testing import ScriptedChatModel
 from benchmarks.measuring import print_load
 from orchestrator.limits import share_limits

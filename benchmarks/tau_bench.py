@@ -36,7 +36,7 @@ def make_default_case(run: Json) -> Json:
 
 def make_effects_case(run: Json) -> Json:
     """Everything at its default, and the list of the writing tools."""
-    return {**make_default_case(run), "trajectory": {"writing_tools": WRITES}}
+    return {**make_default_case(run), "trajectory": {"acting_tools": WRITES}}
 
 
 ROWS: Mapping[str, Callable[[Json], Json]] = {

@@ -15,6 +15,7 @@ from pathlib import Path
 import uvicorn
 from langchain_core.messages import AIMessage
 
+from agents import ActingTool
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
@@ -62,7 +63,10 @@ async def fill(store: Store) -> LangGraphOrchestrator:
     args = {"to": "ada@example.org", "text": text}
     send = AIMessage("", tool_calls=[{"name": "send_invitation", "args": args, "id": "1"}])
     asking = build(
-        store, ['{"plan": ["Send the invitation"]}', send], tools=[send_invitation], approve_tools="all"
+        store,
+        ['{"plan": ["Send the invitation"]}', send],
+        tools=[send_invitation],
+        acting_tools={"send_invitation": ActingTool(approve=True)},
     )
     await asking.arun("Invite Ada to the party on Friday at 7 pm", "invitation")
     return asking

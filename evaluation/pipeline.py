@@ -9,16 +9,20 @@ from typing import Final, Literal
 from typing_extensions import TypedDict
 
 from evaluation.nodes.audit_requirements import audit_requirements
-from evaluation.nodes.decide_evaluation_status import decide_evaluation_status
-from evaluation.nodes.decide_judge_need import decide_judge_need
-from evaluation.nodes.detect_regressions_and_anomalies import detect_regressions_and_anomalies
-from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
+from evaluation.nodes.detect_regressions_and_anomalies import (
+    decide_evaluation_status,
+    detect_regressions_and_anomalies,
+)
 from evaluation.nodes.finalize_report import finalize_report
+from evaluation.nodes.metric_scoring import evaluate_trajectory, score_operational_metrics
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
-from evaluation.nodes.score_operational_metrics import score_operational_metrics
+from evaluation.nodes.rubric_judging import (
+    arun_rubric_judge,
+    decide_judge_need,
+    run_rubric_judge,
+    validate_judge_result,
+)
 from evaluation.nodes.score_response_quality import ascore_response_quality, score_response_quality
-from evaluation.nodes.validate_judge_result import validate_judge_result
 from evaluation.plugins import Plugins
 from evaluation.results.findings import EvaluationStatus
 from evaluation.results.state import EvaluationState

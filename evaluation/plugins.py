@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args, run
 from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
 from evaluation.errors import ContractError
-from evaluation.inputs.rubric import Rubric
+from evaluation.inputs.contract import Rubric
 from evaluation.results.state import Action
 from evaluation.sensitive.spans import Recognizer
 from evaluation.validation.problems import InputModel

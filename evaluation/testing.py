@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.inputs.rubric import Rubric
+from evaluation.inputs.contract import Rubric
 from evaluation.plugins import JudgeRequest
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject
 
 JudgeScript: TypeAlias = Iterable[object] | Callable[[JudgeRequest], object]

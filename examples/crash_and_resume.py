@@ -1,8 +1,9 @@
 """Resume a run whose process was killed, without doing anything twice.
 
 The second step pays a bill, and the process is killed before the result of the tool is stored. A new process
-resumes the run: the first step is not executed again. The tool call that was under way is made again with the
-same idempotency key, so the tool sees that it has already paid. A scripted model stands for a real one.
+resumes the run: the first step is not executed again. Nobody knows whether the bill is paid, so a person is
+asked, and approves. The call has the same idempotency key, so the tool sees that it has already paid. A
+scripted model stands for a real one.
 """
 
 import json
@@ -74,10 +75,15 @@ def run_or_resume(folder: Path) -> None:
         config = RunnableConfig(configurable={"folder": str(folder)})
         is_new = store.history.find("bill") is None
         state = (
-            orchestrator.run("Settle what is open", "bill", config)
+            orchestrator.run("Settle what is open", "bill", config=config)
             if is_new
             else orchestrator.resume("bill", config=config)
         )
+        if question := state["question"]:
+            print(f"  {question['text'].split('?')[0]}?", flush=True)
+            print("  Ada approves: the tool knows its key", flush=True)
+            approval = {"answer": "approve", "answered_by": "Ada"}
+            state = orchestrator.resume("bill", approval, config=config)
     print(f"{state['status']}: {Result(state).output}; paid {len(read_payments(folder))} time(s)")
 
 

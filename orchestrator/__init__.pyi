@@ -62,7 +62,6 @@ from .supervision.modes import SupervisionPolicy as SupervisionPolicy
 from .supervision.reconcile import Supervisor as Supervisor
 from .supervision.statements import ModelSupervisor as ModelSupervisor
 from .task_contracts.contract_options import ContractWriter as ContractWriter
-from .task_contracts.model_writer import ModelWriter as ModelWriter
 from .tuning.replay import NamedPolicy as NamedPolicy
 from .tuning.replay import RecordedRun as RecordedRun
 from .tuning.replay import read_run as read_run

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from io import StringIO, TextIOWrapper
 
-from orchestrator.cli.command_table import STOPPED
-from orchestrator.cli.process_exit import FAILED, INTERRUPTED, exit_now, exit_on_signal
+from orchestrator.cli.process_exit import FAILED, INTERRUPTED, STOPPED, exit_now, exit_on_signal
 
 
 def main() -> None:

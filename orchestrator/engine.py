@@ -8,7 +8,7 @@ from typing import Self, Unpack
 
 from langchain_core.tools import BaseTool
 
-from agents.calls.conversation import Model
+from agents.models.model_call import Model
 from agents.roles import build_roles
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError
@@ -24,6 +24,7 @@ from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.events import check_hooks
+from orchestrator.runtime.graph_executor import AnyGraph, read_executor
 from orchestrator.settings import Settings
 from orchestrator.task_contracts.contract_options import ContractSource, read_contracts
 from orchestrator.task_contracts.source import read_task_contracts
@@ -34,7 +35,8 @@ class LangGraphOrchestrator(RunMethods):
 
     Args:
         planner: Breaks the task into steps.
-        executor: Executes one step.
+        executor: Executes one step: an object with ``execute_step``, or a compiled LangGraph whose state has
+            ``messages``, such as the one that ``create_agent`` builds.
         monitor: Judges one result.
         compressor: Shortens the context before a step; None keeps it as it is.
         max_retries: Executions of a step after its first, before the run fails. Default:
@@ -59,7 +61,7 @@ class LangGraphOrchestrator(RunMethods):
     def __init__(
         self,
         planner: Planner,
-        executor: Executor,
+        executor: Executor | AnyGraph,
         monitor: Monitor,
         compressor: Compressor | None = None,
         max_retries: int | None = None,
@@ -67,7 +69,9 @@ class LangGraphOrchestrator(RunMethods):
         contract: ContractSource = None,
         **options: Unpack[OrchestratorOptions],
     ) -> None:
-        given, tools = read_options(options), read_executor_tools(executor)
+        given = read_options(options)
+        executor = read_executor(executor, given.get("executor_context"))
+        tools = read_executor_tools(executor, given.get("acting_tools"))
         hooks = given.get("hooks", ())
         check_hooks(hooks)
         check_evaluation(given.get("evaluation"))
@@ -96,12 +100,12 @@ class LangGraphOrchestrator(RunMethods):
         contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
         derived = read_task_contracts(contract, given)
-        graph = compile_graph(agents, contracts, derived, self.settings, saver)
+        graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
         # A plan may name any tool if the caller's contract replaces its contracts.
         named = tools if given.get("step_contract") is None else ExecutorTools()
-        launcher = Launcher(self.graph, self.settings, named, case, safeguards)
+        launcher = Launcher(self.graph, self.settings, named, tools, case, safeguards, reporters)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:
@@ -118,6 +122,7 @@ class LangGraphOrchestrator(RunMethods):
         executor_model: str | Model | None = None,
         monitor_model: str | Model | None = None,
         supervisor_model: str | Model | None = None,
+        executor: Executor | AnyGraph | None = None,
         compressor: Compressor | None = None,
         max_retries: int | None = None,
         contract: ContractSource = "from_task",
@@ -133,6 +138,7 @@ class LangGraphOrchestrator(RunMethods):
             executor_model: Model of the executor. Default: ``model``.
             monitor_model: Model of the monitor. Default: ``model``.
             supervisor_model: Model of the supervisor. Default: the monitor's.
+            executor: An executor of your own, in place of one with ``tools`` and ``executor_model``.
             compressor: As of the constructor.
             max_retries: As of the constructor.
             contract: Contract of the run. Default: checks are derived from the task and the steps; None
@@ -148,6 +154,10 @@ class LangGraphOrchestrator(RunMethods):
             raise ConfigurationError(
                 "supervisor_model and supervisor contradict each other; give one of them"
             )
+        if executor is not None and (tools is not None or executor_model is not None):
+            raise ConfigurationError(
+                "executor contradicts tools and executor_model, which build one; give it alone"
+            )
         roles = build_roles(
             model,
             planner_model=planner_model,
@@ -157,6 +167,6 @@ class LangGraphOrchestrator(RunMethods):
             tools=tools,
             call_timeout=options.get("call_timeout"),
         )
-        agents = (roles.planner, roles.executor, roles.monitor)
+        agents = (roles.planner, executor or roles.executor, roles.monitor)
         passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, "planning": "auto", **options}
         return cls(*agents, compressor, max_retries, contract=contract, **passed)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import TypedDict, cast
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
 
-from agents.calls.conversation import Model
+from agents.loop.acting_tools import ActingToolsOption
+from agents.models.model_call import Model
 from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.persistence.store import Store
+from orchestrator.replaced_options import REPLACED, describe_argument
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
@@ -74,12 +76,13 @@ class OrchestratorOptions(TypedDict, total=False):
     Default: the monitor's model."""
     supervision_policy: SupervisionPolicy | None
     """The bounds of supervision, and of a person's answer."""
-    approve_tools: Sequence[str] | Literal["all"]
-    """Names of the executor's tools, or "all": a person approves each call before it runs."""
-    once_tools: Sequence[str]
-    """Names of tools that change something: within a run, the same call gets the answer that it got before.
-    If that call may have acted without an answer, a person decides, or it does not run. In retries also
-    tools whose MCP annotations have ``idempotentHint: False``."""
+    acting_tools: ActingToolsOption
+    """Names of the executor's tools that change something, or an ``ActingTool`` by name: whether a person
+    approves each call, what happens to an equal call in another attempt, when an answer means that the call
+    acted, and what reads back what it did. Default: the annotations of MCP decide, then the names of the
+    tools; an empty list turns guesses by names off."""
+    executor_context: object
+    """The runtime context of an executor that is a compiled LangGraph with a context schema."""
     max_parallel_steps: int
     """Maximum number of steps that run at once, if the plan says which are independent."""
     synthesis: bool | None
@@ -106,8 +109,11 @@ def read_options(options: OrchestratorOptions) -> OrchestratorOptions:
     """Returns the keyword arguments of an orchestrator.
 
     Raises:
-        ConfigurationError: One has an unknown name.
+        ConfigurationError: One has an unknown name, or one that another option replaces.
     """
+    if old := [name for name in REPLACED if name in options]:
+        instead = describe_argument(old[0], cast("Mapping[str, object]", options)[old[0]])
+        raise ConfigurationError(f"{old[0]} is no argument any more; write {instead}")
     known = ["compressor", "max_retries", "contract", *OrchestratorOptions.__annotations__]
     if unknown := [name for name in options if name not in known]:
         raise ConfigurationError(

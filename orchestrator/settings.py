@@ -46,8 +46,6 @@ class Settings(settings_model.SettingsModel):
     max_parallel_steps: settings_model.PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Requirement | None = None
-    approve_tools: settings_model.ToolNamesOrAll = ()
-    once_tools: settings_model.ToolNames = ()
     human: settings_model.Flag = False
     clock: Annotated[Callable[[], datetime], Field(description="a function that returns the time")] = utc_now
 

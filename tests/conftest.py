@@ -22,9 +22,8 @@ import pytest
 from hypothesis import settings
 from langchain_core.language_models import BaseChatModel
 
-from agents.models.embedded import Endpoint, embedded_endpoint
+from agents.models.embedded import Endpoint, embedded_endpoint, find_weights
 from agents.models.spec import load_model
-from agents.models.weights import find_weights
 from tests.fakes.loopback import Loopback, Reply, serve
 from tests.postgres import running_server
 

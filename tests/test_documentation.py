@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
 
+from agents.parsing import tool_names
 from tests.draw_graphs import draw_graphs, read_drawings
 from tests.draw_trace import draw_trace, read_trace
 from tests.fakes.scripted_source import scripted_endpoint, with_scripted_model
@@ -60,6 +61,21 @@ def test_a_link_leads_to_a_file(page, target):
 
 def test_the_readme_stays_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_the_page_of_effects_lists_the_verbs_of_the_code():
+    page = (ROOT / "docs" / "how-to" / "effects.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert [block.split() for block in blocks] == [
+        sorted(verbs)
+        for verbs in (
+            tool_names.ACTING_VERBS,
+            tool_names._NOUN_VERBS,
+            tool_names._LAST_VERBS,
+            tool_names._READING_VERBS,
+            tool_names._PLAIN_READING_VERBS,
+        )
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))

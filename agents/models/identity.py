@@ -94,6 +94,13 @@ def find_name(llm: object) -> str | None:
     return next((name for name in names if isinstance(name, str) and name), None)
 
 
+def name_called(model: object) -> str:
+    """Returns the name under which a call of a model is recorded."""
+    while isinstance(model, RunnableBinding):
+        model = model.bound
+    return find_name(model) or type(model).__name__
+
+
 def find_address(llm: object) -> str | None:
     """Returns the address in the settings of a model, or None if its class knows it alone.
 

@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model, explain_settings, read_field_names
-from agents.models.embedded import build_embedded
+from agents.models.embedded import build_embedded, check_weights
 from agents.models.ollama import build_ollama
-from agents.models.weights import check_weights
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -38,7 +37,7 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
     - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``,
       with ``OPENAI_API_KEY``.
     - ``anthropic:NAME``, ``google_genai:NAME``, ...: a model of any provider that LangChain's
-      ``init_chat_model`` knows, with the packages ``langchain`` and the provider's, and its key.
+      ``init_chat_model`` knows, with the provider's package and its key.
 
     Args:
         spec: The model specification.

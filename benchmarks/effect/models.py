@@ -15,7 +15,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
 from agents import load_model
-from agents.models.weights import locate_weights
+from agents.models.embedded import locate_weights
 
 ModelSource = Callable[[int], BaseChatModel]
 """Returns a new model whose replies depend on the seed and on the number of its calls so far."""

@@ -1,8 +1,7 @@
 """Checks of an output: small models, each with a pure function of the output."""
 
-from evaluation.checks.check_context import CheckContext, ToolUse
-from evaluation.checks.check_kinds import CHECKS, Check, read_checks
-from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckKind, CheckOutcome, ToolUse
+from evaluation.checks.contract_checks import CHECKS, Check, read_checks
 
 __all__ = [
     "CHECKS",

@@ -1,15 +1,24 @@
-"""The result of one evaluated run: what files, reports and comparisons of evaluations are made of."""
+"""The result of an evaluated run: how often runs of a case pass, and what changed since a baseline."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from evaluation.errors import ContractError
+from evaluation.evalset.files import format_values
+from evaluation.evalset.value_files import read_values, validate_values
 from evaluation.results.findings import EvaluationStatus
 from evaluation.results.redaction import Redactor
+from evaluation.sensitive.scanner import shorten
+from evaluation.statistics.intervals import TrialRate, pass_at_k, pass_hat_k, proportion
 from evaluation.validation.problems import InputModel
-from evaluation.values import Count, JsonObject, as_object
+from evaluation.values import Count, JsonObject, VersionOne, as_object
 
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]
 
@@ -67,3 +76,215 @@ def describe_run(case: JsonObject) -> dict[str, Any]:
     return Redactor.of([run, expected, task]).clean(
         {"task": str(task), "agent_run": run, "expected": expected}
     )
+
+
+Trials: TypeAlias = Mapping[str, Sequence[bool]]
+"""Whether each run of a case passed, by the name of the case."""
+_FULL_SCORE: Final = 1.0
+_MOST_K: Final = 8
+_MOST_NAMES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PassRate:
+    """The chances of k runs of a case, over the cases with at least k runs.
+
+    Attributes:
+        k: Number of runs.
+        at_least_one: pass@k, the chance that at least one of them passes.
+        all_of_them: pass^k, the chance that all of them pass.
+    """
+
+    k: int
+    at_least_one: TrialRate
+    all_of_them: TrialRate
+
+
+def group_trials(
+    results: Iterable[CaseResult], read: Callable[[CaseResult], bool | None]
+) -> dict[str, Trials]:
+    """Group outcomes by arm and case.
+
+    Args:
+        results: The results of any arms.
+        read: Returns the outcome of a result, such as ``read_verdict``; None leaves the result out.
+    """
+    arms: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        if (outcome := read(result)) is not None:
+            arms[result.arm][result.name].append(outcome)
+    return {arm: dict(trials) for arm, trials in arms.items()}
+
+
+def read_verdict(result: CaseResult) -> bool:
+    """Return whether the run passed and was accepted; one that needs a review has not passed."""
+    return result.accepted and result.status in {"passed", "warning"}
+
+
+def read_score(result: CaseResult) -> bool | None:
+    """Return whether the recorded score is the full one, 1; None if the source recorded none."""
+    return None if result.score is None else result.score >= _FULL_SCORE
+
+
+def list_pass_rates(trials: Trials) -> list[PassRate]:
+    """Compute pass@k and pass^k for each k up to the number of runs of a case, and at most 8."""
+    most = max(map(len, trials.values()), default=0)
+    return [
+        PassRate(k, pass_at_k(trials, k), pass_hat_k(trials, k)) for k in range(1, min(most, _MOST_K) + 1)
+    ]
+
+
+def find_flaky(trials: Trials) -> dict[str, str]:
+    """Return "2 of 3" for each case of which some runs pass and some do not, by its name."""
+    return {
+        name: f"{sum(outcomes)} of {len(outcomes)}"
+        for name, outcomes in trials.items()
+        if 0 < sum(outcomes) < len(outcomes)
+    }
+
+
+def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield lines with the rates of repeated runs, by verdict and by recorded score; none without repeats."""
+    for by, read in (("by verdict", read_verdict), ("by recorded score", read_score)):
+        for arm, trials in group_trials(results, read).items():
+            label = f"{arm}, {by}" if arm else by
+            rates = list_pass_rates(trials)
+            if len(rates) > 1 or by != "by verdict":
+                yield from (f"{label}: {_format_rate(rate)}" for rate in rates)
+            if flaky := find_flaky(trials):
+                yield f"{label}: {len(flaky)} of {len(trials)} cases are flaky: {_list_names(flaky)}"
+
+
+def _format_rate(rate: PassRate) -> str:
+    k, cases = rate.k, rate.all_of_them.cases
+    all_of_them, at_least_one = map(_format_share, (rate.all_of_them, rate.at_least_one))
+    return f"pass^{k} {all_of_them}, pass@{k} {at_least_one}, {cases} case{'' if cases == 1 else 's'}"
+
+
+def _format_share(share: TrialRate) -> str:
+    if share.value is None or share.interval is None:
+        return "unknown"
+    return f"{share.value:.4f} ({share.interval.low:.4f} to {share.interval.high:.4f})"
+
+
+def _list_names(flaky: Mapping[str, str]) -> str:
+    shown = [f"{name} ({count})" for name, count in flaky.items()][:_MOST_NAMES]
+    return ", ".join(shown) + (f" and {len(flaky) - _MOST_NAMES} more" if len(flaky) > _MOST_NAMES else "")
+
+
+_STATUSES: Final = ("passed", "warning", "needs_review", "failed", "invalid")
+_BASES: Final = {"approved": 0, "checked": 0, "judged": 1, "unverified": 2}
+
+
+class BaselineCase(InputModel):
+    """The results of a case: of the worst of its runs, and how many passed."""
+
+    status: EvaluationStatus
+    basis: ResultBasis
+    passed: Count
+    runs: Annotated[int, Field(ge=1)]
+
+    @model_validator(mode="after")
+    def _check_counts(self) -> Self:
+        if self.passed > self.runs:
+            raise ValueError(f"{self.passed} of {self.runs} runs passed; give at most the number of runs")
+        return self
+
+
+class Baseline(InputModel):
+    """The results of each case by its name, in the order of the names."""
+
+    version: VersionOne = 1
+    cases: dict[str, BaselineCase]
+
+
+def build_baseline(results: Iterable[CaseResult]) -> Baseline:
+    """Summarise the results of each case; the name of an arm stands before the name of the case."""
+    groups: dict[str, list[CaseResult]] = defaultdict(list)
+    for result in results:
+        groups[f"{result.arm}: {result.name}" if result.arm else result.name].append(result)
+    return Baseline(cases={name: _summarise(groups[name]) for name in sorted(groups)})
+
+
+def _summarise(results: list[CaseResult]) -> BaselineCase:
+    worst = max(results, key=lambda each: (_STATUSES.index(each.status), _BASES[each.basis]))
+    return BaselineCase(
+        status=worst.status,
+        basis=worst.basis,
+        passed=sum(each.accepted for each in results),
+        runs=len(results),
+    )
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        ContractError: The file is no baseline; the sentence names the problem.
+        OSError: The file cannot be read.
+    """
+    try:
+        data = read_values(path)
+    except ValueError as error:
+        raise ContractError(f"{path.name}: {error}") from None
+    return validate_values(Baseline, data, path)
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write a baseline in YAML, or in JSON if the name ends so; replaces the file. Raises OSError."""
+    path.write_text(format_values(path, baseline.model_dump(mode="json")), encoding="utf-8")
+
+
+class Changes(NamedTuple):
+    """The cases that changed since a baseline, a sentence each."""
+
+    worse: list[str]
+    better: list[str]
+    unclear: list[str]
+    """Cases that passed less often, by no more than chance explains."""
+
+
+def compare_baselines(before: Baseline, now: Baseline) -> Changes:
+    """Compare results with a baseline.
+
+    A case that ran once in both is compared by its status, and if that is equal by what it rests on. Another
+    one has changed if the share of its runs that pass is outside of the exact 95 % interval of this share in
+    the baseline.
+
+    Raises:
+        ContractError: The two are of other cases.
+    """
+    check_same_cases(before, now.cases)
+    changes = Changes([], [], [])
+    for name, case in now.cases.items():
+        was, change = before.cases[name], _compare(before.cases[name], case)
+        text = f"{name}: {_describe(case)}, was {_describe(was)}"
+        if change:
+            (changes.worse if change < 0 else changes.better).append(text)
+        elif case.passed * was.runs < was.passed * case.runs:
+            changes.unclear.append(text)
+    return changes
+
+
+def check_same_cases(before: Baseline, names: Iterable[str]) -> None:
+    """Raise ContractError if a baseline is of other cases than those of these names."""
+    if others := sorted(before.cases.keys() ^ {*names}):
+        shown = ", ".join(repr(shorten(name, 60)) for name in others[:3])
+        raise ContractError(
+            f"the baseline is of other cases: {len(others)} are only in one of both ({shown}); "
+            "write it again with --save-baseline"
+        )
+
+
+def _compare(was: BaselineCase, now: BaselineCase) -> int:
+    """Return -1 if a case is worse than it was, 1 if it is better, else 0."""
+    if was.runs == now.runs == 1:
+        ranks = [(_STATUSES.index(each.status), _BASES[each.basis]) for each in (was, now)]
+        return (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
+    share, interval = now.passed / now.runs, proportion(was.passed, was.runs).interval
+    return 0 if interval is None else (share > interval.high) - (share < interval.low)
+
+
+def _describe(case: BaselineCase) -> str:
+    counts = f" ({case.passed} of {case.runs} runs pass)" if case.runs > 1 else ""
+    return f"{case.status}, {case.basis}{counts}"

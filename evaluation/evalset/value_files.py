@@ -1,19 +1,135 @@
-"""Reads plain values, and contracts, from files in YAML or JSON."""
+"""Reads plain values, and contracts, from files in YAML or JSON: no tags, aliases, dates, repeated fields."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from evaluation.errors import ContractError
-from evaluation.evalset.yaml_text import compose_yaml, find_line, parse_yaml
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.validation.json_data import parse_json
-from evaluation.validation.problems import describe_errors, list_field_paths
+from evaluation.validation.problems import describe_errors, list_field_paths, parse_json
 from evaluation.values import as_object
+
+_NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
+_FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_NO_NUMBER: Final = re.compile(r"[-+]?\.(?:nan|inf)", re.IGNORECASE)
+_DIGITS: Final = [*"-0123456789"]
+_UNICODE_BREAK: Final = re.compile("[\x85\u2028\u2029]")
+_STRING: Final = "tag:yaml.org,2002:str"
+
+
+class _Loader(yaml.SafeLoader):
+    # YAML 1.1 would read the word "no" as false, 12:30 as a number and 2026-01-01 as a date.
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - as the base class declares it
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Compose one value. An alias repeats a value, so that a few of them can make a text endless."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:
+            raise _refuse("an anchor or alias (& or *) is not accepted; write the value out", event)
+        if getattr(event, "tag", None) is not None:
+            raise _refuse("a tag (!) is not accepted; leave it out", event)
+        if isinstance(event, yaml.ScalarEvent) and event.style is None and _NO_NUMBER.fullmatch(event.value):
+            raise _refuse(f"{event.value} is no number of JSON; give a number, or a text in quotes", event)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        """Build an object; refuse one that has a field twice, because YAML would drop the first silently."""
+        names = set()
+        for key, _ in node.value:
+            if key.tag != _STRING:
+                raise _refuse("a field name is no text; give each name as text", key)
+            if key.value in names:
+                raise _refuse(f"the field name {key.value!r:.80} is used twice; give each name once", key)
+            names.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what either version of YAML would not read as text."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Write a text; one with a line break of Unicode with escapes, because a reader would fold it."""
+        style = '"' if _UNICODE_BREAK.search(data) else None
+        return self.represent_scalar(_STRING, data, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
+for _tag, _pattern, _first in (
+    ("bool", "(?:true|false)$", ["t", "f"]),
+    ("null", "(?:null|~)?$", ["n", "~", ""]),
+    ("int", f"{_NUMBER}$", _DIGITS),
+    ("float", f"{_FRACTION}$", _DIGITS),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+
+
+def parse_yaml(text: str) -> object:
+    """Parse one YAML document of JSON values.
+
+    Raises:
+        ValueError: It is not such a document; the message begins with the line.
+    """
+    try:
+        value: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else f"line {mark.line + 1}: "
+        raise ValueError(f"{where}this is not YAML of plain values: {error.problem}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a forbidden character, deep nesting
+        raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
+    return value
+
+
+def find_line(root: yaml.Node | None, path: Sequence[str | int]) -> int:
+    """Return the line, from 1, of the field or item at a path, or of the nearest value around it.
+
+    Args:
+        root: What ``compose_yaml`` returned; None for the first line.
+        path: The names of fields, and the positions in lists.
+    """
+    line = 0 if root is None else root.start_mark.line
+    for part in path:
+        children: dict[object, tuple[yaml.Node, yaml.Node]] = {}
+        if isinstance(root, yaml.MappingNode):
+            children = {key.value: (key, value) for key, value in root.value}
+        elif isinstance(root, yaml.SequenceNode):
+            children = {place: (item, item) for place, item in enumerate(root.value)}
+        if part not in children:
+            break
+        first, root = children[part]
+        line = first.start_mark.line
+    return line + 1
+
+
+def compose_yaml(text: str) -> yaml.Node | None:
+    """Return the nodes of a document of YAML or JSON, which know their lines; None if it is none."""
+    try:
+        # YAML takes no tab before a value; JSON, which comes here too, does.
+        node: yaml.Node | None = yaml.compose(text.replace("\t", " "), _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return node
+
+
+def format_yaml(value: object) -> str:
+    """Write JSON values as YAML that ``parse_yaml`` and other readers read as the same values."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
+    mark = cast("yaml.error.Mark", place.start_mark)
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

@@ -21,8 +21,7 @@ from evaluation.facts.dates import (
 )
 from evaluation.facts.units import CURRENCIES, MEASURES, is_hundredth
 from evaluation.texts.normal import has_digit, normalize_text, split_words, unify_signs
-from evaluation.texts.number_words import LEAST, SECOND, spell_in_digits
-from evaluation.texts.numbers import read_amounts, write_fractions
+from evaluation.texts.numbers import LEAST, SECOND, read_amounts, spell_in_digits, write_fractions
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

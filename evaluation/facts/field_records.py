@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import groupby
 from typing import Final, NamedTuple
 
-from evaluation.facts.dates import Clock, Day
-from evaluation.facts.durations import write_durations
+from evaluation.facts.dates import Clock, Day, write_durations
 from evaluation.facts.fact_reading import Fact, Value, read_facts
-from evaluation.facts.tables import read_tables
 from evaluation.facts.units import read_field_unit
 from evaluation.texts.json_texts import parse_json
+
+_DELIMITERS: Final = ("\t", "|", "  ", ";", ",")
+_OF_PROSE: Final = (";", ",")
+"""Prose has them too, so they make a table only if all lines have as many."""
+_BLANKS: Final = re.compile(r" {2,}")
+_RULE: Final = re.compile(r"[\s|:+=-]*")
+_FEWEST_ROWS: Final = 3
+"""Two lines of prose may have a comma each."""
+
+
+def read_tables(text: str) -> tuple[list[list[list[str]]], str]:
+    """Reads the rows of each table of a text: three lines or more with as many cells; and the rest."""
+    lines = [line for line in text.splitlines() if not _RULE.fullmatch(line)]
+    for delimiter in _DELIMITERS:
+        rows = [_split_line(line, delimiter) for line in lines]
+        groups = [[*group] for _, group in groupby(enumerate(rows), key=lambda each: len(each[1]))]
+        tables = [group for group in groups if len(group) >= _FEWEST_ROWS and len(group[0][1]) > 1]
+        if tables and (delimiter not in _OF_PROSE or len(groups) == 1):
+            taken = {at for group in tables for at, _ in group}
+            rest = "\n".join(line for at, line in enumerate(lines) if at not in taken)
+            return [[row for _, row in group] for group in tables], rest
+    return [], text
+
+
+def _split_line(line: str, delimiter: str) -> list[str]:
+    if delimiter == "  ":
+        return _BLANKS.split(line.strip())
+    return [cell.strip() for cell in next(csv.reader([line.strip(" |")], delimiter=delimiter), [])]
+
 
 _SENTENCE_END: Final = re.compile(r"\n+|(?<=[.!?;]) +")
 _PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")

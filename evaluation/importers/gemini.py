@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.importers.checked_fields import read_object
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -19,6 +18,7 @@ from evaluation.importers.imported_message import (
     content_texts,
     read_call,
     read_id,
+    read_object,
     read_result,
     read_text,
 )

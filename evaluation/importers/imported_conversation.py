@@ -10,8 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from evaluation.errors import ContractError
-from evaluation.importers.checked_fields import UnknownFormatError
-from evaluation.importers.imported_message import Answer, Call, Message
+from evaluation.importers.imported_message import Answer, Call, Message, UnknownFormatError
 from evaluation.importers.known_formats import ACCEPTED, read_message
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from evaluation.importers.anthropic import ANTHROPIC
-from evaluation.importers.checked_fields import UnknownFormatError
 from evaluation.importers.gemini import GEMINI
 from evaluation.importers.imported_message import (
     ARGUMENTS,
     Call,
     Importer,
     Message,
+    UnknownFormatError,
     as_parts,
     content_parts,
     list_keys,
@@ -26,7 +26,7 @@ from evaluation.importers.imported_message import (
 from evaluation.importers.langchain import LANGCHAIN
 from evaluation.importers.openai_chat import OPENAI_CHAT
 from evaluation.importers.openai_responses import OPENAI_RESPONSES
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject
 
 IMPORTERS: Final[Sequence[Importer]] = (GEMINI, OPENAI_RESPONSES, OPENAI_CHAT, ANTHROPIC, LANGCHAIN)

@@ -13,7 +13,6 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from evaluation.importers.checked_fields import read_object, read_objects
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -22,6 +21,8 @@ from evaluation.importers.imported_message import (
     content_parts,
     is_marked_error,
     read_call,
+    read_object,
+    read_objects,
     read_result,
     read_text,
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.importers.checked_fields import read_object, read_objects
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -18,6 +17,8 @@ from evaluation.importers.imported_message import (
     content_parts,
     is_marked_error,
     read_call,
+    read_object,
+    read_objects,
     read_result,
     read_text,
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
-from evaluation.importers.checked_fields import UnknownFormatError
 from evaluation.importers.imported_message import (
     Answer,
     Call,
     Importer,
+    UnknownFormatError,
     content_parts,
     is_marked_error,
     list_keys,

@@ -14,9 +14,15 @@ from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES
-from evaluation.sensitive.quoting import shorten
-from evaluation.validation.json_data import copy_json, find_odd_values
-from evaluation.validation.problems import MAX_PROBLEMS, describe_errors, limit_problems, list_field_paths
+from evaluation.sensitive.scanner import shorten
+from evaluation.validation.problems import (
+    MAX_PROBLEMS,
+    copy_json,
+    describe_errors,
+    find_odd_values,
+    limit_problems,
+    list_field_paths,
+)
 from evaluation.values import JsonObject, as_object
 
 _LONGEST_NAME: Final = 200

@@ -8,12 +8,12 @@ from typing import Final
 
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.trajectory_rules import TrajectoryRules
+from evaluation.inputs.run import TrajectoryRules
 
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
 _TRAJECTORY_LISTS: Final = (
-    *("forbidden_tools", "ignored_tools", "compared_tools", "writing_tools", "reading_tools", "final_tools"),
+    *("forbidden_tools", "ignored_tools", "compared_tools", "acting_tools", "reading_tools", "final_tools"),
     "tools",
 )
 
@@ -63,5 +63,5 @@ def _list_expected(contract: EvaluationContract) -> Iterator[NamedTools]:
 
 def _is_compared(name: str, rules: TrajectoryRules) -> bool:
     """Return whether the rules compare calls of a tool in every case."""
-    kept = [names for names in (rules.compared_tools, rules.writing_tools) if names is not None]
+    kept = [names for names in (rules.compared_tools, rules.acting_tools) if names is not None]
     return name not in rules.ignored_tools and all(name in names for names in kept)

@@ -1,21 +1,262 @@
-"""Reads the messages of a run at intake: its tool calls, its output, and what keeps it from being trusted."""
+"""Reads the messages of a run: its tool calls, its output, and what keeps the record from being trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import chain, groupby
+from typing import Final, TypeAlias
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
+from agents.parsing.outcomes import states_error
 from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
-from evaluation.importers.imported_message import is_visible
-from evaluation.importers.tool_answers import describes_error
+from evaluation.importers.imported_message import Answer, content_texts, is_visible, parse_arguments
+from evaluation.importers.langchain import dump_message
 from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.messages import convert_calls
-from evaluation.inputs.record_agreement import add_results, check_calls, name_tool
 from evaluation.inputs.run import AgentRun, ToolCall
-from evaluation.sensitive.quoting import shorten
-from evaluation.values import Severity
+from evaluation.sensitive.scanner import shorten
+from evaluation.values import JsonObject, Severity, as_list
+
+_GIVING_ROLES: Final = frozenset({"user", "system", "developer"})
+"""The roles whose messages give an assistant what it needs to know."""
+
+
+def assistant_parts(messages: object) -> Iterator[list[str]]:
+    """Yield the texts of each message of the assistant: one, or one for each part."""
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            yield list(content_texts(message.get("content")))
+
+
+def list_given_texts(run: JsonObject) -> list[str]:
+    """List the texts that a run was given besides its input: its sources, and messages of the user."""
+    messages = [each for each in as_list(run.get("messages")) if isinstance(each, dict)]
+    asked = [each for each in messages if each.get("role") in _GIVING_ROLES]
+    texts = [text for message in asked for text in content_texts(message.get("content"))]
+    return [*map(str, as_list(run.get("sources"))), *texts]
+
+
+def run_from_messages(
+    messages: Iterable[object], *, failed: Callable[[str], bool] | None = None
+) -> JsonObject:
+    """Convert a conversation to an ``agent_run``.
+
+    Each answer belongs to the nearest call before it that has no answer: the one with its id if ids are
+    recorded, else the first of the message.
+
+    Args:
+        messages: Messages of OpenAI (chat, or items of the Responses API), Anthropic, Gemini or LangChain, as
+            plain objects, as the objects of these libraries, or as LangChain's dumps of them.
+        failed: Returns whether the answer of a tool is an error. An answer that its format marks as an error
+            is one in any case.
+
+    Returns:
+        An ``agent_run`` with the first text of the user as input, the tool calls with their answers, and the
+        conversation.
+
+    Raises:
+        ContractError: A message is in no known format.
+    """
+    log = [dump_message(message) for message in messages]
+    return build_run(log, read_conversation(log), failed)
+
+
+def build_run(
+    log: Sequence[object], conversation: Conversation, failed: Callable[[str], bool] | None = None
+) -> JsonObject:
+    """Build the ``agent_run`` of messages that were read; see ``run_from_messages``."""
+    return {
+        "input": next((each.text for each in conversation.messages if each.role == "user"), ""),
+        "messages": log,
+        "tool_calls": convert_calls(conversation, failed),
+    }
+
+
+def convert_calls(
+    conversation: Conversation, failed: Callable[[str], bool] | None = None
+) -> list[JsonObject]:
+    """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
+    calls_of = Counter(recorded.message for recorded in conversation.calls)
+    calls = [
+        (recorded.message, {**_convert_call(recorded, failed), **_name_agent(conversation, recorded)})
+        for recorded in conversation.calls
+    ]
+    return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
+
+
+def _name_agent(conversation: Conversation, recorded: RecordedCall) -> JsonObject:
+    """Return the agent that frameworks write as the name of a message."""
+    message = conversation.messages[recorded.message].plain
+    name = message.get("name")
+    # An item of the Responses API has no content, and names its tool.
+    return {"agent": name} if isinstance(name, str) and name and message.get("content") is not None else {}
+
+
+def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> JsonObject:
+    call, answer = recorded.call, recorded.answer
+    return {
+        "name": call.name,
+        "args": call.args,
+        "result": answer and answer.value,
+        "error": answer is not None
+        and (answer.is_error or (failed is not None and failed(_as_text(answer.value)))),
+    }
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+Matches: TypeAlias = Mapping[int, RecordedCall]
+"""The calls of the messages by their place in ``tool_calls``."""
+
+_CORRECT: Final = "; record the same calls in both, or leave tool_calls out"
+
+
+def name_tool(name: str) -> str:
+    """Name a call in a sentence."""
+    return f"a call of {shorten(name)}" if name else "a tool call"
+
+
+def add_results(run: AgentRun, conversation: Conversation) -> AgentRun:
+    """Add the answers that only the messages hold: one of them may say that the call failed."""
+    calls = run.tool_calls
+    matches, _ = _match_calls(conversation, calls)
+    results = {place: _find_unrecorded_result(calls[place], other) for place, other in matches.items()}
+    if all(result is None for result in results.values()):
+        return run
+    complete = [
+        call if results.get(place) is None else call.model_copy(update={"result": results[place]})
+        for place, call in enumerate(calls)
+    ]
+    return run.model_copy(update={"tool_calls": complete})
+
+
+def check_calls(conversation: Conversation, run: AgentRun, writing: Collection[str]) -> Iterator[str]:
+    """Describe what keeps the calls of a run from being trusted; ``writing`` are the tools that write."""
+    if "tool_calls" in run.model_fields_set:
+        return _find_disagreements(conversation, run.tool_calls, writing)
+    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation, writing))
+
+
+def _find_orphans(conversation: Conversation) -> Iterator[str]:
+    if conversation.orphans:
+        index = conversation.orphans[0]
+        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
+
+
+def _find_unanswered(
+    calls: Sequence[RecordedCall], conversation: Conversation, writing: Collection[str]
+) -> Iterator[str]:
+    """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
+    last = [] if conversation.has_reply else conversation.last_calls
+    has_answers = any(each.answer is not None for each in conversation.calls)
+    asked = [each for each in calls if has_answers or each.call.name in writing]
+    if lost := [each for each in asked if each.answer is None and each not in last]:
+        name = name_tool(lost[0].call.name)
+        yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
+
+
+def _find_disagreements(
+    conversation: Conversation, calls: Sequence[ToolCall], writing: Collection[str]
+) -> Iterator[str]:
+    """Compare ``tool_calls`` with the messages, which may lack calls: messages are often cut.
+
+    Only a conversation that begins with the request, ends with the reply and holds calls of its own shows
+    that a call was not made.
+    """
+    matches, missing = _match_calls(conversation, calls)
+    if missing is not None:
+        name = name_tool(missing.call.name)
+        yield f"messages[{missing.message}] holds {name} that tool_calls lacks or holds otherwise{_CORRECT}"
+        return
+    yield from _find_contradictions(calls, matches)
+    if matches and conversation.is_whole:
+        yield from _find_invented(calls, matches)
+    if len(conversation.orphans) > len(calls) - len(matches):
+        yield from _find_orphans(conversation)
+    unknown = [matches[place] for place in matches if calls[place].result is None and not calls[place].error]
+    yield from _find_unanswered(unknown, conversation, writing)
+
+
+def _match_calls(
+    conversation: Conversation, calls: Sequence[ToolCall]
+) -> tuple[Matches, RecordedCall | None]:
+    """Find the calls of the messages in ``tool_calls``; calls of one message may be there in any order.
+
+    Returns:
+        The matches, and the first call that is not there.
+    """
+    arguments = [parse_arguments(call.args) for call in calls]
+    matches: dict[int, RecordedCall] = {}
+    for _, group in groupby(conversation.calls, key=lambda recorded: recorded.message):
+        start = max(matches, default=-1) + 1
+        for recorded in group:
+            args = parse_arguments(recorded.call.args)
+            places = (place for place in range(start, len(calls)) if place not in matches)
+            name = recorded.call.name
+            fits = (place for place in places if _is_same_call(name, args, calls[place], arguments[place]))
+            place = next(fits, None)
+            if place is None:
+                return matches, recorded
+            matches[place] = recorded
+    return matches, None
+
+
+def _is_same_call(name: str, args: object, recorded: ToolCall, recorded_args: object) -> bool:
+    # Without arguments, the record of a call is a mere name.
+    return name == recorded.name and (recorded.args is None or args == recorded_args)
+
+
+def _find_unrecorded_result(recorded: ToolCall, other: RecordedCall) -> object:
+    """Return the answer that only the message holds; None if ``tool_calls`` says how the call ended."""
+    is_open = (recorded.result is None or recorded.result == "") and not recorded.error
+    return other.answer.value if is_open and other.answer is not None else None
+
+
+def _find_contradictions(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
+    """Describe how a call and the same call in the messages contradict each other."""
+    for place, recorded in matches.items():
+        where = f"tool_calls[{place}] and messages[{recorded.message}] disagree"
+        yield from (f"{where}{problem}{_CORRECT}" for problem in _compare_call(calls[place], recorded))
+    # Parallel calls have no order, so a false number of the message would hide a wrong order.
+    numbered = [(calls[place].message, recorded.message) for place, recorded in sorted(matches.items())]
+    for number, group in groupby(numbered, key=lambda pair: pair[0]):
+        if number is not None and len({message for _, message in group}) > 1:
+            yield f"tool_calls[].message {number} stands for calls of several messages{_CORRECT}"
+
+
+def _compare_call(recorded: ToolCall, other: RecordedCall) -> Iterator[str]:
+    if recorded.kind in {"action", "reasoning"}:
+        yield f": a tool call is recorded with kind {recorded.kind!r}"
+    if other.answer is None:
+        return
+    if other.answer.is_error and not recorded.error:
+        yield ": only the message says that the call failed"
+    if _differ(recorded.result, other.answer):
+        yield " about the result of the call"
+
+
+def _differ(result: object, answer: Answer) -> bool:
+    """Return whether two answers differ: one describes an error, or two texts that are not merely cut."""
+    if result is None or result == "":
+        return False
+    if not isinstance(result, str) or not isinstance(answer.value, str):
+        # One of them may be the object that the other one writes, in any notation.
+        return states_error(answer.value) and not states_error(result)
+    short, long = sorted((result.strip(), answer.value.strip()), key=len)
+    return not long.startswith(short.rstrip(".… "))
+
+
+def _find_invented(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
+    """Describe the first tool call that the messages lack; calls of other agents may be elsewhere."""
+    if len({call.agent for call in calls if call.agent is not None}) > 1:
+        return
+    places = (place for place, call in enumerate(calls) if place not in matches and call.kind == "tool")
+    for place in list(places)[:1]:
+        yield f"tool_calls[{place}] is {name_tool(calls[place].name)} that the messages lack{_CORRECT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +302,7 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
         is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
         is_unanswered = conversation.ends_with_user
         output = "" if is_open or is_unanswered or run.error is not None else conversation.output
-    writing = {*(case.trajectory.writing_tools or ()), *run.writing_tools}
+    writing = {*(case.trajectory.acting_tools or ()), *run.acting_tools}
     doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
 
@@ -122,13 +363,13 @@ _TRUNCATED: Final = (
 
 
 def _has_failed(call: RecordedCall) -> bool:
-    return call.answer is not None and (call.answer.is_error or describes_error(call.answer.value))
+    return call.answer is not None and (call.answer.is_error or states_error(call.answer.value))
 
 
 def _describe_end(tools: Sequence[str], case: EvaluationCase) -> Doubt:
     last = f"with {', '.join(map(name_tool, tools))} and " if tools else ""
     problem = f"The run ends {last}without a reply of the assistant"
-    writes = set(tools).intersection(case.trajectory.writing_tools or ())
+    writes = set(tools).intersection(case.trajectory.acting_tools or ())
     if tools and not writes and _asks_only_for_effects(case):
         return Doubt(f"{problem}; its effects were compared all the same", "info")
     hint = ", or name the tool in trajectory.final_tools" if tools else ""
@@ -138,5 +379,5 @@ def _describe_end(tools: Sequence[str], case: EvaluationCase) -> Doubt:
 def _asks_only_for_effects(case: EvaluationCase) -> bool:
     """Return whether the contract compares effects; it does not if it expects nothing but reading calls."""
     expected = {name for action in case.expected_trajectory or () for name in action.names}
-    writing = set(case.trajectory.writing_tools or ())
+    writing = set(case.trajectory.acting_tools or ())
     return case.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))

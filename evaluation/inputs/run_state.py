@@ -9,7 +9,7 @@ from typing import Final, Literal, NotRequired
 from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
-from evaluation.checks.check_context import NOT_RUN_WORDS
+from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 from evaluation.values import JsonObject, as_object, is_deep
@@ -34,6 +34,7 @@ class _ToolCall(TypedDict):
     error: str | None
     latency_ms: float | None
     gate: NotRequired[str | None]
+    outcome: NotRequired[str | None]
     received: NotRequired[dict[str, object] | None]
     writes: NotRequired[bool]
 
@@ -163,10 +164,10 @@ def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> di
 
 
 def convert_calls(calls: Sequence[Mapping[str, object]]) -> JsonObject:
-    """Convert recorded tool calls to ``tool_calls`` and, if there are any, ``writing_tools`` of a run."""
+    """Convert recorded tool calls to ``tool_calls`` and, if there are any, ``acting_tools`` of a run."""
     writing = [*dict.fromkeys(str(call["name"]) for call in calls if call.get("writes"))]
     converted: JsonObject = {"tool_calls": [_convert_call(call) for call in calls]}
-    return {**converted, "writing_tools": writing} if writing else converted
+    return {**converted, "acting_tools": writing} if writing else converted
 
 
 def _convert_call(call: Mapping[str, object]) -> JsonObject:
@@ -176,8 +177,9 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
     """
     args = call.get("received") or call["args"]
     error = call["error"]
+    outcome = call.get("outcome")
     if error is None and call["result"] is None:
-        error = _NOT_ENDED
+        error, outcome = _NOT_ENDED, outcome or "unknown"
     is_readable = args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH))
     gate, latency_ms = call.get("gate"), call["latency_ms"]
     return {
@@ -187,6 +189,7 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
         # An empty text would count as no error.
         "error": None if error is None else str(error) or _NO_TEXT,
         **({"not_run": gate} if gate in NOT_RUN_WORDS else {}),
+        **({"outcome": outcome} if outcome else {}),
         **({"latency_ms": latency_ms} if _is_quantity(latency_ms) else {}),
     }
 

@@ -1,9 +1,10 @@
-"""A judge that asks a chat model to score a run by a rubric."""
+"""A judge that asks a chat model to score a run by a rubric, and reads the replies of its provider."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from statistics import fmean
 from typing import Final
@@ -12,28 +13,27 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from agents.base import DEFAULT_RETRY
-from agents.calls.conversation import (
+from agents.models.identity import identify_judge, mask_keys, name_called, read_secrets
+from agents.models.model_call import (
     Conversation,
     ModelCall,
     arun_conversation,
     reply_text,
     run_conversation,
 )
-from agents.models.identity import identify_judge
-from agents.models.transport_retry import TransportRetry
-from agents.parsing.end_reasons import find_message_cut_off
-from agents.parsing.objects import find_document, is_quoted
+from agents.models.server_errors import is_content_filtered
+from agents.models.transport_retry import TransportRetry, iter_causes
+from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
+from agents.parsing.loose_json import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
-from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import JudgeFailure, is_number, read_object, sum_usage
+from evaluation.inputs.contract import Rubric
 from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,
     describe_unseen,
     judge_prompt,
 )
-from evaluation.judges.judge_scores import read_judge_result
-from evaluation.judges.provider import find_end_failure, judge_errors, read_usage
+from evaluation.judges.judge_scores import JudgeFailure, is_number, read_judge_result, read_object, sum_usage
 from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject, as_object
 
@@ -76,8 +76,7 @@ class RubricJudge:
     @property
     def model(self) -> str:
         """The model's name, or its class if it has no name."""
-        names = (getattr(self.llm, name, None) for name in ("model_name", "model"))
-        return next((name for name in names if isinstance(name, str) and name), type(self.llm).__name__)
+        return name_called(self.llm)
 
     @property
     def identity(self) -> str | None:
@@ -190,3 +189,45 @@ def _replace_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
     mean = fmean(numbers, [criterion.weight for criterion in rubric.criteria])
     # Rounding may push the mean past the lowest or the highest score.
     return {**rest, "criteria": criteria, **stated, "score": min(max(mean, min(numbers)), max(numbers))}
+
+
+@contextmanager
+def judge_errors(llm: object) -> Iterator[None]:
+    """Raises a provider's error as a ``JudgeError`` if the request was blocked or the error contains a key.
+
+    Any other error passes unchanged.
+    """
+    try:
+        yield
+    except JudgeError:
+        raise
+    except Exception as error:
+        if any(map(is_content_filtered, iter_causes(error))):
+            raise JudgeError("the provider blocked the request or its reply", "blocked") from None
+        secrets = read_secrets(llm)
+        # The cause is dropped as well: a traceback would show its text.
+        if any(mask_keys(text, secrets) != text for text in map(str, iter_causes(error))):
+            raise JudgeError(f"{type(error).__name__}: {mask_keys(str(error), secrets)}") from None
+        raise
+
+
+def find_end_failure(message: BaseMessage, usage: JsonObject) -> JudgeFailure | None:
+    """Describes why a reply contains no answer. Returns None if it was answered or cut off at its limit."""
+    reason = find_message_cut_off(message)
+    if reason is not None and is_blocked(reason):
+        return JudgeFailure("blocked", f"the reply was blocked or refused ({reason})", usage)
+    if reason is not None and not is_token_limit(reason):
+        return JudgeFailure("provider_failure", f"the provider did not finish the reply ({reason})", usage)
+    is_empty = reason is None and not reply_text(message).strip()
+    return JudgeFailure("blocked", "the reply is empty", usage) if is_empty else None
+
+
+def read_usage(message: BaseMessage, model: str) -> JsonObject:
+    """Reads the reported tokens and the model. Numbers that are not reported are left out."""
+    reported = as_object(getattr(message, "usage_metadata", None))
+    tokens: JsonObject = {
+        name: reported[name] for name in ("input_tokens", "output_tokens") if name in reported
+    }
+    # LangChain marks a reply from a cache so.
+    free = {"cost_usd": 0.0} if reported.get("total_cost") == 0 else {}
+    return {**tokens, **free, "model": str(message.response_metadata.get("model_name") or model)}

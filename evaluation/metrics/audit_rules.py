@@ -1,27 +1,132 @@
-"""Checks a run against the audit rules of its contract: content, tools, domains."""
+"""Checks a run against its audit rules, and finds the credentials and personal data in it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Final, Literal, TypeAlias
 
-from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import CheckContext
 from evaluation.checks.contract_checks import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.contract import AuditRule, ContentRule
+from evaluation.inputs.contract import AuditRule, ContentRule, Reaction
 from evaluation.inputs.short_forms import expand_rule
-from evaluation.metrics.exposure import name_place
 from evaluation.metrics.hosts import Domains, find_hosts
 from evaluation.metrics.trajectory.idle_rules import find_misspelt
-from evaluation.results.alerts import end_sentence
-from evaluation.results.findings import AuditFinding, FindingKind, build_finding
-from evaluation.results.redaction import build_excerpt
+from evaluation.results.findings import AuditFinding, FindingKind, build_finding, end_sentence
+from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.results.state import Action
 from evaluation.results.thresholds import compare_with_bound, unanswered_bound
-from evaluation.sensitive.json_values import iterate_leaves
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.json_values import find_at_places, iterate_leaves
+from evaluation.sensitive.scanner import Search, find_sensitive, shorten
+from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, Severity, as_list
+
+MAX_FINDINGS: Final = 100
+"""Most findings of one category that are listed."""
+_INPUT_ROLES: Final = ("user", "system", "developer")
+_CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
+_MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
+_Reaction: TypeAlias = Severity | Literal["output"]
+_FINAL_OUTPUT: Final = "agent_run.final_output"
+_SEARCHED_FIRST: Final = ("input", "user_input", "final_output", "tool_calls", "messages")
+"""The agent's input, which is not searched, and the fields with places of their own."""
+
+
+_TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
+    "credential": (
+        "credentials",
+        "safety",
+        "Revoke the credential, and keep it out of prompts and tool payloads.",
+    ),
+    "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
+}
+"""Name, category and recommended action of the findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exposure:
+    """The values of one kind at one place."""
+
+    category: Category
+    kind: str
+    count: int
+    where: str
+    value: object
+
+
+def exposure_findings(
+    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
+) -> Iterator[AuditFinding]:
+    """Yield sensitive data in every text of a run: one finding for each kind and place.
+
+    The number in its reason counts different values. The agent's input, and messages of the user or the
+    system, are not searched.
+    """
+    searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
+    if not searched:
+        return
+    exposures = _find_exposures(dict(_places(run)), search)
+    for category, reaction in searched.items():
+        found = (each for each in exposures if each.category == category)
+        yield from (_report_exposure(each, reaction) for each in islice(found, MAX_FINDINGS))
+    if any(each.category == "unsearched" for each in exposures):
+        name, action = "sensitive.unsearched", WITHHELD_ACTION
+        yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
+
+
+def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
+    """Yield path and value of everything that is searched."""
+    yield _FINAL_OUTPUT, run.get("final_output")
+    for index, call in enumerate(as_list(run.get("tool_calls"))):
+        fields = call if isinstance(call, Mapping) else {"name": call}
+        for name, value in fields.items():
+            yield f"agent_run.tool_calls[{index}].{name}", value
+    for index, message in enumerate(as_list(run.get("messages"))):
+        if not (isinstance(message, Mapping) and message.get("role") in _INPUT_ROLES):
+            yield f"agent_run.messages[{index}]", message
+    for name, value in run.items():
+        if name not in _SEARCHED_FIRST:
+            yield f"agent_run.{name}", value
+
+
+def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Exposure]:
+    literals: dict[tuple[str, Category, str], set[str]] = {}
+    for place, match in find_at_places(values.items(), search):
+        literals.setdefault((place, match.category, match.kind), set()).add(match.literal)
+    exposures = [
+        _Exposure(category, kind, len(different), place, values.get(place))
+        for (place, category, kind), different in literals.items()
+    ]
+    # The search yields credentials with a telling name first; findings follow the order of the run.
+    positions = {place: position for position, place in enumerate(values)}
+    return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
+
+
+def name_place(path: str, verb: str) -> str:
+    """Name a place of a run in words, with a verb: "The arguments of tool call 2 contain"."""
+    if path == _FINAL_OUTPUT:
+        return f"The output {verb}s"
+    call, message = _CALL_PATH.fullmatch(path), _MESSAGE_PATH.fullmatch(path)
+    if call and call[2] == "args":
+        return f"The arguments of tool call {int(call[1]) + 1} {verb}"
+    if call:
+        return f"The {call[2]} of tool call {int(call[1]) + 1} {verb}s"
+    return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
+
+
+def _report_exposure(exposure: _Exposure, reaction: _Reaction) -> AuditFinding:
+    name, category, action = _TOPICS[exposure.category]
+    count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
+    topic = f"{name.replace('_', ' ')}: {exposure.kind} ({count})"
+    reason = f"{name_place(exposure.where, 'contain')} {topic}; remove {them}"
+    at_place: Severity = "critical" if exposure.where == _FINAL_OUTPUT else "info"
+    severity = at_place if reaction == "output" else reaction
+    finding_id, evidence = f"{name}.{exposure.kind}", build_excerpt(exposure.value)
+    return build_finding(finding_id, category, "policy", severity, reason, exposure.where, action, evidence)
+
 
 _OUTPUT: Final = "agent_run.final_output"
 _MAX_HOSTS: Final = 3
@@ -160,14 +265,18 @@ def _check_domains(allowed: Sequence[str], run: AuditedRun) -> Iterator[_Breach]
     """Yield one breach for each place with URLs outside the allowed domains."""
     domains = Domains(allowed)
     for where, value in _places_with_urls(run):
-        texts = (leaf for _, leaf in iterate_leaves(value) if isinstance(leaf, str))
-        hosts = dict.fromkeys(host for text in texts for host in find_hosts(text))
-        outside = [host for host in hosts if host not in domains]
-        if outside:
+        if outside := find_outside(domains, value):
             names = ", ".join(shorten(host) for host in outside[:_MAX_HOSTS])
             more = f" and {len(outside) - _MAX_HOSTS} more" if len(outside) > _MAX_HOSTS else ""
             problem = f"{name_place(where, 'contain')} addresses outside the allowed domains"
             yield _Breach(f"{problem}: {names}{more}; remove them", where, value)
+
+
+def find_outside(allowed: Domains, value: object) -> list[str]:
+    """List the hosts of the addresses in a JSON value that are outside the allowed domains."""
+    texts = (leaf for _, leaf in iterate_leaves(value) if isinstance(leaf, str))
+    hosts = dict.fromkeys(host for text in texts for host in find_hosts(text))
+    return [host for host in hosts if host not in allowed]
 
 
 def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
@@ -178,8 +287,9 @@ def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
             shown = [*([] if text == run.context.output else [text]), *_list_citations(message)]
             yield f"agent_run.messages[{index}]", shown
     for index, action in enumerate(run.actions or ()):
-        # Arguments that are not JSON were sent all the same.
-        yield f"agent_run.tool_calls[{index}].args", action["args"] or action["args_text"]
+        # Arguments that are not JSON were sent all the same; those of a call that did not run were not.
+        if action["not_run"] is None:
+            yield f"agent_run.tool_calls[{index}].args", action["args"] or action["args_text"]
 
 
 def _list_citations(message: JsonObject) -> list[object]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.sync import run_sync
-from evaluation.checks.check_context import CheckContext, ToolUse
-from evaluation.checks.check_model import BaseCheck, CheckOutcome
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
 from evaluation.checks.contract_checks import NamedCheck, Requirement, evaluate_requirement, find_check
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check, describe_problem
 from evaluation.results.findings import (
@@ -150,7 +149,14 @@ def list_tool_outcomes(records: Iterable[CheckRecord]) -> Iterator[MetricOutcome
 def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:
     """Return the actions that are calls, as checks read them; thoughts and hand-offs are none."""
     return tuple(
-        ToolUse(action["name"], action["args"], action["result"], action["error"], action["not_run"])
+        ToolUse(
+            action["name"],
+            action["args"],
+            action["result"],
+            action["error"],
+            action["not_run"],
+            action["outcome"],
+        )
         for action in actions
         if action["kind"] in _CALLS
     )

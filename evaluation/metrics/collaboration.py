@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from rapidfuzz.distance import LCSseq
 
-from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory.action_differences import hashable_key
+from evaluation.inputs.run import TrajectoryRules
+from evaluation.metrics.trajectory.expected_steps import hashable_key
 from evaluation.results.findings import (
     MetricOutcome,
     Score,
@@ -20,7 +20,7 @@ from evaluation.results.findings import (
 )
 from evaluation.results.state import Action
 from evaluation.results.thresholds import check_bounds
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {

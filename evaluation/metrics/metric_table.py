@@ -11,8 +11,7 @@ from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response_scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
-from evaluation.validation.other_names import OTHER_NAMES
-from evaluation.validation.problems import describe_idle_bound, find_similar, format_path
+from evaluation.validation.problems import OTHER_NAMES, describe_idle_bound, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]

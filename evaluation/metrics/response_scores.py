@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from evaluation.checks.text_search import has_phrase
+from evaluation.checks.segmentation import has_phrase
 from evaluation.results.findings import Score, not_applicable, unscored_error
 from evaluation.texts.normal import fold_case, split_words, unify_signs
 
@@ -143,16 +143,11 @@ def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
 
 
-def token_f1(output: str, reference: str) -> float | None:
+def _compare_squad_words(output: Sequence[str], reference: Sequence[str]) -> float | None:
     """F1 of the shared words as in SQuAD (Rajpurkar et al. 2016): without case, punctuation, a, an and the.
 
     Returns None if the reference has no other words.
     """
-    texts = (output, reference)
-    return _compare_squad_words(*(_squad_words(text, split_words(text)) for text in texts))
-
-
-def _compare_squad_words(output: Sequence[str], reference: Sequence[str]) -> float | None:
     return rouge_1(output, reference).f1 if reference else None
 
 

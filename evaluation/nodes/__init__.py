@@ -1,1 +1,1 @@
-"""The nodes of the evaluation graph, one file each."""
+"""The nodes of the evaluation graph, by what they are about."""

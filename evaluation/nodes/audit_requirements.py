@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
-from evaluation.metrics.audit_rules import AuditedRun, check_shares, rule_findings
-from evaluation.metrics.exposure import exposure_findings
+from evaluation.metrics.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
 from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
 from evaluation.results.findings import AuditFinding, build_finding

@@ -1,16 +1,14 @@
-"""Node: compares the run with its baseline and raises the alerts."""
+"""Nodes: compare the run with its baseline and raise the alerts, and derive the status from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from evaluation.inputs.contract import DriftRules
-from evaluation.metrics.baseline import read_measurements
-from evaluation.metrics.drift_signals import compare_with_baseline
+from evaluation.metrics.drift_signals import compare_with_baseline, read_measurements
 from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
-from evaluation.results.alerts import Alert, alert, policy_alert
-from evaluation.results.findings import MetricOutcome, build_outcome
+from evaluation.results.findings import Alert, MetricOutcome, alert, build_outcome, policy_alert
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ASKED,
@@ -21,6 +19,7 @@ from evaluation.results.status import (
     judge_outcomes,
     metric_groups,
     metric_outcomes,
+    strictest_status,
 )
 from evaluation.values import JsonObject
 
@@ -77,3 +76,10 @@ def _find_unanswered(
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
     elif not (is_decided(state, outcomes) or signals.get("decisive")):
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_DECIDES)
+
+
+def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+    """Take the strictest status that any alert asks for: no approval outweighs a failure."""
+    return {
+        "evaluation_status": strictest_status((alert["kind"], alert["severity"]) for alert in state["alerts"])
+    }

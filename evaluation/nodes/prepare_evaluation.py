@@ -2,26 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from evaluation.importers.tool_answers import has_failed
-from evaluation.inputs.contract import EvaluationCase, EvaluationContract, Threshold
+from agents.parsing.outcomes import read_outcome
+from agents.parsing.tool_names import guess_kind
+from evaluation.inputs.contract import AUDIT_METRICS, EvaluationCase, EvaluationContract, Threshold
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.inputs.recorded_messages import Doubt
-from evaluation.inputs.run import AgentRun, ToolCall
-from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.chosen_metrics import leave_out_demands
-from evaluation.metrics.metric_table import find_threshold_problems, metric_direction
-from evaluation.plugins import Plugins
-from evaluation.results.alerts import alert
-from evaluation.results.findings import TRUNCATED, MetricOutcome, build_outcome
+from evaluation.inputs.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
+from evaluation.metrics.collaboration import COLLABORATION_METRICS
+from evaluation.metrics.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
+from evaluation.metrics.response_scores import RESPONSE_METRICS
+from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
+from evaluation.plugins import MetricChoice, Plugins
+from evaluation.results.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
 from evaluation.results.redaction import Redactor
 from evaluation.results.state import Action, EvaluationState
-from evaluation.sensitive.quoting import shorten
-from evaluation.sensitive.scanner import may_contain_sensitive
+from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject, as_list, as_object
+
+_UNDONE: Final = frozenset({"refused", "denied"})
+
+
+class CallResult(NamedTuple):
+    """How a call ended: its error, if it failed, and what it did, if the tool is stated to act."""
+
+    error: str | None
+    outcome: CallOutcome | None
+
+
+def read_results(
+    calls: Sequence[ToolCall], rules: TrajectoryRules, recorded: Collection[str]
+) -> list[CallResult]:
+    """Read how each call of a run ended.
+
+    A reused answer stands for the earlier effect only if the run lacks the call that had it.
+
+    Args:
+        calls: The calls, in order.
+        rules: The contract's rules, which say what acts and reads.
+        recorded: Tools that change something by the run's own word. It can only make the evaluation stricter:
+            their calls are counted as those of other tools, but an unknown outcome is undecided.
+    """
+    results, made = [], set[str]()
+    for call in calls:
+        outcome = _read_outcome(call, rules, recorded)
+        key = json.dumps([call.name, call.args], sort_keys=True, default=str)
+        if outcome == "reused" and key not in made:
+            outcome = "acted"
+        made |= {key} if outcome in {"acted", "stated"} else set()
+        results.append(
+            CallResult(_find_call_error(call, outcome), _select_counted(call.name, outcome, rules, recorded))
+        )
+    return results
+
+
+def _read_outcome(call: ToolCall, rules: TrajectoryRules, recorded: Collection[str]) -> CallOutcome | None:
+    if isinstance(call.result, Mapping) and call.result.get("isError") is True:
+        return "refused"
+    # Without an answer, the record holds the calls alone, and says nothing of what they did.
+    if (
+        call.outcome is not None
+        or (call.result is None and not call.error)
+        or not _acts(call, rules, recorded)
+    ):
+        return call.outcome
+    return read_outcome(call.name, call.result, is_error=bool(call.error))
+
+
+def _acts(call: ToolCall, rules: TrajectoryRules, recorded: Collection[str]) -> bool:
+    if call.name in (rules.acting_tools or ()) or call.name in recorded:
+        return True
+    is_said = rules.asks_for_effects or call.name in (rules.reading_tools or ()) or call.kind != "tool"
+    return not is_said and guess_kind(call.name) == "acting"
+
+
+def _find_call_error(call: ToolCall, outcome: CallOutcome | None) -> str | None:
+    if outcome in {"acted", "stated", "reused"}:
+        return None
+    text = "error" if call.error is True else call.error or call.not_run
+    return text or ("error" if outcome in _UNDONE else None)
+
+
+def _select_counted(
+    name: str, outcome: CallOutcome | None, rules: TrajectoryRules, recorded: Collection[str]
+) -> CallOutcome | None:
+    """Return the outcome if effects are counted: the word of a run, or a guess, frees no call of a limit."""
+    if name in (rules.acting_tools or ()):
+        return outcome
+    is_kept = outcome == "reused" or (outcome == "unknown" and name in recorded)
+    return outcome if is_kept else None
+
 
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
 
@@ -97,12 +171,12 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
         "actual_output": case_read.output,
         "record_checks": [*map(_build_doubt, case_read.doubts), *_find_error(case)],
         "reference_output": case.reference_output,
-        "actual_trajectory": [_normalize_call(call, case.trajectory) for call in case.agent_run.tool_calls],
+        "actual_trajectory": normalize_calls(case.agent_run, case.trajectory),
         "expected_trajectory": [
             action if isinstance(action, dict) else {"name": action}
             for action in as_list(plain.get("expected_trajectory"))
         ],
-        "trajectory_match_mode": _choose_mode(case),
+        "trajectory_match_mode": choose_mode(case),
         "run_metadata": merge_metadata(plain),
         "thresholds": {name: _normalize_bound(name, bound) for name, bound in case.thresholds.items()},
         "rubric": as_object(plain["rubric"]) if case.rubric else None,
@@ -113,11 +187,14 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
     }
 
 
-def _choose_mode(case: EvaluationCase) -> str:
-    # A contract that names the writing tools asks for their effects, which have no order by default.
-    if case.trajectory.asks_for_effects and "trajectory_match_mode" not in case.model_fields_set:
+def choose_mode(contract: EvaluationContract) -> str:
+    """Return the match mode of a contract.
+
+    One that names the writing tools asks for their effects, which have no order by default.
+    """
+    if contract.trajectory.asks_for_effects and "trajectory_match_mode" not in contract.model_fields_set:
         return "any_order"
-    return case.trajectory_match_mode
+    return contract.trajectory_match_mode
 
 
 def _find_error(case: EvaluationCase) -> Iterator[MetricOutcome]:
@@ -133,11 +210,16 @@ def _build_doubt(doubt: Doubt) -> MetricOutcome:
     return build_outcome("record", "agent_run", None, doubt.severity, doubt.reason)
 
 
-def _normalize_call(call: ToolCall, rules: TrajectoryRules) -> Action:
+def normalize_calls(run: AgentRun, rules: TrajectoryRules) -> list[Action]:
+    """Return the recorded calls of a run as the comparison takes them."""
+    results = read_results(run.tool_calls, rules, run.acting_tools)
+    return [_normalize_call(*each) for each in zip(run.tool_calls, results, strict=True)]
+
+
+def _normalize_call(call: ToolCall, result: CallResult) -> Action:
     # Broken JSON does not make the case invalid: the agent wrote it, and the evaluation judges the agent.
     args, problem = _parse_arguments(call.args)
-    is_write = call.name in (rules.writing_tools or ())
-    failed = has_failed(call.result, rules.failed_answers, is_write=is_write)
+    not_run = "denied" if result.outcome == "denied" else call.not_run
     return {
         "kind": call.kind,
         "name": call.name,
@@ -145,9 +227,10 @@ def _normalize_call(call: ToolCall, rules: TrajectoryRules) -> Action:
         "args_error": problem,
         "args_text": call.args if problem and isinstance(call.args, str) else None,
         "result": call.result,
-        "error": "error" if failed or call.error is True else call.error or call.not_run,
+        "error": result.error,
         # A tool that has answered has run, whatever else the record says.
-        "not_run": call.not_run if call.result is None else None,
+        "not_run": not_run if call.result is None else None,
+        "outcome": result.outcome,
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,
@@ -175,3 +258,47 @@ def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject
     if isinstance(bound, Threshold):
         return {name: value for name, value in bound if value is not None}
     return {"min" if metric_direction(metric) == "higher" else "max": float(bound)}
+
+
+_CONTENT: Final = ("required_content", "forbidden_content", "output_length")
+_FIELDS: Final[Mapping[str, MetricChoice]] = {
+    **dict.fromkeys(("reference_output", "keywords", *_CONTENT), "response"),
+    **dict.fromkeys(("expected_trajectory", "trajectory", "must_call"), "trajectory"),
+}
+"""The group that a field of the contract belongs to."""
+_METRICS: Final[Mapping[str, MetricChoice]] = {
+    **dict.fromkeys(RESPONSE_METRICS, "response"),
+    **dict.fromkeys((*TRAJECTORY_METRICS, *COLLABORATION_METRICS), "trajectory"),
+}
+_OF_ALL: Final = frozenset({*JUDGE_METRICS, *AUDIT_METRICS})
+
+
+def leave_out_demands(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Return the state without the demands on other metric groups than the wanted one."""
+    names = frozenset(_find_unwanted(state, plugins))
+    if not names:
+        return state
+    thresholds = {name: bound for name, bound in state["thresholds"].items() if name not in names}
+    contract = {name: value for name, value in state["contract"].items() if name not in names}
+    reason = f"metrics={plugins.metrics!r} leaves out what the contract asks: {join_names(sorted(names))}"
+    return {
+        **state,
+        "contract": {**contract, "thresholds": thresholds},
+        "thresholds": thresholds,
+        "reference_output": None if "reference_output" in names else state["reference_output"],
+        "expected_trajectory": [] if "expected_trajectory" in names else state["expected_trajectory"],
+        "record_checks": [
+            *state["record_checks"],
+            build_outcome("undecided", "contract", None, "info", reason),
+        ],
+    }
+
+
+def _find_unwanted(state: EvaluationState, plugins: Plugins) -> Iterator[str]:
+    """Yield the fields of the contract and the metrics with a threshold that are left out."""
+    if plugins.metrics in {"all", "asked"}:
+        return
+    fields = (name for name in state["contract"] if name in _FIELDS)
+    yield from (name for name in fields if plugins.leaves_out(_FIELDS[name]))
+    bounds = (name for name in state["thresholds"] if name not in _OF_ALL)
+    yield from (name for name in bounds if plugins.leaves_out(_METRICS.get(name, "operational")))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
-from evaluation.importers.tool_answers import describes_error
+from agents.parsing.outcomes import read_outcome, states_error
+from agents.parsing.tool_names import guess_kind
 from evaluation.values import JsonObject, as_list, as_object
 
 _MOST_CHARACTERS: Final = 200
@@ -14,8 +16,8 @@ def build_default_contract(run: JsonObject) -> dict[str, object]:
     """Builds the fields of a contract for any run with calls of tools.
 
     The output may state only facts that stand in the task or in results, and claim no action of a tool whose
-    calls all failed; each such tool is a warning by itself. Credentials, cut replies, calls without an answer
-    and repeated calls are found under any contract.
+    calls all failed, by an error or by their answers; each such tool is a warning by itself. Credentials,
+    cut replies, calls without an answer and repeated calls are found under any contract.
 
     Args:
         run: The fields of an ``agent_run``.
@@ -28,12 +30,19 @@ def build_default_contract(run: JsonObject) -> dict[str, object]:
     if not done:
         return {}
     names = [*dict.fromkeys(call["name"] for call in done)]
-    answered = {
-        call["name"] for call in done if not call.get("error") and not describes_error(call["result"])
-    }
+    acting = as_list(run.get("acting_tools"))
+    answered = {call["name"] for call in done if not _has_failed(call, acting)}
     failed = [name for name in names if name not in answered]
     unmet = [{"check": "tool_calls", "tool": name, "min": 1, "severity": "warning"} for name in failed]
     return {"checks": [{"check": "sourced_facts", "tools": names}, *unmet]}
+
+
+def _has_failed(call: JsonObject, acting: Collection[object]) -> bool:
+    name, result = str(call["name"]), call.get("result")
+    if call.get("error") or call.get("outcome") in {"refused", "denied"} or states_error(result):
+        return True
+    is_acting = name in acting or guess_kind(name) == "acting"
+    return is_acting and read_outcome(name, result) == "refused"
 
 
 def _is_name(value: object) -> bool:

@@ -2,18 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from evaluation.errors import ContractError
 from evaluation.inputs.intake import UnreadableCase
-from evaluation.recordings.formats.conversations import are_messages
-from evaluation.recordings.known_run_formats import list_formats
+from evaluation.recordings.formats.adk_evalset import EvalsetFormat
+from evaluation.recordings.formats.atif import AtifFormat
+from evaluation.recordings.formats.conversations import ConversationFormat, are_messages
+from evaluation.recordings.formats.langchain_trace import TraceFormat
+from evaluation.recordings.formats.langgraph_history import HistoryFormat
+from evaluation.recordings.formats.model_exchange import ExchangeFormat
+from evaluation.recordings.formats.otel_spans import SpanFormat
+from evaluation.recordings.formats.own_runs import CaseFormat, StateFormat
+from evaluation.recordings.formats.tau_bench import TauBenchFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
-from evaluation.validation.json_data import parse_json
+from evaluation.validation.problems import parse_json
+
+GROUP: Final = "plan_execute_monitor.run_formats"
+"""Entry points of installed packages: objects with ``name``, ``recognises`` and ``read``."""
+_OWN: Final[Sequence[RunFormat]] = (
+    CaseFormat(),
+    StateFormat(),
+    AtifFormat(),
+    SpanFormat(),
+    TauBenchFormat(),
+    EvalsetFormat(),
+    TraceFormat(),
+    ExchangeFormat(),
+    HistoryFormat(),
+    ConversationFormat(),
+)
+
+
+@cache
+def list_formats() -> Sequence[RunFormat]:
+    """Returns the formats; the first that recognises a value reads it. The formats of packages come first.
+
+    Raises:
+        ContractError: An entry point of the group is no format.
+    """
+    return (*map(_check_format, entry_points(group=GROUP)), *_OWN)
+
+
+def _check_format(entry: EntryPoint) -> RunFormat:
+    loaded: object = entry.load()
+    if not isinstance(loaded, RunFormat):
+        raise ContractError(
+            f"the entry point {entry.name} of {GROUP} is a {type(loaded).__name__}; "
+            "give an object with name, recognises() and read()"
+        )
+    return loaded
+
 
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
 
@@ -65,19 +110,8 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
         return
     for number, line in rest:
-        yield from read_line(line, f"{name}:{number}")
-
-
-def has_runs_in_lines(file: Path) -> bool:
-    """Return whether a file is JSON Lines whose first line has a run. Raises OSError if it cannot be read."""
-    with file.open("rb") as stream:
-        first, second = islice(chain(filter(bytes.strip, stream), (b"", b"")), 2)
-    return bool(second) and _find_format(_parse(first, file.name)) is not None
-
-
-def read_line(line: bytes, where: str) -> Iterator[ReadRun]:
-    """Yield the runs of one line of JSON Lines; ``where`` names its place."""
-    yield from _read_value(_parse(line, where), where)
+        where = f"{name}:{number}"
+        yield from _read_value(_parse(line, where), where)
 
 
 def _is_whole_line(line: bytes) -> bool:

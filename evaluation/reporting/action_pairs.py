@@ -1,25 +1,26 @@
-"""Pairs the expected actions of a result with the observed ones, by the rules of its verdict."""
+"""Pairs the expected actions of a result with the observed ones, and shows a failed result in plain text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory.action_differences import find_differences
+from evaluation.inputs.run import TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import (
     ExpectedStep,
     Selection,
     expected_steps,
     select_compared,
 )
-from evaluation.metrics.trajectory.match_result import MODES_WITHOUT_EXTRAS
+from evaluation.metrics.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
 from evaluation.metrics.trajectory.matching import StepPairs
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.results.state import Action
-from evaluation.values import JsonObject, as_list
+from evaluation.reporting.result_files import clean_line
+from evaluation.sensitive.scanner import shorten
+from evaluation.values import JsonObject, as_list, as_object
 
 _MOST_COMPARED: Final = 100_000
 """Most pairs of a step and an action that are compared."""
@@ -45,7 +46,7 @@ def pair_actions(result: CaseResult) -> JsonObject:
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
     rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
     steps, actions = expected_steps(state["expected_trajectory"]), state["actual_trajectory"]
-    writing = [str(name) for name in as_list(state["agent_run"].get("writing_tools"))]
+    writing = [str(name) for name in as_list(state["agent_run"].get("acting_tools"))]
     selection = select_compared(actions, steps, rules, writing)
     compared_steps = list(_find_steps(steps, selection.steps))
     compared = {id(action) for action in selection.actions}
@@ -86,22 +87,76 @@ def _list_pairs(selection: Selection, rules: TrajectoryRules) -> Iterator[_Pair]
         return
     assigned = StepPairs.of(steps, actions, rules).assigned
     yield from (_Pair(step, action) for step, action in assigned.items())
+    open_steps = {index: each for index, each in enumerate(steps) if index not in assigned}
     unused = {index: each for index, each in enumerate(actions) if index not in assigned.values()}
-    for index, step in enumerate(steps):
-        pair = None if index in assigned else _find_closest(index, step, unused, rules)
-        if pair is not None:
-            del unused[pair.action]
-            yield pair
+    for step, action, differences in pair_closest(open_steps, unused, rules):
+        yield _Pair(step, action, [each.path for each in differences])
 
 
-def _find_closest(
-    index: int, step: ExpectedStep, unused: Mapping[int, Action], rules: TrajectoryRules
-) -> _Pair | None:
-    """Return the unused action of the same name that has the fewest differences."""
-    pairs = [
-        _Pair(index, action, [each.path for each in find_differences(pattern, unused[action], rules)])
-        for pattern in step.patterns
-        for action in unused
-        if unused[action]["name"] == pattern.name
-    ]
-    return min(pairs, key=lambda pair: len(pair.differences), default=None)
+_MOST_CALLS: Final = 20
+_LONGEST_CALL: Final = 70
+_LONGEST_TEXT: Final = 400
+
+
+class _Row(NamedTuple):
+    mark: str
+    expected: str
+    actual: str
+
+
+def describe_failure(result: CaseResult) -> str:
+    """Return the status and the reasons, the expected calls beside the actual ones, and the answer, in lines.
+
+    A call is marked by ``-`` if it is missing, ``!`` if its arguments differ, and ``+`` if it is not allowed.
+
+    Args:
+        result: The result, with its run.
+    """
+    answer = result.agent_run.get("final_output")
+    first, *others = map(_shorten_line, result.reasons or ("",))
+    lines = [f"{result.status}: {first}", *(f"  {reason}" for reason in others)]
+    lines += _draw_calls([*_list_rows(result)])
+    return "\n".join([*lines, "  no answer" if answer is None else f"  answer: {_shorten_line(str(answer))}"])
+
+
+def _shorten_line(text: str, limit: int = _LONGEST_TEXT) -> str:
+    return shorten(clean_line(text), limit)
+
+
+def _draw_calls(rows: Sequence[_Row]) -> Iterator[str]:
+    if not rows:
+        return
+    head = "expected call" if any(row.expected for row in rows) else ""
+    width = max(len(head), *(len(row.expected) for row in rows))
+    yield f"    {head:{width}}  actual call"
+    for mark, expected, actual in rows[:_MOST_CALLS]:
+        yield f"  {mark} {expected:{width}}  {actual}".rstrip()
+    if (left := len(rows) - _MOST_CALLS) > 0:
+        yield f"    and {left} more"
+
+
+def _list_rows(result: CaseResult) -> Iterator[_Row]:
+    """Yield the expected steps with their actions, and then the actions of no step."""
+    paired: dict[str, Any] = dict(pair_actions(result))
+    actual = [f"{number}. {_format_call(action)}" for number, action in enumerate(paired["actions"], start=1)]
+    partners = {step: (action, differences) for step, action, differences in paired["pairs"]}
+    for index, step in enumerate(paired["steps"]):
+        expected = " or ".join(map(_format_call, step["alternatives"]))
+        expected += " (optional)" if step["optional"] else ""
+        action, differences = partners.get(index, (None, ()))
+        is_missing = action is None and index in paired["compared_steps"] and not step["optional"]
+        mark = "!" if differences else "-" if is_missing else " "
+        yield _Row(mark, expected, "" if action is None else actual[action])
+    used = {action for action, _ in partners.values()}
+    is_expecting = result.expected.get("expected_trajectory") is not None
+    for index in sorted(set(range(len(actual))) - used):
+        is_refused = is_expecting and paired["extras_fail"] and index in paired["compared_actions"]
+        yield _Row("+" if is_refused else " ", "", actual[index])
+
+
+def _format_call(call: object) -> str:
+    fields = as_object(call)
+    args = as_object(fields.get("args")).items()
+    written = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args)
+    error = f" -> {fields['error']}" if fields.get("error") else ""
+    return _shorten_line(f"{fields.get('name')}({written}){error}", _LONGEST_CALL)

@@ -10,7 +10,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import remove_unseen
 
 _MOST_ROWS: Final = 50

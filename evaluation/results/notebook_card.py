@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 
 _LONGEST: Final = 500
 """Most characters of a text; the object has it all."""

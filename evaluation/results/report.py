@@ -6,8 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus
+from evaluation.results.findings import Alert, AuditFinding, CheckRecord, EvaluationStatus
 from evaluation.results.notebook_card import CardTable, render_card
 
 SCHEMA_VERSION: Final = 1

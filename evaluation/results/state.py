@@ -2,9 +2,9 @@
 
 from typing_extensions import TypedDict
 
-from evaluation.checks.check_context import NotRun
-from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
+from evaluation.checks.check_model import NotRun
+from evaluation.inputs.run import CallOutcome
+from evaluation.results.findings import Alert, AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
 from evaluation.values import JsonObject
 
 
@@ -23,6 +23,8 @@ class Action(TypedDict):
     """The text of an error; None if the call succeeded."""
     not_run: NotRun | None
     """Why the tool did not run; None if it did."""
+    outcome: CallOutcome | None
+    """What the call did, if the tool is stated to act and the record tells; None for any other call."""
     agent: str | None
     target: str | None
     latency_ms: float | None

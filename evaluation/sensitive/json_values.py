@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from evaluation.sensitive.credentials.assignments import is_credential
+from evaluation.sensitive.credentials.secret_places import is_credential
 from evaluation.sensitive.credentials.secret_values import name_kind
 from evaluation.sensitive.detector import Quota, TooManyCandidatesError
 from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive, may_contain_sensitive

@@ -44,6 +44,10 @@ _NEGATION: Final = re.compile(
     r"(?:\b(?:not|never|no|nowhere|avoid|instead of|rather than)|n't|\bdont)\b[^,.;:]{0,60}$"
 )
 
+_POSTSCRIPT: Final = re.compile(r"\bpost-?script\b|\bp\. ?s\b")
+REPEATED: Final = r"\b(?:repeat|copy)\b[^.\n]{0,60}?\b(?:request|prompt|question|sentence)\b"
+"""Demands to write the request again, before the answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -126,14 +130,14 @@ def settle(findings: Sequence[Finding], text: str) -> list[Finding]:
 
 def _list_unsure(findings: Sequence[Finding], text: str) -> set[str]:
     kinds = {finding.kind for finding in findings if not finding.forbids}
-    unsure = {"ends_with"} if "postscript" in kinds else set()
+    unsure = {"ends_with"} if _POSTSCRIPT.search(text) else set()
     if kinds & {"json", "schema", "table"}:
         unsure |= _PROSE
     if _CODE.search(text):
         unsure |= {"markdown", "heading_count", *_PROSE}
     if SEPARATOR in text:
         unsure.add("paragraph_count")
-    if "repeats_request" in kinds:
+    if re.search(REPEATED, text):
         unsure |= {"starts_with", *_SIZES}
     has_bullets = any((each.check or {}).get("marker") == "bullet" and not each.forbids for each in findings)
     return (

@@ -44,8 +44,6 @@ _UNITS: Final[tuple[tuple[str, Fields], ...]] = (
     (r"bullet(?:s|ed)?(?:[- ](?:points?|items?))?", {"check": "list_item_count", "marker": "bullet"}),
     (r"numbered (?:items?|points?|steps?)", {"check": "list_item_count", "marker": "number"}),
     (r"(?:list items|items|points|entries|steps)", {"check": "list_item_count"}),
-    (r"place-?holders?", {"check": "placeholder_count"}),
-    (r"(?:highlighted|italici[sz]ed|bold|italic) (?:sections?|parts?|words?)", {"check": "highlight_count"}),
     (r"head(?:ing|er)s", {"check": "heading_count"}),
     (r"hash-?tags?", {"check": "letter_count", "letter": "#"}),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from evaluation.checks.language import LANGUAGES
-from evaluation.task_checks.abstention import Fields, Finding
+from evaluation.task_checks.abstention import REPEATED, Fields, Finding
 from evaluation.task_checks.amounts import NUMBER, read_number
 from evaluation.task_checks.reading import BRACKETED, QUOTED, SEPARATOR, Reading
 
@@ -23,11 +23,6 @@ _KEYS: Final = re.compile(
 _VALUE: Final = re.compile(
     rf"{_KEY} (?:set to|equal to|with (?:the )?value|must be|should be) (?:{QUOTED}|[\w.-]+)"
     rf"|{QUOTED} (?:is|as|=) (?:\d+|true|false|null)\b"
-)
-_PARTS: Final = re.compile(
-    rf"\b(?P<n>{NUMBER}|both)\b (?:\w+ )?(?:taglines?|slogans?|versions?|responses?|parts?|paragraphs?"
-    rf"|answers?|jokes?|texts?|poems?)\b"
-    r"|\b(?P<two>both|the two)\b"
 )
 _CODES: Final = {name.lower(): code for code, name in LANGUAGES.items()}
 _LANGUAGE: Final = "|".join(_CODES)
@@ -57,50 +52,9 @@ def _read_language(match: re.Match[str], _: int, __: Reading) -> Fields:
     return {"check": "language", "code": _CODES[match["language"]]}
 
 
-def _read_quotes(match: re.Match[str], _: int, __: Reading) -> Fields:
-    return {"check": "quoted", **({"style": "double"} if "double" in match.group() else {})}
-
-
-def _read_highlights(match: re.Match[str], _: int, __: Reading) -> Fields:
-    return {"check": "highlight_count", "min": read_number(match["n"])}
-
-
 def _read_table(match: re.Match[str], _: int, __: Reading) -> Fields:
     columns = re.search(rf"\b({NUMBER})[ -]columns?\b", match.string)
     return {"check": "table", **({"columns": read_number(columns[1])} if columns else {})}
-
-
-def _read_postscript(match: re.Match[str], start: int, reading: Reading) -> Fields:
-    place = start + match.start("marker")
-    marker = reading.quote(place, start + match.end("marker")) if match["marker"] else "P.S."
-    return {"check": "postscript", "marker": marker.strip("\"'“” ") or "P.S."}
-
-
-def _read_request(match: re.Match[str], start: int, reading: Reading) -> Fields | None:
-    """Returns the request to repeat: the text before this sentence, or below it."""
-    text = reading.task[: reading.starts[start]]
-    if "below" in match.string:
-        first = reading.text.find("\n\n", start + match.end())
-        text = reading.task[reading.starts[first] :] if first >= 0 else ""
-    return {"check": "repeats_request", "text": text.strip()} if text.strip() else None
-
-
-def _read_parts(match: re.Match[str], start: int, reading: Reading) -> Fields | None:
-    stars = re.search(rf"({NUMBER}) asterisk", match.group())
-    place = next((at for at in range(match.start(), match.end()) if match.string[at] == SEPARATOR), None)
-    if place is None and stars is None:
-        return None
-    mark = (
-        "*" * read_number(stars[1])
-        if stars
-        else reading.quote(start + (place or 0), start + (place or 0) + 1)
-    )
-    number = _PARTS.search(reading.text)
-    if number is None:
-        is_pair = len(mark) == len("******") and not re.search(rf"\b{NUMBER} (?!asterisk)", match.string)
-        return {"check": "part_count", "separator": mark, "exactly": 2} if is_pair else None
-    count = 2 if number["two"] or number["n"] == "both" else read_number(number["n"])
-    return {"check": "part_count", "separator": mark, "exactly": count}
 
 
 def _fix(**fields: object) -> Rule:
@@ -122,31 +76,18 @@ _UPPER: Final = (
     r"(?:(?:all[- ])?(?:capital letters|upper-? ?case(?: letters)?|capitals|caps)|capitali[sz]ed)\b"
 )
 _LOWER: Final = r"(?:(?:all[- ])?lower-? ?case(?:d|(?: letters)?)|small letters)\b"
-_QUOTES: Final = (
-    r"\b(?:wrap|enclose|put|surround|place|encase)(?:d"
-    r"|ped)?\b[^.;,\n]{0,60}? (?:double )?(?:quotation marks|quotes)\b"
-)
-_TITLE: Final = rf"\btitles?\b[^.;\n]{{0,60}}?(?:ang\w+ brackets|{BRACKETED})|(?:double )?ang\w+ brackets"
-_POSTSCRIPT: Final = (
-    rf"\bpost-?script\b(?:[^.;\n{QUOTED}]{{0,40}}?(?:with|as|:|by|\() ?(?P<marker>{QUOTED}|(?:p\. ?)+s\.?"
-    rf"|ps\b))?"
-)
-_HIGHLIGHTS: Final = (
-    rf"\b(?:highlight|italici[sz]e|bold|emphasi[sz]e)\b[^.;\n\d]{{0,30}}?\b(?P<n>{NUMBER})(?: or more)?"
-    r"(?: \w+){0,2}? (?:sections?|parts?|words?|keywords|phrases?|names?)\b"
-)
-_SEPARATED: Final = (
-    rf"\b(?:separat\w*|divid\w*|split|following)\b[^.;\n]{{0,50}}?(?:{SEPARATOR}"
-    rf"|\w+ asterisks?\b(?: symbols?)?)"
-)
-_REPEATED: Final = (
-    r"\b(?:repeat|copy)\b[^.\n]{0,60}?\b(?:request|prompt|question|sentence)\b(?:[^.\n]{0,12}word for word)?"
-)
 _TABLE: Final = (
     r"\b(?:in|as|into|with|include|add|make|using|use|create|give me|return|draw) (?:an? |one )?"
     rf"(?:markdown |simple |{NUMBER}[- ]columns? )*table\b(?! (?:of contents|for"
     rf"|tennis))(?: with {NUMBER} columns)?"
 )
+_UNCHECKED: Final = re.compile(
+    rf"\bpost-?script\b|\bplace-?holders?\b|\btitles?\b[^.;\n]{{0,60}}?(?:ang\w+ brackets|{BRACKETED})"
+    rf"|\b(?:highlight|italici[sz]e|bold)\b[^.;\n]{{0,30}}?\b(?:sections?|parts?|words?|phrases?)\b"
+    rf"|\b(?:separat\w*|divid\w*|split)\b[^.;\n]{{0,50}}?(?:{SEPARATOR}|\w+ asterisks?\b)"
+    rf"|\b(?:quotation marks|quotes)\b|{REPEATED}"
+)
+"""Forms that no check covers."""
 _NUMBER_ALONE: Final = r"\b(?:only|just) (?:with )?(?:a |the )?number\b|\bnumber (?:only|alone)\b"
 _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
     (re.compile(pattern), rule)
@@ -155,12 +96,6 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
         (_SPOKEN, _read_language),
         (_BY + _ONLY + _UPPER, _fix(check="letter_case", style="upper")),
         (_BY + _ONLY + _LOWER, _fix(check="letter_case", style="lower")),
-        (_QUOTES, _read_quotes),
-        (_TITLE, _fix(check="title", style="angle_brackets")),
-        (_POSTSCRIPT, _read_postscript),
-        (_HIGHLIGHTS, _read_highlights),
-        (_SEPARATED, _read_parts),
-        (_REPEATED, _read_request),
         (_TABLE, _read_table),
         (_NUMBER_ALONE, _fix(check="word_count", min=1, max=1)),
     )
@@ -172,6 +107,7 @@ def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
     for pattern, build in _FORMS:
         for match in pattern.finditer(text):
             yield Finding(start + match.start(), start + match.end(), build(match, start, reading))
+    yield from (Finding(start + match.start(), start + match.end()) for match in _UNCHECKED.finditer(text))
     if "json" in reading.text:
         stated = [*_VALUE.finditer(text), *(_KEYS.finditer(text) if _DEEP.search(reading.text) else ())]
         yield from (Finding(start + match.start(), start + match.end()) for match in stated)

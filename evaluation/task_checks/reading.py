@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.texts.number_words import count_function_words
+from evaluation.texts.numbers import count_function_words
 
 _TABLE: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")

@@ -10,10 +10,36 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.command_table import COMMANDS, SHARED_MODULES
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
+from orchestrator.replaced_options import describe_flag
 
 PROJECT: Final = "plan-execute-monitor"
+COMMANDS: Final = {
+    "run": "Plan a task, execute it step by step and judge every step.",
+    "resume": "Resume a run after a crash, answer its question, or judge it again.",
+    "fork": "Copy a run up to a step, and continue the copy.",
+    "checks": "Print how a success of a task is checked.",
+    "runs": "List the stored runs, newest first.",
+    "show": "Show the plan, the executions and the result of a run.",
+    "delete": "Delete a run.",
+    "prune": "Delete runs that have ended.",
+    "submit": "Queue a run for workers on any machine.",
+    "worker": "Execute the runs of a queue.",
+    "queue": "Show a queue and its workers, or cancel one of its runs.",
+    "serve": "Show the runs in a browser, and answer their questions there.",
+    "mcp": "Offer runs and evaluations to a client of the Model Context Protocol.",
+    "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
+    "compare": "Compare models or retry policies on the same cases.",
+    "doctor": "Check which models can run, or how far a judge can be trusted.",
+    "tune": "Search for the retry policy that pays on your tasks.",
+}
+"""The help of each command; its function has its name."""
+SHARED_MODULES: Final = {
+    **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
+    **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
+    **dict.fromkeys(("submit", "worker", "queue"), "queue_commands"),
+}
+"""The modules of several commands; any other command NAME is in the module ``NAME_command``."""
 
 
 class CommandGroup(TyperGroup):
@@ -47,7 +73,8 @@ class CommandGroup(TyperGroup):
             _exit("interrupted", INTERRUPTED)
         except typer.TyperException as error:
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
-            _exit(f"{error.format_message().rstrip('.')}; see `{command} --help`", BAD_INPUT)
+            problem = describe_flag(getattr(error, "option_name", "")) or error.format_message().rstrip(".")
+            _exit(f"{problem}; see `{command} --help`", BAD_INPUT)
         except OSError as error:
             _exit(f"reading or writing failed ({error})", FAILED)
         sys.exit(status or 0)

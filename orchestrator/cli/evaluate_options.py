@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from orchestrator.cli import shared_options as shared
+from orchestrator.cli.shared_options import OutputFile
 from orchestrator.experiments.recorded_evaluation import FailOn
 from orchestrator.state.records import Requirement
 
-_Output: Final = partial(typer.Option, metavar="FILE", callback=shared.refuse_dash)
-_FOR_CASES: Final = ("target", "model", "repeat", "concurrency", "calls_per_second", "queue", "evaluation")
+_FOR_CASES: Final = ("target", "model", "repeat", "concurrency", "calls_per_second")
 
 
 def _parse_since(text: str) -> timedelta:
@@ -69,9 +68,6 @@ class EvaluateOptions:
     judge: Annotated[
         str | None, typer.Option(help="Ask this model what no program can decide.", metavar="SPEC")
     ] = None
-    processes: Annotated[
-        int, typer.Option(help="Number of processes that share the lines of JSON Lines files.", min=1)
-    ] = 1
     init: Annotated[bool, typer.Option("--init", help="Write an example of a file of cases to FILE.")] = False
     target: Annotated[
         str | None,
@@ -93,25 +89,29 @@ class EvaluateOptions:
         float | None,
         typer.Option(help="Greatest rate of calls of the model, or of the target.", metavar="N", min=0.001),
     ] = None
-    queue: shared.CasesQueue = None
-    evaluation: shared.EvaluationName = None
     out: Annotated[
         Path | None,
-        _Output(help="Store each result as it ends. The same command continues an interrupted evaluation."),
+        OutputFile(
+            help="Store each result as it ends. The same command continues an interrupted evaluation."
+        ),
     ] = None
     baseline: Annotated[
-        Path | None, _Output(help="Fail for cases that are worse than in this file, and for no others.")
+        Path | None,
+        OutputFile(help="Fail for cases that are worse than in this file, and for no others."),
     ] = None
-    save_baseline: Annotated[Path | None, _Output(help="Write the results as a baseline.")] = None
+    save_baseline: Annotated[Path | None, OutputFile(help="Write the results as a baseline.")] = None
     add_to: Annotated[
-        Path | None, _Output(help="Append a case made of the run of --thread to this file of cases.")
+        Path | None,
+        OutputFile(help="Append a case made of the run of --thread to this file of cases."),
     ] = None
     html: Annotated[
-        Path | None, _Output(help="Write a report to look at, with all runs in one HTML file.")
+        Path | None, OutputFile(help="Write a report to look at, with all runs in one HTML file.")
     ] = None
-    csv: Annotated[Path | None, _Output(help="Write a row for each run to this file.")] = None
-    junit: Annotated[Path | None, _Output(help="Write a JUnit report to this file.")] = None
-    markdown: Annotated[Path | None, _Output(help="Write a summary for a pull request to this file.")] = None
+    csv: Annotated[Path | None, OutputFile(help="Write a row for each run to this file.")] = None
+    junit: Annotated[Path | None, OutputFile(help="Write a JUnit report to this file.")] = None
+    markdown: Annotated[Path | None, OutputFile(help="Write a summary for a pull request to this file.")] = (
+        None
+    )
     json: Annotated[bool, typer.Option("--json", help="Print the report of each run as a line of JSON.")] = (
         False
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -17,6 +16,8 @@ WAITING: Final = 3
 """A run waits for a person's answer."""
 INTERRUPTED: Final = 130
 """The status that a shell reports for a command ended by Ctrl-C."""
+STOPPED: Final = {"worker": SUCCESS}
+"""The exit status of a command that a signal ends while it starts, if it is not INTERRUPTED."""
 _END_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -68,19 +69,6 @@ def stop_on_signal(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def explain_interruption(sentence: str) -> Iterator[None]:
-    """Lets Ctrl-C end the process with a sentence inside the block; other Python threads cannot handle it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGINT, lambda _signal, _frame: exit_now(sentence, INTERRUPTED))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager

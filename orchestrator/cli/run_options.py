@@ -18,10 +18,12 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Ver
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
+APPROVE: Final = ":approve"
+"""The end of the name of a tool whose calls a person approves."""
 OF_A_NEW_RUN: Final = ("checks", "without_checks")
 """The options that only a new run has: they derive its contract."""
 OF_A_PLAN: Final = (
-    *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "approve_tools", "once_tools"),
+    *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "acting_tools"),
     *("max_retries", "retry_policy", "synthesis"),
 )
 """The options that cannot change while a step is under way."""
@@ -98,14 +100,12 @@ class RunOptions(BaseModel):
         ),
     ] = None
     supervise: Annotated[SupervisionMode, typer.Option(help="Who reviews a step: a model, or you.")] = "none"
-    approve_tools: Annotated[
-        list[str],
-        typer.Option(help='Ask you before each call of this tool, or of "all" (repeatable).', metavar="NAME"),
-    ] = []
-    once_tools: Annotated[
+    acting_tools: Annotated[
         list[str],
         typer.Option(
-            help="Do not make the same call of this tool again in a step (repeatable).", metavar="NAME"
+            help="A tool that changes something: an equal call in a retry is not made again. NAME:approve "
+            "asks you before each call; all:approve before all that may change something (repeatable).",
+            metavar="NAME",
         ),
     ] = []
     max_retries: Annotated[
@@ -133,7 +133,7 @@ class RunOptions(BaseModel):
     @property
     def asks_person(self) -> bool:
         """Whether a person is asked, which needs a store."""
-        return self.supervise == "human" or bool(self.approve_tools)
+        return self.supervise == "human" or any(name.endswith(APPROVE) for name in self.acting_tools)
 
 
 def add_run_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -49,20 +50,6 @@ QueueDatabase = Annotated[
         metavar="URL",
     ),
 ]
-CasesQueue = Annotated[
-    str | None,
-    typer.Option(
-        help="Let the workers of this queue execute the runs. --db is its PostgreSQL; default: PEM_QUEUE_DB.",
-        metavar="NAME",
-    ),
-]
-EvaluationName = Annotated[
-    str | None,
-    typer.Option(
-        help="With --queue: name of the evaluation. The same name continues it. Default: a new one.",
-        metavar="NAME",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Verbose = Annotated[
     bool,
@@ -81,6 +68,7 @@ def refuse_dash(path: Path | None) -> Path | None:
     return path
 
 
+OutputFile: Final = partial(typer.Option, metavar="FILE", callback=refuse_dash)
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION: Final = re.compile(r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?[smhdw])+")
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from evaluation import EvaluationContract, EvaluationReport, evaluate
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.reporting.failure_text import describe_failure
+from evaluation.reporting.action_pairs import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.experiments.recorded_evaluation import FailOn, RecordedEvaluation
 from orchestrator.experiments.targets import read_output

@@ -13,9 +13,9 @@ import pytest
 from agents import load_model
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
-from evaluation.evalset.task_case import CaseSet
+from evaluation.evalset.files import CaseSet
 from evaluation.judges.model_judge import RubricJudge
-from evaluation.reporting.failure_text import describe_failure
+from evaluation.reporting.action_pairs import describe_failure
 from evaluation.reporting.result_files import clean_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.experiments.case_runs import CaseRunner, Job, build_runner, list_jobs, name_jobs

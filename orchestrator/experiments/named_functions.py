@@ -12,9 +12,9 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
-from evaluation.checks.processes import run_program
-from evaluation.evalset.task_case import Hook, TaskCase
-from evaluation.sensitive.quoting import describe_raised, keep_end
+from evaluation.checks.commands import run_program
+from evaluation.evalset.files import Hook, TaskCase
+from evaluation.sensitive.scanner import describe_raised, keep_end
 
 _MOST_SECONDS: Final = 600.0
 _KEPT: Final = 2000

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from evaluation import ContractError, EvaluationContract
-from evaluation.evalset.task_case import CaseSet
-from evaluation.evalset.yaml_text import compose_yaml, find_line
+from evaluation.evalset.files import CaseSet
+from evaluation.evalset.value_files import compose_yaml, find_line
 from evaluation.metrics.metric_table import find_threshold_problems
 from evaluation.validation.problems import limit_problems
 from orchestrator.judging.plain_contracts import find_unknown_check, plain_contract

@@ -1,22 +1,29 @@
-"""Builds the graph of a run from the agents and settings."""
+"""Builds the graph of a run from the agents and settings, and adds async methods to savers that have none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    Checkpoint,
+    CheckpointTuple,
+)
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
-from orchestrator.errors import ConfigurationError
-from orchestrator.graph.async_saver import with_async_methods
+from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
+    NO_LIMIT,
     PARALLEL,
     Builder,
     Routes,
@@ -31,29 +38,122 @@ from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tools.executor_tools import ExecutorTools, check_tool_options
+from orchestrator.judging.tools.call_rules import read_call_rules
+from orchestrator.judging.tools.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.verification import build_verifier
 from orchestrator.nodes.approval import answer_node, approval_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
-from orchestrator.nodes.monitor import monitor_node
+from orchestrator.nodes.monitor import monitor_node, report_ended
 from orchestrator.nodes.node_types import Node
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
 from orchestrator.nodes.supervise import commit_node, post_node, reconcile_node, supervise_node
 from orchestrator.runtime import agent_methods
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.graph_executor import find_agent_graph
+from orchestrator.runtime.run_context import Reporter, RunContext
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis, load_models
 from orchestrator.settings import Settings
-from orchestrator.state.graph_state import BRANCH, MONITOR, SYNTHESIS, OrchestratorState, RunInput
+from orchestrator.state.graph_state import (
+    BRANCH,
+    EXECUTOR,
+    JOIN,
+    MONITOR,
+    SYNTHESIS,
+    OrchestratorState,
+    RunInput,
+)
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 from orchestrator.task_contracts.source import TaskContracts
 
+V = TypeVar("V", int, float, str)
+_PLAIN_METHODS: Final = (
+    "get_next_version",
+    "get_tuple",
+    "list",
+    "put_writes",
+    "delete_thread",
+)
+"""The methods that a ``ThreadedSaver`` takes from its saver as they are."""
+
+
+def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
+    """Returns the saver itself if it has async methods, else a ``ThreadedSaver`` around it."""
+    # Imported here: a run without a store does not need SQLite.
+    from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415
+
+    # SqliteSaver overrides the async methods only to raise NotImplementedError with a hint.
+    has_own_method = type(saver).aget_tuple is not BaseCheckpointSaver.aget_tuple
+    return saver if has_own_method and not isinstance(saver, SqliteSaver) else ThreadedSaver(saver)
+
+
+def check_order(config: RunnableConfig, checkpoint: Checkpoint) -> None:
+    """Checks that a new checkpoint becomes the latest one of its thread.
+
+    LangGraph takes the largest id of a thread for the latest checkpoint, and an id begins with the time. If
+    the clock was set back, the new checkpoint would never be read, and the work would be done again.
+
+    Raises:
+        StoreError: The new id is not larger than the id of the checkpoint before. Nothing was stored.
+    """
+    thread = config["configurable"]
+    previous_id = thread.get("checkpoint_id")
+    if previous_id is not None and checkpoint["id"] <= previous_id:
+        raise StoreError(
+            f"thread {format_repr(thread['thread_id'], 80)} was stored at a later time than the clock "
+            "of this machine shows; correct the clock, or wait until that time has passed, and resume"
+        )
+
+
+class ThreadedSaver(BaseCheckpointSaver[V]):
+    """Wraps a saver; its plain methods run in threads when they are awaited.
+
+    LangGraph calls a saver from several threads, so the saver must work from any thread (a ``sqlite3``
+    connection: ``check_same_thread=False``).
+    """
+
+    def __init__(self, saver: BaseCheckpointSaver[V]) -> None:
+        super().__init__(serde=saver.serde)
+        self._saver: BaseCheckpointSaver[V] = saver
+        for name in _PLAIN_METHODS:
+            setattr(self, name, getattr(saver, name))
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[V]:
+        """Wraps the saver with another allowlist."""
+        return ThreadedSaver(self._saver.with_allowlist(extra_allowlist))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Reads a checkpoint."""
+        return await asyncio.to_thread(self._saver.get_tuple, config)
+
+    async def alist(self, *args: Any, **named: Any) -> AsyncIterator[CheckpointTuple]:  # noqa: ANN401
+        """Reads checkpoints, the newest first."""
+        # All at once: a database cursor may be bound to the thread that opened it.
+        for stored in await asyncio.to_thread(lambda: [*self._saver.list(*args, **named)]):
+            yield stored
+
+    def put(self, config: RunnableConfig, checkpoint: Checkpoint, *args: Any) -> RunnableConfig:  # noqa: ANN401
+        """Stores a checkpoint; raises StoreError if it would not become the latest one."""
+        check_order(config, checkpoint)
+        return self._saver.put(config, checkpoint, *args)
+
+    async def aput(self, *args: Any) -> RunnableConfig:  # noqa: ANN401
+        """Stores a checkpoint; raises StoreError if it would not become the latest one."""
+        return await asyncio.to_thread(self.put, *args)
+
+    async def aput_writes(self, *args: Any) -> None:  # noqa: ANN401
+        """Stores the writes of a task."""
+        await asyncio.to_thread(self._saver.put_writes, *args)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Deletes a thread with all its checkpoints."""
+        await asyncio.to_thread(self._saver.delete_thread, thread_id)
+
+
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-_NO_LIMIT: Final = 2**31 - 1
-"""LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +181,11 @@ def compile_graph(
     derived: TaskContracts | None,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
-) -> Graph:
+) -> tuple[Graph, dict[str, Reporter]]:
     """Builds the graph for these agents.
+
+    Returns:
+        The graph; and the reporters of a step and of the answer, by the names of the nodes that run them.
 
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
@@ -113,7 +216,12 @@ def compile_graph(
         graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
-    return compiled.with_config(recursion_limit=_NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION})
+    reporters: dict[str, Reporter] = {
+        name: partial(report_ended, each.nodes[MONITOR])
+        for name, each in ((BRANCH, step), (SYNTHESIS, answer))
+        if each
+    }
+    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporters
 
 
 def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settings: Settings) -> None:
@@ -123,8 +231,7 @@ def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settin
             "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
-    approved, once = settings.approve_tools, settings.once_tools
-    check_tool_options(executor, tools, approved, once, can_ask=settings.can_ask_human)
+    check_approvals(executor, tools, can_ask=settings.can_ask_human)
 
 
 def _choose_synthesis(
@@ -154,10 +261,10 @@ def _add_steps(
     if has_branches:
         step_graph = build_step_graph(step, settings)
         graph.add_node(BRANCH, build_runnable(branch_node(step_graph), settings, step_graph))
-        graph.add_node("join_node", build_runnable(wrap(join_node), settings))
-        graph.add_edge(BRANCH, "join_node")
+        graph.add_node(JOIN, build_runnable(wrap(join_node), settings))
+        graph.add_edge(BRANCH, JOIN)
         onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
-        add_route(graph, step, "join_node", route_after_join, {**parallel, **onwards})
+        add_route(graph, step, JOIN, route_after_join, {**parallel, **onwards})
 
 
 def _build_steps(
@@ -165,7 +272,7 @@ def _build_steps(
 ) -> tuple[StepNodes, StepNodes | None]:
     """Returns the nodes of a step and of the final answer; None if none is ever written."""
     tools = agents.tools
-    probed = {name: tool for name, tool in tools.tools.items() if name not in tools.writing}
+    probed = {name: tool for name, tool in tools.tools.items() if tools.acting.classify(name) != "acting"}
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
@@ -174,7 +281,8 @@ def _build_steps(
     models = load_models(settings.retry_policy.escalations, agents.models, agents.executor)
     compress = agent_methods.bind_compressor(agents.compressor)
     execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
-    methods = ExecutorMethods(execute, correct, compress, models, tools)
+    graph = find_agent_graph(agents.executor)
+    methods = ExecutorMethods(execute, correct, compress, models, tools, graph)
     answer = settings.for_answer
     step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible_modes)
     step = replace(step, last_waits=not contracts.output.is_empty)
@@ -195,7 +303,7 @@ def _build_step(  # noqa: PLR0917
 ) -> StepNodes:
     is_reviewed = settings.retry_policy.asks_human
     nodes = {
-        "executor_node": executor_node(methods, contracts, settings),
+        EXECUTOR: executor_node(methods, contracts, settings),
         MONITOR: monitor_node(evaluator, contracts, settings),
     }
     if modes != {"none"}:
@@ -206,13 +314,20 @@ def _build_step(  # noqa: PLR0917
         nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
     if settings.can_ask_human and (is_reviewed or modes != {"none"}):
         nodes |= {"approval_node": approval_node, "answer_node": answer_node}
+    graphs = {MONITOR: evaluator.graph, EXECUTOR: methods.graph}
     return StepNodes(
         nodes,
-        evaluator.graph,
+        {name: graph for name, graph in graphs.items() if graph is not None},
         settings.default_mode,
         unused={
             **({} if is_reviewed else {MONITOR: "ask_human"}),
             **({} if "human" in modes else {"reconcile_node": "ask_human"}),
         },
-        one_by_one=bool(settings.once_tools),
+        one_by_one=_need_order(methods.tools, contracts),
     )
+
+
+def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
+    """Returns whether parallel steps run one by one, so that each knows the calls that acted before."""
+    bounded = read_call_rules([contracts.output.contract or {}]).most
+    return any(tool.repeat != "allow" or name in bounded for name, tool in tools.acting.stated.items())

@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 from orchestrator.state.current_step import (
     current_records,
-    has_unreported_error,
     is_answer_due,
+    lacks_report,
+    latest_record,
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState
@@ -32,28 +33,26 @@ def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
-def route_to_answer(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Begins the answer: with the evaluation of the last result if it is offered."""
-    return "judge" if current_records(state) and _is_pending(state) else route_to_step(state, mode)
+def route_to_branch(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Begins a parallel step or the answer: with the evaluation if there is an execution to be judged."""
+    return route_after_executor(state, mode) if _is_pending(state) else route_to_step(state, mode)
 
 
-def route_if_executing(label: str) -> Route:
-    """Returns the route to a label, or to the end if the run has ended."""
-
-    def route_on(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
-        return label if state["status"] == "executing" else "end"
-
-    return route_on
+def route_after_commit(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
+    """Executes the step, unless the run has ended."""
+    return "execute" if state["status"] == "executing" else "end"
 
 
 def route_after_executor(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Evaluates the output; in a supervised step, after the executor has assessed it.
 
-    An execution that raised has ended the run; it is evaluated as well, so that it has a report.
+    An execution that has ended the run is evaluated as well, so that it has a report.
     """
     if state["status"] != "executing":
-        return "judge" if has_unreported_error(state) else "end"
-    return "judge" if supervision_mode(state, mode) == "none" else "assess"
+        return "judge" if lacks_report(state) else "end"
+    supervision = latest_record(state)["supervision"]
+    is_assessed = supervision is not None and supervision["assessment"] is not None
+    return "judge" if is_assessed or supervision_mode(state, mode) == "none" else "assess"
 
 
 def route_after_monitor(state: OrchestratorState, mode: SupervisionMode) -> str:

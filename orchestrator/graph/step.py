@@ -11,8 +11,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
-from evaluation.graph import DirectCall, EvaluationGraph
+from evaluation.graph import DirectCall
 from orchestrator.graph import routing
 from orchestrator.nodes.node_types import Node, get_context, select_changes
 from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
@@ -23,6 +24,7 @@ from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
     BRANCH_MONITOR,
+    EXECUTOR,
     MONITOR,
     SYNTHESIS,
     OrchestratorState,
@@ -36,14 +38,15 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
 PARALLEL: Final = "parallel"
+NO_LIMIT: Final = 2**31 - 1
+"""LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
 _ROUTES: Final[Mapping[str, tuple[routing.Route, Sequence[str]]]] = {
-    "executor_node": (routing.route_after_executor, ("judge", "assess", "end")),
+    EXECUTOR: (routing.route_after_executor, ("judge", "assess", "end")),
     MONITOR: (
         routing.route_after_monitor,
         ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
     ),
-    "commit_node": (routing.route_if_executing("execute"), ("execute", "end")),
-    "post_node": (routing.route_if_executing("judge"), ("judge", "end")),
+    "commit_node": (routing.route_after_commit, ("execute", "end")),
     "reconcile_node": (
         routing.route_after_reconcile,
         ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),
@@ -59,9 +62,9 @@ _ROUTES: Final[Mapping[str, tuple[routing.Route, Sequence[str]]]] = {
 }
 """The route after each node of a step, with its labels."""
 _TARGETS: Final[Routes] = {
-    "execute": "executor_node",
-    "next_step": "executor_node",
-    "retry": "executor_node",
+    "execute": EXECUTOR,
+    "next_step": EXECUTOR,
+    "retry": EXECUTOR,
     "commit": "commit_node",
     "assess": "post_node",
     "reconcile": "reconcile_node",
@@ -76,7 +79,7 @@ class StepNodes:
 
     Attributes:
         nodes: Each node by its name: those that no step can reach are left out.
-        evaluation: The graph that the monitor runs.
+        subgraphs: The graphs that nodes run, by the names of the nodes: of the monitor and the executor.
         mode: The supervision mode of a step that has none of its own.
         unused: Labels of routes that nothing takes, by the node before them; they are left out of the graph.
         answered: Whether the final answer is written after the last step.
@@ -87,7 +90,7 @@ class StepNodes:
     """
 
     nodes: Mapping[str, Node]
-    evaluation: EvaluationGraph
+    subgraphs: Mapping[str, Runnable[Any, Any]]
     mode: SupervisionMode
     unused: Mapping[str, str]
     answered: bool = False
@@ -122,15 +125,15 @@ def add_step(
         wrap: Applied to each node.
     """
     for name, node in step.nodes.items():
-        if name == MONITOR:
-            graph.add_node(step.monitor_name, build_runnable(wrap(node), settings, step.evaluation))
-        else:
-            graph.add_node(name, build_runnable(wrap(node), settings))
+        own = step.monitor_name if name == MONITOR else name
+        graph.add_node(own, build_runnable(wrap(node), settings, step.subgraphs.get(name)))
     for name, (route, labels) in _ROUTES.items():
         if name in step.nodes:
             source = step.monitor_name if name == MONITOR else name
             targets = step.select_routes(*labels, source=name, replan=replan)
             add_route(graph, step, source, route, targets)
+    if "post_node" in step.nodes:
+        graph.add_edge("post_node", step.monitor_name)
     if "approval_node" in step.nodes:
         graph.add_edge("approval_node", "answer_node")
 
@@ -142,9 +145,9 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, settings, {"replan": END}, stop_with_siblings)
-    first = step.select_routes("execute", "commit", *(["judge"] if is_answer else []))
-    add_route(graph, step, START, routing.route_to_answer if is_answer else routing.route_to_step, first)
-    return graph.compile(name="step")
+    first = step.select_routes("execute", "commit", "judge", "assess")
+    add_route(graph, step, START, routing.route_to_branch, first)
+    return graph.compile(name="step").with_config(recursion_limit=NO_LIMIT)
 
 
 def add_route(
@@ -188,6 +191,7 @@ def build_runnable(
 
     async def call(state: OrchestratorState) -> StateUpdate:
         runtime = get_runtime(RunContext)
+        drop_recursion_limit()
         run = get_context(runtime, settings, state)
         return select_changes(state, await node(state, run, runtime.stream_writer))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.evidence import Evidence, record_evidence
 from orchestrator.state.records import (
     Basis,

@@ -1,4 +1,4 @@
-"""Evaluates one execution of a step, with the monitor or another judge as the judge."""
+"""Builds the case of an execution and evaluates it, with the monitor or another judge as the judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from agents.calls.journal import read_config
+from agents.loop.langgraph_internals import read_config, without_durability
+from agents.prompts import find_marks
 from evaluation import (
     CheckContext,
     CheckOutcome,
@@ -23,24 +24,119 @@ from evaluation.checks.contract_checks import read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.graph import EvaluationGraph
-from orchestrator.judging.agent_run import add_own_checks, build_agent_run, build_whole_run
+from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls
+from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.verification import Verifier
-from orchestrator.runtime.langgraph_internals import without_durability
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import describe_task
-from orchestrator.state.evaluation_report import Report
+from orchestrator.state.evaluation_report import Report, mapping
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Grounding, StepRecord
+from orchestrator.state.records import CallOrigin, Grounding, Json, PlainContract, StepRecord
+from orchestrator.state.reducers import merge_records
 
-_NODES: Final = RunnableConfig(recursion_limit=25)
-"""More than the graph has nodes: it would inherit the recursion limit of the run, which may be lower."""
+MAX_CONTEXT: Final = 4000
+"""Most characters of the context in a run: the last ones, which are the newest results."""
+REPEATED_PROMPT: Final = "repeated_prompt"
+"""Id of the audit rule that an output breaks if it repeats our request."""
+_ADVICE: Final = "Reply with the result alone, without the marked lines of the request"
+
+
+def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
+    """Build the ``agent_run`` of one execution of a step.
+
+    Args:
+        record: The execution.
+        context: The context of the executor; its last ``MAX_CONTEXT`` characters are kept.
+
+    Returns:
+        The fields of an ``AgentRun``. A value that was not measured is absent: unknown tokens and cost, and
+        the number of model calls if none was seen, for instance of an agent that uses another library. An
+        execution that ended in an error has no ``final_output``.
+    """
+    output = record["result"] if record["error"] is None else None
+    own = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+    # Not those answered from a call of this execution; one of another execution need not be made again.
+    calls = [call for call in record["tool_calls"] if call.get("made_in") != own]
+    known = {"final_output": output, "error": record["error"], "model": record["model"]}
+    return {
+        "input": record["step"],
+        **convert_calls(calls),
+        "messages": _build_messages(context, record, output),
+        **{name: value for name, value in known.items() if value is not None},
+        **convert_usage(record["usage"]),
+        "retries": record["transport_retries"],
+        "metadata": {
+            "step_index": record["step_index"],
+            "attempt": record["attempt"],
+            "timestamp": record["started_at"],
+        },
+    }
+
+
+def build_whole_run(state: OrchestratorState, record: StepRecord) -> dict[str, object]:
+    """Build the ``agent_run`` of the whole run so far, as if it ended with this execution.
+
+    It is the run that ``evaluation.run_from_state`` reads from the end of the run, so that a contract decides
+    the same about a live and a recorded run. Raises nothing for a state of the orchestrator.
+    """
+    records = merge_records(state["results"], [{**record, "status": "validated"}])
+    status, output = ("success", record["result"]) if record["error"] is None else ("failed", None)
+    execution = build_agent_run(record, state["context"])
+    run = run_from_state({**state, "results": records, "status": status, "output": output})
+    # A judge reads the context of this execution in the messages.
+    return {**run, "messages": execution["messages"], "metadata": execution["metadata"]}
+
+
+def _build_messages(context: str, record: StepRecord, output: str | None) -> list[dict[str, str]]:
+    requests = [_cut_context(context), record["step"]] if context else [record["step"]]
+    messages = [{"role": "user", "content": text} for text in requests]
+    if output is None:
+        return messages
+    reason = {"finish_reason": record["cut_off"]} if "cut_off" in record else {}
+    return [*messages, {"role": "assistant", "content": output, **reason}]
+
+
+def _cut_context(context: str) -> str:
+    left_out = len(context) - MAX_CONTEXT
+    if left_out <= 0:
+        return context
+    return f"[the first {left_out} characters of the context are left out]\n{context[left_out:]}"
+
+
+def add_own_checks(contract: PlainContract, state: OrchestratorState, record: StepRecord) -> PlainContract:
+    """Returns the contract with a rule for each of our checks that the execution does not pass."""
+    rules = [_forbid_mark(mark) for mark in find_repeated_marks(state, record)]
+    audit = mapping(contract.get("audit"))
+    own = cast("list[Json]", audit.get("rules", []))
+    return {**contract, "audit": {**audit, "rules": [*own, *rules]}} if rules else contract
+
+
+def find_repeated_marks(state: OrchestratorState, record: StepRecord) -> list[str]:
+    """Finds the marks of our prompts in an output. A mark is in no text that it fences.
+
+    So one that the task, the step, the context or a tool holds is no mark of this request, and may be quoted.
+    """
+    marks = find_marks(record["result"])
+    if not marks:
+        return []
+    tools = [f"{call['args']}{call['result']}{call['error']}" for call in record["tool_calls"]]
+    texts = (state["task"], record["step"], state["context"], *tools)
+    return [mark for mark in marks if not any(mark in text for text in texts)]
+
+
+def _forbid_mark(mark: str) -> dict[str, Json]:
+    return {
+        "id": REPEATED_PROMPT,
+        "category": "contract",
+        "forbidden": {"text": mark, "where": "final_output"},
+        "recommended_action": _ADVICE,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +177,7 @@ class Evaluator:
         )
         object.__setattr__(self, "graph", graph)
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
-        unstored = self.graph.copy({"checkpointer": False}).with_config(_NODES)
-        object.__setattr__(self, "_unstored_graph", unstored)
+        object.__setattr__(self, "_unstored_graph", self.graph.copy({"checkpointer": False}))
 
     async def find_trust(self) -> JudgeTrust | None:
         """Returns the figures of the judge; None if it was not measured, or has no identity."""
@@ -94,29 +189,26 @@ class Evaluator:
     ) -> tuple[Demand, Evaluated]:
         """Evaluate the latest execution of the current step; after a refusal, no further demand is evaluated.
 
+        If the run has failed, no judge is asked: deterministic checks alone decide.
+
         Returns:
             The demand that was evaluated last, and its evaluation with the calls of all.
 
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        demand, evaluated = demands[0], await self.evaluate(state, record, demands[0], run)
+        demand, evaluated = demands[0], await self._evaluate(state, record, demands[0], run)
         for demand in demands[1:]:
             if evaluated.report["status"] not in ACCEPTING:
                 break
-            last = await self.evaluate(state, record, demand, run)
+            last = await self._evaluate(state, record, demand, run)
             evaluated = last.add_calls(evaluated)
         return demand, evaluated
 
-    async def evaluate(
+    async def _evaluate(
         self, state: OrchestratorState, record: StepRecord, demand: Demand, run: RunContext
     ) -> Evaluated:
-        """Evaluate the latest execution of the current step against one demand.
-
-        Raises:
-            GraphInterrupt: The judge raised an interrupt that can be answered later.
-        """
-        judging = JudgingCalls(self.judges, record, run, describe_task(state))
+        judging = JudgingCalls(self.judges, record, run, describe_task(state), state["failure"])
         own = add_own_checks(demand.contract, state, record)
         acting = self.tools.tools.keys() - {*self.tools.reading}
         checked = refuse_unsourced(own, state, record, self.grounding, sorted(acting))
@@ -126,7 +218,8 @@ class Evaluator:
         is_sourced = checked is not own or not demand.is_run
         is_sourced = is_sourced and any(isinstance(each, SourcedFacts) for each in stated)
         given: dict[str, object] = {"sources": list_sources(state)} if is_sourced else {}
-        if probes := [await judging.probe(asked) for asked in stated if isinstance(asked, ProbeCheck)]:
+        asked = [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
+        if probes := [*list_read_backs(record), *asked]:
             given = {**given, "probes": probes}
         case = {**self.tools.add_to(checked), "agent_run": {**built, **given}}
         # A context variable, because one compiled graph serves steps that run in parallel.

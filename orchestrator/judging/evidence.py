@@ -154,7 +154,7 @@ def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
 
 def _expects_effect(contract: PlainContract) -> bool:
     """Returns whether a writing call has to be made: it proves the content, and any other call an action."""
-    writing = reports.mapping(contract.get("trajectory")).get("writing_tools")
+    writing = reports.mapping(contract.get("trajectory")).get("acting_tools")
     expected = contract.get("expected_trajectory")
     if not isinstance(writing, list) or contract.get("trajectory_match_mode") == "subset":
         return False

@@ -7,8 +7,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, cast
 
-from evaluation.results.alerts import Alert, end_sentence
-from evaluation.results.findings import TRUNCATED, CheckRecord, EvaluationStatus
+from evaluation.results.findings import TRUNCATED, Alert, CheckRecord, EvaluationStatus, end_sentence
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations

@@ -12,9 +12,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
-from agents.calls.journal import read_config
+from agents.loop.langgraph_internals import build_outer_config, read_config
 from agents.monitoring import require_clean_approvals
-from agents.parsing.verdicts import find_denial
+from agents.parsing.replies import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
@@ -25,9 +25,9 @@ from evaluation.plugins import AnyJudge
 from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
-from orchestrator.runtime.langgraph_internals import build_outer_config
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
+from orchestrator.state.graph_state import Failure
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
@@ -95,12 +95,13 @@ class Judges:
 
 @dataclass(slots=True)
 class JudgingCalls:
-    """The calls of the judge and of the user's checks for one execution, and their result."""
+    """The calls of the judge and of the user's checks for one execution. After a failure, only checks run."""
 
     judges: Judges
     record: StepRecord
     run: RunContext
     task: str
+    failure: Failure | None = None
     place: RunnableConfig = field(default_factory=read_config)
     result: Evaluated = field(default_factory=Evaluated)
     interrupt: GraphInterrupt | None = None
@@ -109,8 +110,11 @@ class JudgingCalls:
         """Asks the judge, or else the monitor.
 
         Raises:
-            JudgeError: It gave no verdict, or it waits for a person; ``interrupt`` is set then.
+            JudgeError: It gave no verdict, the run has ended, or it waits for a person; ``interrupt`` is set
+                then.
         """
+        if self.failure is not None:
+            raise JudgeError(f"the judge was not asked: {self.failure['message']}")
         self.result = replace(self.result, asked=True)
         try:
             if self.judges.judge is not None:
@@ -154,7 +158,10 @@ class JudgingCalls:
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
         objective, answer = objective_of(self.record["step"], request), None
-        evidence = describe_evidence(request, MAX_EVIDENCE)
+        shown = describe_evidence(request, MAX_EVIDENCE)
+        evidence = "\n".join(
+            [*([shown] if shown else []), *map(_format_read_back, list_read_backs(self.record))]
+        )
         judge = partial(self.judges.monitor, task=self.task, evidence=evidence)
         for _ in range(self.judges.attempts):
             with require_clean_approvals():
@@ -187,6 +194,15 @@ class JudgingCalls:
         error = None if called.transient else called
         self.result = replace(self.result, unjudged=called.message, error=error)
         return JudgeError(called.message)
+
+
+def list_read_backs(record: StepRecord) -> list[ProbeRecord]:
+    """Lists what tools answered that were asked what the calls of an execution have done."""
+    return [call["read_back"] for call in record["tool_calls"] if "read_back" in call]
+
+
+def _format_read_back(read: ProbeRecord) -> str:
+    return f"Read back with {read['name']} {read['args']}: {read['result'] or read['error']}"
 
 
 async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:

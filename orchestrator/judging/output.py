@@ -10,14 +10,14 @@ from typing import ClassVar, Final, cast
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from agents.parsing.verdicts import is_finite_json
+from agents.parsing.replies import is_finite_json
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.check_model import CheckKind
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.inputs.contract import ContentRule, EvaluationContract
 from evaluation.inputs.short_forms import expand_contract
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.plain_contracts import asks_for_calls

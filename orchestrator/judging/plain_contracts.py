@@ -11,7 +11,7 @@ from evaluation import EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck, find_check, read_contract_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ToolCalls
-from evaluation.sensitive.quoting import quote_text
+from evaluation.sensitive.scanner import quote_text
 from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.errors import ContractFunctionError
 from orchestrator.state.evaluation_report import mapping

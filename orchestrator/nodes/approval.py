@@ -1,30 +1,21 @@
-"""approval_node waits for a person's answer; answer_node applies it. A tool call can wait for one, too."""
+"""approval_node waits for a person's answer; answer_node applies it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
+from typing import NoReturn, cast
 
 from langgraph.types import StreamWriter, interrupt
 
-from agents.calls.journal import hash_call
-from agents.errors import CallHaltedError
 from agents.reply_types import HumanAnswer
 from orchestrator.judging.basis import add_basis
 from orchestrator.judging.evidence import Evidence
 from orchestrator.nodes.node_types import emit_verdicts
 from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
-from orchestrator.runtime.langgraph_internals import read_task_id
-from orchestrator.runtime.recording.call_recorder import read_recorder
 from orchestrator.runtime.run_context import RunContext
-from orchestrator.state.current_step import current_records, current_step, latest_record
+from orchestrator.state.current_step import latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import Question, StepRecord, ToolCallRecord
+from orchestrator.state.records import Question, StepRecord
 from orchestrator.supervision import human
-from orchestrator.supervision.modes import SupervisionPolicy
 
 
 async def approval_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
@@ -33,41 +24,14 @@ async def approval_node(state: OrchestratorState, run: RunContext, write: Stream
     return {"underway": {**state["underway"], "answer": interrupt(state["question"])}}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolApproval:
-    """Asks a person whether a tool may run.
+def wait_for_server(message: str) -> NoReturn:
+    """Stops the run, so that ``resume`` goes on with this execution when its model's server is back.
 
-    Attributes:
-        state: The state before the execution.
-        policy: Sets the deadline of the answer.
-        now: Returns the current time in UTC.
-        read_start: Returns the time of the question, which is the same after a resume.
+    Raises:
+        GraphInterrupt: Always.
     """
-
-    state: OrchestratorState
-    policy: SupervisionPolicy
-    now: Callable[[], datetime]
-    read_start: Callable[[], str]
-
-    def __call__(self, name: str, args: Mapping[str, object], doubt: str) -> HumanAnswer:
-        """Asks until an answer can be read, and returns it.
-
-        Args:
-            name: Name of the tool.
-            args: Arguments of the call.
-            doubt: Why it is not known whether the same call had its effect before; empty if it is new.
-        """
-        call = ToolCallRecord(name=name, args=plain_json(args), result=None, error=None, latency_ms=None)
-        step = (*current_step(self.state), len(current_records(self.state)) + 1)
-        # With the arguments in the id: an agent within a tool, which has no journal, may ask about others.
-        place = f"{read_task_id()}-{hash_call(name, args, *([doubt] if doubt else []))}"
-        question = human.build_tool_question(place, step, call, self.policy, self.read_start(), doubt)
-        while isinstance(answer := human.read_answer(interrupt(question), question, self.now()), str):
-            question = {**question, "problem": answer}
-        if answer["answer"] == "halt":
-            # Also for an agent within a tool, whose error would only be an answer to the model.
-            read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
-        return answer
+    while True:  # an interrupt that was resumed returns, and the server is away again
+        interrupt(human.build_outage(message))
 
 
 async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.types import Overwrite, StreamWriter
 
-from agents.calls.journal import CALL_JOURNAL
-from agents.calls.planned_call import IDEMPOTENCY_KEY
-from agents.calls.tool_gate import TOOL_GATE, ToolGate
+from agents.loop.effects import use_gate
+from agents.loop.langgraph_internals import extend_config
+from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contract_choice import Contracts, Demand
-from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
+from orchestrator.judging.tools.call_rules import CallBounds, CallRules, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.nodes.approval import ToolApproval
-from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
+from orchestrator.nodes.approval import wait_for_server
+from orchestrator.nodes.node_types import Node, read_shown, stop_if_over_budget, with_totals
+from orchestrator.nodes.step_gate import RunGate
 from orchestrator.nodes.step_record import build_record
 from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
+from orchestrator.runtime.call_records import CallObserver
 from orchestrator.runtime.events import StepExecuted, StepStarted
-from orchestrator.runtime.langgraph_internals import extend_config, idempotency_key
-from orchestrator.runtime.recording.call_records import CallObserver
-from orchestrator.runtime.recording.once_calls import EarlierCalls, read_starts
-from orchestrator.runtime.recording.task_journal import open_journal
+from orchestrator.runtime.graph_executor import AnyGraph
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
@@ -52,6 +53,8 @@ class ExecutorMethods:
         compress: Shortens the context before an execution; None keeps it as it is.
         models: The models of escalations, by the name in the policy.
         tools: Its tools.
+        graph: The graph that carries out the steps, whose state the store of a run keeps; None if the
+            executor carries them out by itself.
     """
 
     execute: AgentMethod[object]
@@ -59,6 +62,7 @@ class ExecutorMethods:
     compress: AgentMethod[object] | None = None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     tools: ExecutorTools = field(default_factory=ExecutorTools)
+    graph: AnyGraph | None = None
 
 
 def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Settings) -> Node:
@@ -83,6 +87,8 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         records = contracts.tools.complete_calls(update["results"])
         for record in records:
             write(StepExecuted(thread_id=run.thread_id, record=record))
+            repeated = contracts.tools.warn_of_repeats(state["results"], record)
+            update = {**update, "warnings": [*update.get("warnings", []), *repeated]}
         return {**_overwrite_context(compressed), **update, "results": records}
 
     return node
@@ -145,6 +151,8 @@ class _Execution:
         except RetryStrategyError as error:
             return {"results": [], **build_failure("executor_error", str(error), self.index, error)}
         called = await self._call(request, observer)
+        if isinstance(called, Raised) and self._can_go_on(called):
+            wait_for_server(called.message)
         mode = supervision_mode(state, self.settings.default_mode)
         record = build_record(state, called, request, started_at, mode)
         update: StateUpdate = {
@@ -172,15 +180,9 @@ class _Execution:
         elif request.refused is not None:
             request = join_refusal(request)
         run, index, run_id = self.run, self.index, self.state["declared"]["run_id"]
-        key = idempotency_key(run.thread_id, run_id, index, self.attempt, request.instruction)
+        key = build_execution_key(run.thread_id, run_id, index, self.attempt, request.instruction)
         place = {"step_index": index, "attempt": self.attempt}
-        starts = await read_starts() if run.interruptible else None
-        with open_journal(run.now, is_kept=run.interruptible) as journal:
-            policy = self.settings.supervision_policy
-            read_time = run.now().isoformat if journal is None else journal.read_time
-            can_ask = policy.human and run.interruptible
-            ask = ToolApproval(self.state, policy, run.now, read_time) if can_ask else None
-            gate = replace(self._build_gate(), ask=ask, starts=starts)
+        with use_gate(self._build_gate()):
             return await call_agent(
                 partial(
                     method,
@@ -193,27 +195,53 @@ class _Execution:
                 run=run,
                 step_index=index,
                 observer=observer,
-                config=extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place),
+                config=extend_config({IDEMPOTENCY_KEY: key}, place),
             )
 
-    def _build_gate(self) -> ToolGate:
+    def _can_go_on(self, called: Raised) -> bool:
+        """Returns whether ``resume`` can go on with this execution, so that nothing is done twice."""
+        is_away = called.transient and called.kind is None and self.run.interruptible
+        return is_away and (self.executor.graph is not None or not called.spent.tool_calls)
+
+    def _build_gate(self) -> RunGate:
         """Returns the gate of the execution: what contracts forbid, who is asked, what ran before."""
-        writing, results = self.executor.tools.writing, self.state["results"]
-        calls = CallBounds(
-            read_call_rules([each.contract for each in self.demands if each.is_run], writing),
-            read_call_rules([each.contract for each in self.demands if not each.is_run], writing),
-            [call for record in results for call in record["tool_calls"]],
-        )
-        earlier = EarlierCalls(
-            [*results, *self.state["synthesis"]],
+        return RunGate(
+            self.state,
             CallOrigin(step_index=self.index, attempt=self.attempt),
-            self.settings.once_tools,
-            self.executor.tools.once,
+            self.run,
+            self.settings.supervision_policy,
+            self.executor.tools,
+            self._read_bounds() if self.executor.tools.known != () else CallBounds(CallRules(), CallRules()),
         )
-        return ToolGate(
-            find_breach=calls.find_breach,
-            counted=calls.counted,
-            ask_before=self.settings.approve_tools,
-            once=frozenset(self.settings.once_tools),
-            find_earlier=earlier,
+
+    def _read_bounds(self) -> CallBounds:
+        tools, demands = self.executor.tools, self.demands
+        read = partial(
+            read_call_rules,
+            writing=tools.writing,
+            complete=tools.complete_call,
+            shown=read_shown(self.state),
         )
+        return CallBounds(
+            read([each.contract for each in demands if each.is_run]),
+            read([each.contract for each in demands if not each.is_run]),
+            [call for record in self.state["results"] for call in record["tool_calls"]],
+        )
+
+
+def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
+    """Builds the key of an execution: the same after a crash, another one on a retry or in another run.
+
+    Args:
+        thread_id: Thread of the run.
+        run_id: Random id of the run. It distinguishes several runs on one thread.
+        step_index: Index of the step.
+        attempt: Number of the execution.
+        content: Instruction of the step.
+
+    Returns:
+        The SHA-256 of all arguments, as 64 hexadecimal digits.
+    """
+    # JSON keeps the arguments apart: joined texts could be equal for different arguments.
+    encoded = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
+    return hashlib.sha256(encoded.encode()).hexdigest()

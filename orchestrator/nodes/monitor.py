@@ -18,13 +18,16 @@ from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verification import Verifier
 from orchestrator.nodes import node_types
-from orchestrator.retry.verdict_updates import build_failure, fail, read_outcome
+from orchestrator.planning.judge_again import apply_update
+from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
+from orchestrator.runtime.call import Raised, Spent
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import latest_record, supervision_mode
-from orchestrator.state.evaluation_report import is_refused_by_judge_alone, mapping
-from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateUpdate
+from orchestrator.state.current_step import lacks_report, latest_record, supervision_mode
+from orchestrator.state.evaluation_report import is_refused_by_judge_alone
+from orchestrator.state.graph_state import Failure, JudgeCalls, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json, StepRecord, VerdictRecord
+from orchestrator.state.usage import NO_USAGE
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> node_types.Node:
@@ -32,14 +35,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
-        try:
-            demands = contracts.list_executed(state, record["result"])
-            formatted = contracts.format_record(state, record)
-            demand, evaluated = await evaluator.evaluate_all(state, formatted, demands, run)
-        except ContractFunctionError as error:
-            if state["status"] == "failed":
-                return {}
-            return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+        demand, evaluated = await _evaluate(evaluator, contracts, state, run)
         contract = demand.contract
         unchecked = contracts.find_unchecked(state)
         evidence = read_evidence(
@@ -51,17 +47,48 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         )
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
-        if evaluator.verifier is not None and contracts.is_output(state):
+        is_ended = state["status"] == "failed"
+        if evaluator.verifier is not None and contracts.is_output(state) and not is_ended:
             evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated)
         record = await _add_basis(reported, evidence, evaluator)
         record = _add_feedback(record, evaluated, node_types.find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
-        if state["status"] != "failed":
+        if not is_ended:
             node_types.emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
+
+
+async def report_ended(
+    monitor: node_types.Node, state: OrchestratorState, run: RunContext
+) -> OrchestratorState:
+    """Returns the state of a run that has ended, with a report of the latest execution of its current step.
+
+    Args:
+        monitor: The node that evaluates the execution.
+        state: The last state, with the failure.
+        run: The run.
+    """
+    update = await monitor(state, run, lambda _: None) if lacks_report(state) else StateUpdate()
+    return apply_update(state, update)
+
+
+async def _evaluate(
+    evaluator: Evaluator, contracts: Contracts, state: OrchestratorState, run: RunContext
+) -> tuple[Demand, Evaluated]:
+    """Evaluates the latest execution; without a contract if the function of the caller fails."""
+    record = latest_record(state)
+    try:
+        demands = contracts.list_executed(state, record["result"])
+        formatted = contracts.format_record(state, record)
+    except ContractFunctionError as error:
+        failed = cast("OrchestratorState", {**state, **build_failure("contract_error", str(error))})
+        demand, evaluated = await evaluator.evaluate_all(failed, record, [Demand({})], run)
+        raised = Raised(error, Spent(NO_USAGE, []), "contract_error", transient=False)
+        return demand, replace(evaluated, unjudged=raised.message, error=raised)
+    return await evaluator.evaluate_all(state, formatted, demands, run)
 
 
 def _build_update(  # noqa: PLR0917
@@ -72,17 +99,15 @@ def _build_update(  # noqa: PLR0917
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
-    calls = state["judge_calls"]
-    was_called = evaluated.asked or mapping(evaluated.report["judge"])["called"] is True
+    calls, asked = state["judge_calls"], evaluated.asked
     totals: StateUpdate = {
         **node_types.with_totals(state, evaluated),
-        "judge_calls": JudgeCalls(made=calls["made"] + was_called, saved=calls["saved"] + (not was_called)),
+        "judge_calls": JudgeCalls(made=calls["made"] + asked, saved=calls["saved"] + (not asked)),
     }
     before: OrchestratorState = {**state, **totals}
-    if state["status"] == "failed":
-        # The execution raised: the report says what could be measured, and the failure stays.
-        failed = VerdictRecord(success=False, feedback=f"The execution ended in an error: {record['error']}")
-        return {**totals, "results": [{**record, "verdict": failed}]}
+    if state["failure"] is not None:
+        # The report says what could be measured, and the failure stays.
+        return {**totals, "results": [_refuse_ended(record, state["failure"])]}
     update = _find_failure(before, record, evaluated, demand)
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
@@ -91,6 +116,17 @@ def _build_update(  # noqa: PLR0917
             {"results": [record]} if is_supervised else node_types.next_state(before, record, settings, run)
         )
     return node_types.stop_if_over_budget({**totals, **update}, run, record["step_index"])
+
+
+def _refuse_ended(record: StepRecord, failure: Failure) -> StepRecord:
+    """Returns an execution that was evaluated after the run had ended: never a success."""
+    if record["error"] is not None:
+        feedback = f"The execution ended in an error: {record['error']}"
+    else:
+        feedback = f"The run ended before the output was judged: {failure['message']}"
+        record = {**record, "status": "needs_review"}
+    record = {**record, "verdict": VerdictRecord(success=False, feedback=feedback)}
+    return record if "decision" in record else add_decision(record, "stop", failure["message"])
 
 
 def _find_failure(
@@ -102,11 +138,8 @@ def _find_failure(
     """
     error = evaluated.error
     if error is not None:
-        unjudged: StepRecord = {**record, "status": "needs_review", "error": error.message}
-        return {
-            "results": [unjudged],
-            **build_failure(error.kind or "monitor_error", error.message, record["step_index"], error.error),
-        }
+        unjudged: StepRecord = {**record, "status": "needs_review"}
+        return fail(state, unjudged, error.kind or "monitor_error", error.message, error.error)
     if demand.is_run and (effect := find_lasting_effect(state, evaluated.report, demand.contract)):
         return fail(state, {**record, "status": "failed"}, "unwanted_effect", effect)
     if evaluated.report["status"] != "invalid":

@@ -25,10 +25,11 @@ from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import read_correction
+from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate
 from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
+from orchestrator.state.reducers import merge_records
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")
@@ -51,7 +52,13 @@ def get_context(runtime: Runtime[RunContext], settings: Settings, state: Orchest
 
 
 def select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
-    """Returns the update without the fields that stay as they are: a store writes a row for each field."""
+    """Returns the update with the effects of its executions, and without the fields that stay as they are.
+
+    A store writes a row for each field.
+    """
+    if isinstance(update.get("results"), list) and update["results"]:
+        records = merge_records(state["results"], update["results"])
+        update = {**update, "effects": list_effects(records)}
     changes = {name: value for name, value in update.items() if _is_change(state, name, value)}
     return cast("StateUpdate", changes)
 
@@ -138,7 +145,7 @@ async def call_supervision(  # noqa: PLR0917
     elif recover is not None and called.kind is None:
         update = apply(record, recover(called))
     else:
-        unjudged: StepRecord = {**record, "status": "needs_review", "error": called.message}
+        unjudged: StepRecord = {**record, "status": "needs_review"}
         update = fail(state, unjudged, called.kind or "supervisor_error", called.message, called.error)
     update = stop_if_over_budget({**with_totals(state, called.spent), **update}, run, index)
     emit_verdicts(write, run.thread_id, update)
@@ -168,7 +175,12 @@ def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> N
 
 def find_hidden_answer(state: OrchestratorState, contract: PlainContract) -> Expectations:
     """Returns the expected answer that no agent of the run is told."""
-    return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")
+    return read_expectations(contract, read_shown(state))
+
+
+def read_shown(state: OrchestratorState) -> str:
+    """Returns the task and the instruction of the step, whose words are no secret."""
+    return f"{state['task']}\n{build_instruction(state)}"
 
 
 def no_verdict(reason: str) -> VerdictRecord:

@@ -18,8 +18,8 @@ from orchestrator.planning.replan import build_plan_update, build_replan_request
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
+from orchestrator.runtime.call_records import CallObserver
 from orchestrator.runtime.events import Planned, Replanned
-from orchestrator.runtime.recording.call_records import CallObserver
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import extend_derived, find_derived_output

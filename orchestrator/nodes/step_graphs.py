@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StreamWriter
@@ -12,35 +12,156 @@ from langgraph.types import Overwrite, StreamWriter
 from orchestrator.judging.basis import is_enough
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.nodes.node_types import Node, stop_if_over_budget
+from orchestrator.planning.judge_again import name_way_on
 from orchestrator.planning.parallel import join_branches, read_branch_end
-from orchestrator.planning.synthesis import (
-    begin_synthesis,
-    conclude_steps,
-    end_synthesis,
-    offer_last_result,
-)
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.events import Event
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_records, list_accepted, supervision_mode
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.current_step import (
+    current_records,
+    lacks_report,
+    list_accepted,
+    read_evidence,
+    select_derived,
+    select_earlier,
+    supervision_mode,
+)
+from orchestrator.state.graph_state import (
+    NOTHING_UNDERWAY,
+    Failure,
+    OrchestratorState,
+    StateUpdate,
+    blank_state,
+)
 from orchestrator.state.records import StepRecord
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.usage import NO_USAGE
+
+_NAME: Final = "final answer"
+_NO_BASIS: Final[StateUpdate] = {"basis": None, "evidence": None}
+
+
+def conclude_steps(records: Sequence[StepRecord], *, writes_answer: bool, is_checked: bool) -> StateUpdate:
+    """Returns the update after the last step: the run goes on with the synthesis, or has its output.
+
+    Args:
+        records: The executions of the run.
+        writes_answer: Whether several results become one answer.
+        is_checked: Whether the only accepted result has met the rules for the output.
+    """
+    accepted = list_accepted(records)
+    if writes_answer and (len(accepted) > 1 or not is_checked):
+        return {"status": "executing"}
+    return {"status": "success", "output": accepted[-1]["result"], **_read_basis(accepted)}
+
+
+def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
+    """Returns the state of the synthesis: a plan whose only step is the task, after all steps of the run.
+
+    If the answer is to be judged again, the state has the attempts at it.
+    """
+    return {
+        **blank_state(state["task"], state["max_retries"]),
+        "status": "executing",
+        "plan": [state["task"]],
+        "declared": select_derived(state["declared"], []),
+        "current_step_index": len(state["plan"]),
+        "context": state["context"],
+        "results": [*select_earlier(state["results"]), *state["synthesis"]],
+        "attempts": max(0, len(state["synthesis"]) - 1),
+        "retries": state["retries"],
+        "judge_calls": state["judge_calls"],
+        "usage": state["usage"],
+        "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
+    }
+
+
+def offer_last_result(begin: OrchestratorState, last: StepRecord) -> OrchestratorState:
+    """Returns the state whose first attempt at the answer is the result of the last step, if it has none.
+
+    No retry pays for it: if it is refused, the answer is written as often as without it.
+
+    Args:
+        begin: The state of the synthesis.
+        last: The accepted execution of the last step.
+    """
+    offered = StepRecord(
+        step_index=begin["current_step_index"],
+        step=begin["task"],
+        attempt=1,
+        result=last["result"],
+        status="pending_validation",
+        verdict=None,
+        report=None,
+        warnings=[],
+        supervision=None,
+        tool_calls=[],
+        usage=NO_USAGE,
+        judge_usage=None,
+        model=last["model"],
+        transport_retries=0,
+        replan=last["replan"],
+        started_at=last["started_at"],
+        error=None,
+        basis="unverified",
+    )
+    results = begin["results"] if current_records(begin) else [*begin["results"], offered]
+    return {**begin, "results": results, "max_retries": begin["max_retries"] + 1}
+
+
+def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: list[StepRecord]) -> StateUpdate:
+    """Returns the update after the synthesis. The steps, their results and the context stay as they are.
+
+    Args:
+        state: The state of the run.
+        end: The last state of the synthesis.
+        records: The attempts to write the answer.
+    """
+    step, failure = f"step {len(state['plan']) + 1}: ", end["failure"]
+    accepted = list_accepted(records)
+    return {
+        "synthesis": records,
+        "output": accepted[-1]["result"] if end["status"] == "success" else None,
+        **(_read_basis(accepted) if end["status"] == "success" else _NO_BASIS),
+        "warnings": [f"{_NAME}: {text.removeprefix(step)}" for text in end["warnings"]],
+        "retries": end["retries"],
+        "judge_calls": end["judge_calls"],
+        "usage": end["usage"],
+        "attempts": end["attempts"],
+        "status": end["status"],
+        "failure": None if failure is None else _rename_step(failure, step),
+    }
+
+
+def _read_basis(accepted: Sequence[StepRecord]) -> StateUpdate:
+    """Returns the basis and the evidence of the run, which are its output's."""
+    return {"basis": accepted[-1].get("basis", "unverified"), "evidence": read_evidence(accepted[-1])}
+
+
+def _rename_step(failure: Failure, step: str) -> Failure:
+    message = f"{_NAME}: {failure['message'].removeprefix(step)}"
+    return {**failure, "message": message, "step_index": None}
+
 
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 
 
 def stop_with_siblings(node: Node) -> Node:
-    """Wraps a node of a parallel step so that it does nothing once a sibling was halted or denied."""
+    """Wraps a node of a parallel step so that the step ends once a sibling was halted or denied.
+
+    An execution without a report still gets one.
+    """
 
     async def guard(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+        stopped: StateUpdate = {}
         if run.stopped is not None:
-            return {"status": "failed", "failure": run.stopped, "question": None}
-        update = await node(state, run, write)
+            stopped = {"status": "failed", "failure": run.stopped, "question": None}
+            if not lacks_report(state):
+                return stopped
+        update = await node(cast("OrchestratorState", {**state, **stopped}), run, write)
         run.note_failure(update.get("failure"))
-        return update
+        return {**update, **stopped}
 
     return guard
 
@@ -88,7 +209,8 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
             begin = offer_last_result(begin, list_accepted(state["results"])[-1])
         end = await run_step_graph(step, begin, run, write)
         records = current_records(end)
-        return _finish(end_synthesis(state, end, records), records, contracts, settings)
+        update = _finish(end_synthesis(state, end, records), records, contracts, settings)
+        return name_way_on(state, update) if run.interruptible else update
 
     return node
 
@@ -100,6 +222,8 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
         update = await node(state, run, write)
         if changed := run.take_changed():
             update = {**update, "warnings": [*update.get("warnings", []), *changed]}
+        if update.get("status") == "failed" and run.interruptible:
+            return name_way_on(state, update)
         if update.get("status") != "success":
             return update
         records = merge_records(state["results"], update.get("results", []))

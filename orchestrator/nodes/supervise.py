@@ -85,7 +85,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         try:
             hidden = node_types.find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
-            return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+            return fail(state, {**record, "status": "needs_review"}, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)
         return await node_types.call_supervision(
             lambda: supervise(request),
@@ -200,7 +200,7 @@ def _find_kind(state: OrchestratorState) -> CommitKind:
 
 
 def post_node(assess: Assess | None) -> node_types.Node:
-    """Returns the node that asks for the self-assessment; it does nothing if there was no commitment.
+    """Returns the node that asks for the self-assessment; without a commitment, or after an end, nothing.
 
     After an error of the executor, the commitment counts as not met.
     """
@@ -208,9 +208,10 @@ def post_node(assess: Assess | None) -> node_types.Node:
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = latest_record(state)
         supervision = record["supervision"]
-        if assess is None or supervision is None or (commitment := supervision["commitment"]) is None:
+        if assess is None or supervision is None or state["status"] != "executing":
             return {}
-
+        if (commitment := supervision["commitment"]) is None:
+            return {}
         index, output = record["step_index"], record["result"]
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
 

@@ -57,6 +57,8 @@ def list_done_steps(state: OrchestratorState) -> frozenset[int]:
 
 def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> OrchestratorState:
     declared, retries = state["declared"], state["retries"]
+    # Only a step that is judged again has executions.
+    own = [record for record in state["results"] if record["step_index"] == step]
     return {
         **blank_state(state["task"], state["max_retries"]),
         "status": "executing",
@@ -69,7 +71,8 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
             "count": len(state["plan"]),
         },
         "current_step_index": step,
-        "results": select_earlier(state["results"]) if knows_calls else [],
+        "results": merge_records(select_earlier(state["results"]) if knows_calls else [], own),
+        "attempts": max(0, len(own) - 1),
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
         "retries": Retries(transport=0, semantic=0, replans=retries["replans"]),

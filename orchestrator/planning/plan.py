@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.state.plain_values import format_repr, plain_json
 from orchestrator.state.records import Json

@@ -4,21 +4,63 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from orchestrator.errors import ConfigurationError, StoreError
+from evaluation.sensitive.scanner import describe_raised
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
+from orchestrator.experiments.named_functions import import_name
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import names_database
-from orchestrator.queue.queue_apps import import_orchestrator
-from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.queue.queued_job import QueuedJob, check_queued_task
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
+
+if TYPE_CHECKING:
+    from orchestrator.queue.pgqueuer_engine import PgQueuerEngine  # an extra
+
+
+def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
+    """Imports a function and calls it with the store. No name that a store states may come here.
+
+    Args:
+        name: ``MODULE:FUNCTION``, of an installed package or of a module in the working directory.
+        store: The store, which the function gives to its orchestrator.
+
+    Raises:
+        ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
+    """
+    try:
+        build: Callable[[Store], object] = import_name(name, Path.cwd())
+    except ValueError as error:
+        raise ConfigurationError(f"the app {error}") from error
+    try:
+        made = build(store)
+    except OrchestratorError:
+        raise
+    except BaseException as error:  # the user's code
+        raise ConfigurationError(
+            f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
+            "returns a LangGraphOrchestrator"
+        ) from error
+    if not isinstance(made, LangGraphOrchestrator):
+        raise ConfigurationError(
+            f"the app {name!r} returned {type(made).__name__}, not an orchestrator; give a function "
+            "that takes the store and returns a LangGraphOrchestrator"
+        )
+    if made.graph.checkpointer is None:
+        raise ConfigurationError(
+            f"the orchestrator of the app {name!r} stores no runs; build it with checkpointer=store, the "
+            "argument of the function"
+        )
+    return made
+
 
 DONE: Final = frozenset({*ENDED, "waiting"})
 """The statuses of a run that needs no worker."""
@@ -52,7 +94,7 @@ class JobQueue:
     """
 
     store: Store
-    engine: QueueEngine
+    engine: PgQueuerEngine
     name: str
     _checked: set[str] = field(default_factory=set)
 
@@ -90,18 +132,10 @@ class JobQueue:
             priority=priority,
             after_s=after_s,
         )
-        self.check_app(app)
-        return Submission(name, self.name, self._queue(job))
-
-    def check_app(self, app: str) -> None:
-        """Builds the orchestrator of an app, once.
-
-        Raises:
-            ConfigurationError: It cannot be built.
-        """
         if app not in self._checked:
             import_orchestrator(app, self.store)
             self._checked.add(app)
+        return Submission(name, self.name, self._queue(job))
 
     def _queue(self, job: QueuedJob) -> str:
         """Queues a job, and returns the status of its submission."""
@@ -179,21 +213,6 @@ def open_queue(db: str | None = None, queue: str = "default") -> Iterator[JobQue
         yield JobQueue(store, engine, queue)
 
 
-def submit(
-    task: str,
-    *,
-    app: str,
-    db: str | None = None,
-    queue: str = "default",
-    thread_id: str | None = None,
-    priority: int = 0,
-    after_s: float = 0,
-) -> Submission:
-    """Queues one run; ``open_queue`` keeps its connection for many. See ``JobQueue.submit``."""
-    with open_queue(db, queue) as opened:
-        return opened.submit(task, app=app, thread_id=thread_id, priority=priority, after_s=after_s)
-
-
 def check_queue_name(queue: str) -> None:
     """Checks the name of a queue.
 
@@ -203,7 +222,7 @@ def check_queue_name(queue: str) -> None:
     QueuedJob(queue=queue, app="any:app", task="", thread_id="")
 
 
-def open_engine(db: str | None) -> AbstractContextManager[tuple[Store, QueueEngine]]:
+def open_engine(db: str | None) -> AbstractContextManager[tuple[Store, PgQueuerEngine]]:
     """Opens a store and the engine of its queues for a block. Their tables may be missing.
 
     ``db`` is the URL of the store; None for the environment variable ``PEM_QUEUE_DB``.

@@ -47,10 +47,6 @@ FAILED: Final = """
         AND job.updated BETWEEN '2000-01-01' AND '9000-01-01'
     ORDER BY job.updated DESC LIMIT 20
 """
-STATES: Final = """
-    SELECT dedupe_key, status::text FROM orchestrator_pgqueuer
-    WHERE dedupe_key = ANY(?) AND status IN ('queued', 'picked', 'failed')
-"""
 ROUTES: Final = """
     SELECT id, entrypoint FROM orchestrator_pgqueuer
     WHERE dedupe_key = ? AND status IN ('queued', 'picked', 'failed') AND entrypoint ~ '^[^/]+/[^/]+/[^/]+$'

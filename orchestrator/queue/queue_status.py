@@ -86,7 +86,7 @@ class QueueStatus:
         """Says which kinds of jobs wait in a queue although no live worker takes them."""
         return frozenset(
             f"jobs of {job.kind} {job.app} wait in {queue}, and no worker takes them; start one with the "
-            "same --app, or with --tune and the same files"
+            "same --app"
             for job in self.jobs
             if job.queue == queue and job.waiting and not job.workers
         )

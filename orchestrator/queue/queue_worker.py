@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
 from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
-from orchestrator.queue.queue_engine import QueueEngine
 from orchestrator.queue.queue_status import read_queue_status
 from orchestrator.queue.queued_job import KINDS, QueuedJob, build_route
-from orchestrator.queue.queued_study import StudyApp
 from orchestrator.state.graph_state import OrchestratorState
+
+if TYPE_CHECKING:
+    from orchestrator.queue.pgqueuer_engine import PgQueuerEngine  # an extra
 
 _CANCELLED: Final = "cancelled in the queue"
 _log: Final = logging.getLogger(__name__)
@@ -38,8 +39,7 @@ class QueueWorker:
         store: The store of the runs.
         engine: The engine of the queue.
         queue: Name of the queue.
-        apps: The orchestrators by the name of the function that built them, and studies by theirs; jobs for
-            others are left.
+        apps: The orchestrators by the name of the function that built them; jobs for others are left.
         concurrency: How many jobs it executes at once.
         heartbeat_s: Seconds without a sign of life after which other workers take over its jobs.
         grace_s: Seconds that runs may go on after ``stop``, before they are interrupted.
@@ -47,9 +47,9 @@ class QueueWorker:
     """
 
     store: Store
-    engine: QueueEngine
+    engine: PgQueuerEngine
     queue: str
-    apps: Mapping[str, LangGraphOrchestrator | StudyApp]
+    apps: Mapping[str, LangGraphOrchestrator]
     concurrency: int = 10
     heartbeat_s: float = 10.0
     grace_s: float = 20.0

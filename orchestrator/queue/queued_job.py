@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints
@@ -90,11 +89,6 @@ def read_route(route: str) -> tuple[str, str, str]:
     """Returns the queue, the kind with the version, and the app of a route."""
     queue, kind, app = route.split("/", 2)
     return queue, kind, app
-
-
-def build_digest(*texts: str) -> str:
-    """Builds 16 characters that stand for texts in the name of a run."""
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def build_key(thread_id: str) -> str:

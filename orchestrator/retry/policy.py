@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError
 
 from agents.models.transport_retry import TransportRetry
-from evaluation.evalset.yaml_text import format_yaml
+from evaluation.evalset.value_files import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.retry_rules import EscalateRule, ExecutingRule, FeedbackRule, RetryRule

@@ -13,7 +13,8 @@ from orchestrator.errors import ResumeError
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
 from orchestrator.runtime.run_context import RunContext
-from orchestrator.state.current_step import is_answer_due
+from orchestrator.state.current_step import LASTING, is_answer_due
+from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import MONITOR, NOTHING_UNDERWAY, OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
@@ -48,10 +49,26 @@ async def copy_before(  # noqa: PLR0917
         raise ResumeError(f"thread {format_repr(name, 80)} is in use; give another name for the new run")
     with convert_read_errors(thread_id):
         state = await _state_before(graph, saver, thread_id, step)
-    forked: OrchestratorState = {**change(state), "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
+        latest = await graph.aget_state(checkpoint_config(thread_id))
+    warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
+    own = {"max_retries": max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
+    forked = cast("OrchestratorState", {**change(state), **own})
     # After the last step, the route of the planner would look for a further one.
     before = MONITOR if is_answer_due(state) else PLANNER
     await graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
+
+
+def _warn_of_effects(effects: object, step: int) -> list[str]:
+    """Returns a warning for each call of the copied run that the new run may make again."""
+    listed = [mapping(each) for each in effects] if isinstance(effects, list) else []
+    return [
+        f"the run that was copied called {each.get('name')} in step {index + 1} ({each.get('outcome')}); "
+        "this run may call it again"
+        for each in listed
+        if each.get("outcome") in LASTING
+        and isinstance(index := each.get("step_index"), int)
+        and index >= step
+    ]
 
 
 async def _state_before(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import Field
@@ -17,7 +17,6 @@ from orchestrator.runs.run_index import RunIndex
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Basis
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 
@@ -39,19 +38,7 @@ class History:
         self._name = name
         self._index = RunIndex(saver)
 
-    def runs(
-        self,
-        *,
-        status: run_selection.StoredStatus | None = None,
-        since: datetime | None = None,
-        task: str | None = None,
-        model: str | None = None,
-        basis: Basis | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        sort: run_selection.SortKey = "updated",
-        order: run_selection.Order = "desc",
-    ) -> run_selection.RunList:
+    def runs(self, **selection: Unpack[run_selection.SelectedRuns]) -> run_selection.RunList:
         """Lists runs, the latest stored first.
 
         The list reads an index of the store, and only those runs anew that were written to since they were
@@ -76,19 +63,7 @@ class History:
             ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
-        return self._index.list_page(
-            run_selection.RunSelection(
-                status=status,
-                since=since,
-                task=task,
-                model=model,
-                basis=basis,
-                limit=limit,
-                cursor=cursor,
-                sort=sort,
-                order=order,
-            )
-        )
+        return self._index.list_page(run_selection.RunSelection(**selection))
 
     def count_waiting(self) -> int:
         """Returns the number of runs that wait for an answer, without reading any of them.

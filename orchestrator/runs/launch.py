@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias, cast
 
@@ -22,11 +23,14 @@ from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
+from orchestrator.runtime.run_context import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
+from orchestrator.state.current_step import LASTING
+from orchestrator.state.evaluation_report import mapping
+from orchestrator.state.graph_state import EXECUTOR, SYNTHESIS, OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
-from orchestrator.state.stored_form import STARTED, convert_read_errors
+from orchestrator.state.stored_form import STARTED, convert_read_errors, is_of_other_agents
 from orchestrator.task_contracts.source import find_case_problem, with_contract
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
@@ -79,21 +83,25 @@ class Launcher:
     Attributes:
         graph: The compiled graph, with the store of every thread.
         settings: The settings of every run.
-        tools: The executor's tools, which the contracts of a stored plan may name.
+        named: The executor's tools, which the contracts of a stored plan may name.
+        tools: The executor's tools.
         case: The contract of the task that the caller states, if it is a case.
         safeguards: The settings that make the runs of this orchestrator safe.
+        reporters: The reporters of a step and of the answer, by the names of the nodes that run them.
     """
 
     graph: Graph
     settings: Settings
+    named: ExecutorTools
     tools: ExecutorTools
     case: TaskCase | None
     safeguards: Mapping[str, Json]
+    reporters: Mapping[str, Reporter]
 
     def launch_task(
-        self, task: str, thread_id: str | None, config: RunnableConfig | None, *, replace_run: bool
+        self, task: str, thread_id: str | None, *, config: RunnableConfig | None = None, replace: bool = False
     ) -> Launch:
-        """Checks the arguments of a new run. With ``replace_run``, the thread may have a run already.
+        """Checks the arguments of a new run. With ``replace``, the thread may have a run already.
 
         Raises:
             ConfigurationError: The task, the thread or the config is not accepted.
@@ -103,7 +111,7 @@ class Launcher:
         thread = named or str(uuid.uuid4())
 
         async def prepare() -> Start:
-            if named is not None and not replace_run:
+            if named is not None and not replace:
                 await self._refuse_used_thread(named)
             state = blank_state(text, self.settings.max_retries)
             event = RunStarted(thread_id=thread, task=text)
@@ -114,9 +122,9 @@ class Launcher:
     def launch_resume(
         self,
         thread_id: str,
-        answer: object,
-        config: RunnableConfig | None,
+        answer: object = None,
         *,
+        config: RunnableConfig | None = None,
         accept_changes: bool = False,
     ) -> Launch:
         """Checks the arguments of a resumed run. With ``accept_changes``, its safeguards may be others.
@@ -135,6 +143,7 @@ class Launcher:
             snapshot = await self.read_snapshot(thread_id)
             resumed = self.decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
+            self._check_calls(thread_id, snapshot)
             metadata = cast("Mapping[str, object]", snapshot.metadata or {})
             changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
             if changed and not accept_changes:
@@ -145,7 +154,11 @@ class Launcher:
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))
-            return Start(resumed.input, event, state, resumed.branches, began, tuple(changed))
+            if (again := resumed.rejudging) is not None:
+                config = self.build_config(thread_id, began)
+                update = cast("dict[str, object]", again.update)
+                await self.graph.aupdate_state(config, update, as_node=again.after)
+            return Start(resumed.input, event, state, resumed.list_branches(), began, tuple(changed))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)
@@ -163,7 +176,7 @@ class Launcher:
             raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
         passed = check_config(config, new_thread_id)
         resume = self.launch_resume(
-            passed["configurable"].get("thread_id") or str(uuid.uuid4()), None, passed
+            passed["configurable"].get("thread_id") or str(uuid.uuid4()), config=passed
         )
 
         async def prepare() -> Start:
@@ -172,7 +185,7 @@ class Launcher:
             await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
 
-        return replace(resume, prepare=prepare)
+        return dataclasses.replace(resume, prepare=prepare)
 
     def launch_once(self, task: str, thread_id: str) -> Launch:
         """Checks the arguments of a run that starts if its thread has none, and else is resumed.
@@ -182,8 +195,8 @@ class Launcher:
         Raises:
             ConfigurationError: There is no checkpointer, or the task or the thread is not accepted.
         """
-        begun = self.launch_task(task, thread_id, None, replace_run=False)
-        resumed = self.launch_resume(thread_id, None, None)
+        begun = self.launch_task(task, thread_id)
+        resumed = self.launch_resume(thread_id)
 
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
@@ -194,7 +207,7 @@ class Launcher:
             state = state_from_values(thread_id, snapshot.values, self.settings.max_retries)
             return Start("wait", RunResumed(thread_id=thread_id, state=state), state)
 
-        return replace(resumed, prepare=prepare)
+        return dataclasses.replace(resumed, prepare=prepare)
 
     async def read_snapshot(self, thread_id: str) -> StateSnapshot:
         """Reads the latest state of a thread, with the states of parallel steps.
@@ -237,8 +250,10 @@ class Launcher:
         if self.graph.checkpointer is None:
             return
         snapshot = await self.read_snapshot(thread_id)
-        is_ended = not snapshot.tasks and snapshot.values.get("status") in ENDED
-        if is_ended or not snapshot.config["configurable"].get("checkpoint_id"):
+        if not snapshot.config["configurable"].get("checkpoint_id"):
+            return
+        if not snapshot.tasks and snapshot.values.get("status") in ENDED:
+            _refuse_lost_effects(thread_id, snapshot.values.get("effects", []))
             return
         try:
             run = self.decide(thread_id, snapshot)
@@ -259,9 +274,47 @@ class Launcher:
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         problem = (
-            find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
-            or self.tools.find_stored_problem(resumed.state)
+            find_unasked(resumed.questions, self.tools)
+            or self.named.find_stored_problem(resumed.state)
             or find_case_problem(resumed.state, self.case)
+            or self._find_missing_node(resumed)
         )
         if problem is not None:
             raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")
+
+    def _find_missing_node(self, resumed: Resumption) -> str | None:
+        """Returns which node is missing that a run which is judged again needs."""
+        again = resumed.rejudging
+        needed = SYNTHESIS if again and "synthesis" in again.update else again and again.after
+        if needed is None or needed in self.graph.nodes:
+            return None
+        return f"this orchestrator has no {needed}; use the planner and the synthesis that it was begun with"
+
+    def _check_calls(self, thread_id: str, snapshot: StateSnapshot) -> None:
+        """Refuses a run that an earlier version stored in the middle of a step with tools."""
+        if self.tools.tools and is_of_other_agents(snapshot.metadata) and EXECUTOR in _list_tasks(snapshot):
+            raise ResumeError(
+                f"thread {format_repr(thread_id, 80)} was stored by an earlier version in the middle of a "
+                "step, whose calls this version cannot read; resume it with the version that began it"
+            )
+
+
+def _list_tasks(snapshot: StateSnapshot) -> list[str]:
+    """Returns the names of the tasks that go on, also of those within parallel steps."""
+    nested = [each.state for each in snapshot.tasks if isinstance(each.state, StateSnapshot)]
+    return [*(each.name for each in snapshot.tasks), *(name for each in nested for name in _list_tasks(each))]
+
+
+def _refuse_lost_effects(thread_id: str, effects: object) -> None:
+    """Refuses to replace a run whose effects are known from its record alone.
+
+    Raises:
+        ConfigurationError: A tool that the caller named as acting, or that says so itself, may have acted.
+    """
+    listed = [mapping(each) for each in effects] if isinstance(effects, list) else []
+    made = [each for each in listed if each.get("outcome") in LASTING and each.get("is_guessed") is False]
+    if made:
+        raise ConfigurationError(
+            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0].get('name')!r} acted, and a "
+            "new run would replace its record and may act again; give another thread_id, or replace=True"
+        )

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
+from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
+from orchestrator.planning.judge_again import find_rejudging
 from orchestrator.runs import resume
 from orchestrator.runs.run_saver import checkpoint_config
 from orchestrator.runs.run_selection import ENDED, STATUSES, RunSummary
-from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import current_records
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
     BRANCH_MONITOR,
+    EXECUTOR,
+    JOIN,
     MONITOR,
     SYNTHESIS,
     OrchestratorState,
@@ -32,7 +35,7 @@ from orchestrator.state.records import Question
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.run_card import render_run
 from orchestrator.state.stored_form import SCHEMA, STARTED, parse_time, schema_problem, validate_state
-from orchestrator.supervision.human import read_tool_question
+from orchestrator.supervision.human import read_outage
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ def build_summary(
         usage=None if status == "planning" else state["usage"],
         models=list_models(state),
         basis=state["basis"] if status == "success" else None,
+        judged_again=find_rejudging(state) is not None,
     )
 
 
@@ -92,7 +96,7 @@ def _update_time(checkpoint: CheckpointTuple) -> datetime:
 
 _ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
 _STEP_NODES: Final = (
-    "executor_node", MONITOR, BRANCH_MONITOR, ANSWER_MONITOR, "commit_node", "post_node", "reconcile_node",
+    EXECUTOR, MONITOR, BRANCH_MONITOR, ANSWER_MONITOR, "commit_node", "post_node", "reconcile_node",
     "supervise_node", "approval_node", "answer_node",
 )  # fmt: skip
 
@@ -134,8 +138,8 @@ def _build_graph() -> _ReadGraph:
     for node in _STEP_NODES:
         graph.add_node(node, _do_nothing)
         step.add_node(node, _do_nothing)
-    step.add_edge(START, "executor_node")
-    for node in (resume.PLANNER, "join_node"):
+    step.add_edge(START, EXECUTOR)
+    for node in (resume.PLANNER, JOIN):
         graph.add_node(node, _do_nothing)
     for node in (BRANCH, SYNTHESIS):
         graph.add_node(node, step.compile())
@@ -172,22 +176,35 @@ async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[
 
 
 def _list_places(snapshot: StateSnapshot) -> list[RunnableConfig]:
-    """Lists the configs of the checkpoints that ``_complete`` needs: of the run and of its graphs."""
+    """Lists the configs of the checkpoints that ``_complete`` needs: of the run, or of agents that ask."""
     if START in snapshot.next:
         return [snapshot.config]
-    if not any(task.interrupts for task in snapshot.tasks):
-        return []
-    states = (task.state for task in snapshot.tasks)
-    return [snapshot.config, *(state.config for state in states if isinstance(state, StateSnapshot))]
+    return [_find_agent(*each) for each in _list_asking(snapshot)]
 
 
-def _complete(snapshot: StateSnapshot, stored: Iterable[CheckpointTuple | None]) -> StateSnapshot:
-    checkpoints = [each for each in stored if each is not None]
+def _list_asking(snapshot: StateSnapshot) -> Iterator[tuple[StateSnapshot, PregelTask]]:
+    """Yields the tasks that ask, each with the state of its graph: of a parallel step or of the run."""
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot) and task.name in (BRANCH, SYNTHESIS):
+            yield from _list_asking(task.state)
+        elif task.interrupts:
+            yield snapshot, task
+
+
+def _find_agent(snapshot: StateSnapshot, task: PregelTask) -> RunnableConfig:
+    """Returns the config of the latest checkpoint of the agent that runs in a task."""
+    place = snapshot.config["configurable"]
+    names = [name for name in (place.get("checkpoint_ns"), f"{task.name}:{task.id}") if name]
+    return RunnableConfig(configurable={"thread_id": place["thread_id"], "checkpoint_ns": "|".join(names)})
+
+
+def _complete(snapshot: StateSnapshot, stored: Sequence[CheckpointTuple | None]) -> StateSnapshot:
     if START in snapshot.next:
         # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
-        inputs = [_pending_input(each) for each in checkpoints]
+        inputs = [_pending_input(each) for each in stored if each is not None]
         return snapshot._replace(values={**snapshot.values, **(inputs[0] if inputs else {})})
-    answered = {each for checkpoint in checkpoints for each in _list_answered(checkpoint)}
+    asking = zip(_list_asking(snapshot), stored, strict=True)
+    answered = {each for (_, task), agent in asking for each in _list_answered(task, agent)}
     return snapshot._replace(tasks=tuple(_keep_open(task, answered) for task in snapshot.tasks))
 
 
@@ -197,22 +214,20 @@ def _pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
     return values if isinstance(values, Mapping) else {}
 
 
-def _list_answered(checkpoint: CheckpointTuple) -> Iterator[str]:
-    """Yields the ids of the questions about tool calls that were answered.
+def _list_answered(task: PregelTask, agent: CheckpointTuple | None) -> Iterator[str]:
+    """Yields the ids of questions that are none any more.
 
-    Such a question is a task of its own within its node. It ends with the answer, before the tool runs; the
-    interrupt of the node stays until the node has ended.
+    The interrupt of a task stays until the task has ended. The agent in it has gone on after the answer, or
+    it waits for the server of its model.
     """
-    writes = checkpoint.pending_writes or []
-    ended = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
-    asked = (value for task, channel, value in writes if channel == INTERRUPT_CHANNEL and task in ended)
-    for value in asked:
-        for each in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(each, Interrupt) and (question := read_tool_question(each.value)) is not None:
-                yield question["id"]
+    if agent is None:
+        yield from (each.id for each in task.interrupts if read_outage(each.value) is not None)
+        return
+    writes = agent.pending_writes or []
+    values = [value for _, channel, value in writes if channel == INTERRUPT_CHANNEL]
+    waiting = {each.id for value in values for each in value if isinstance(each, Interrupt)}
+    yield from (each.id for each in task.interrupts if each.id not in waiting)
 
 
 def _keep_open(task: PregelTask, answered: Collection[str]) -> PregelTask:
-    questions = [(each, read_tool_question(each.value)) for each in task.interrupts]
-    is_open = (each for each, question in questions if question is None or question["id"] not in answered)
-    return task._replace(interrupts=tuple(is_open))
+    return task._replace(interrupts=tuple(each for each in task.interrupts if each.id not in answered))

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
 from orchestrator.state.current_step import list_accepted, read_basis_reason

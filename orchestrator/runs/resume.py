@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
@@ -12,9 +12,10 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
 from orchestrator.judging.plain_contracts import find_unreadable
+from orchestrator.planning.judge_again import Rejudging, apply_update, find_rejudging
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.run_saver import describe_unknown_thread
-from orchestrator.state.current_step import current_step
+from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import (
     ADDED_TO,
     BRANCH,
@@ -22,17 +23,21 @@ from orchestrator.state.graph_state import (
     SYNTHESIS,
     Declared,
     OrchestratorState,
+    StateUpdate,
     blank_state,
 )
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, Question
-from orchestrator.state.reducers import merge_records
-from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
+from orchestrator.state.stored_form import (
+    convert_read_errors,
+    schema_problem,
+    validate_state,
+)
 from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
-_NEWER: Final[Mapping[str, object]] = {"output": None, "basis": None, "evidence": None}
+_NEWER: Final[Mapping[str, object]] = {"effects": [], "output": None, "basis": None, "evidence": None}
 """Fields that runs of earlier versions lack."""
 
 
@@ -43,14 +48,20 @@ class Resumption:
     Attributes:
         state: The stored state.
         input: The input for the graph; "wait" if nothing can be done without an answer.
-        branches: The states of the parallel steps under way.
+        nested: The states of the parallel steps or of the answer under way, with the names of their nodes.
         questions: The questions that wait.
+        rejudging: How a run that has ended is judged again; None for a run that has not ended.
     """
 
     state: OrchestratorState
     input: Command[str] | Literal["wait"] | None
-    branches: tuple[OrchestratorState, ...] = ()
+    nested: tuple[tuple[str, OrchestratorState], ...] = ()
     questions: tuple[Question, ...] = ()
+    rejudging: Rejudging | None = None
+
+    def list_branches(self) -> tuple[OrchestratorState, ...]:
+        """Lists the states of the parallel steps."""
+        return tuple(state for name, state in self.nested if name == BRANCH)
 
 
 def decide_resumption(
@@ -71,24 +82,26 @@ def decide_resumption(
     """
     with convert_read_errors(thread_id):
         state = _resumable_state(thread_id, snapshot, max_retries)
-        nested = [read_nested_state(task) for task in snapshot.tasks if task.name == BRANCH]
-        branches = tuple(branch for branch in nested if branch is not None)
+        stored = [(task.name, read_nested_state(task)) for task in snapshot.tasks]
+        nested = tuple((name, each) for name, each in stored if each is not None)
         waiting = _open_questions(snapshot, state)
+        rejudging = None if snapshot.tasks else find_rejudging(state)
         if not waiting:
             if answer is not None:
                 raise ResumeError(
                     f"thread {format_repr(thread_id, 80)} has no question that waits for an answer; "
                     "resume it without one"
                 )
-            return Resumption(state, None, branches)
+            state = state if rejudging is None else apply_update(state, rejudging.update)
+            return Resumption(state, None, nested, rejudging=rejudging)
         interrupt, question = waiting[0]
         asked: OrchestratorState = {**state, "question": question}
         questions = tuple(each for _, each in waiting)
         if answer is None:
             without = _input_without_answer(snapshot, interrupt, question, now)
-            return Resumption(asked, without, branches, questions)
+            return Resumption(asked, without, nested, questions)
         command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
-        return Resumption(asked, command, branches, questions)
+        return Resumption(asked, command, nested, questions)
 
 
 def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
@@ -114,12 +127,12 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
             "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
         )
-    if not snapshot.tasks:
+    state = state_from_values(thread_id, values, max_retries)
+    if not snapshot.tasks and find_rejudging(state) is None:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
             "start a new run, on this thread or on another"
         )
-    state = state_from_values(thread_id, values, max_retries)
     if problem := find_unreadable(_list_contracts(state["declared"])):
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} has a contract that this version cannot read ({problem}); "
@@ -190,14 +203,15 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         return state["question"]
     if (asked := human.read_tool_question(value)) is not None:
         return asked
+    actions = human.read_actions(value)
     index, step = current_step(state) if state["status"] == "executing" else (0, "")
-    return Question(
+    question = Question(
         id=interrupt.id,
         kind="agent",
         step_index=index,
         step=step,
         attempt=state["attempts"] + 1,
-        text=format_repr(value, 2000) if not isinstance(value, str) else value,
+        text=human.describe_interrupt(value, actions),
         output="",
         findings=[],
         accepts=[],
@@ -206,6 +220,7 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         on_deadline="deny",
         problem=None,
     )
+    return {**question, "tool_calls": actions} if actions else question
 
 
 def _input_without_answer(
@@ -220,7 +235,7 @@ def _input_without_answer(
 def _check_answer(answer: object, question: Question, now: datetime) -> object:
     """Returns the answer, for a tool call with its question. The question of an agent accepts anything."""
     if question["kind"] == "agent":
-        return answer
+        return human.build_decisions(answer, len(question.get("tool_calls", [])))
     # An agent within a tool asks again after a resume, and perhaps about other arguments.
     named = human.add_question_id(answer, question) if question["kind"] == "tool" else answer
     problem = human.read_answer(named, question, now)
@@ -229,12 +244,18 @@ def _check_answer(answer: object, question: Question, now: datetime) -> object:
     return named
 
 
-def build_cancelled(resumed: Resumption, reason: str) -> OrchestratorState:
-    """Returns the last state of a stored run that is cancelled."""
-    state = resumed.state
-    question = state["question"]
+def list_cancelled(resumed: Resumption, reason: str) -> list[tuple[str, OrchestratorState]]:
+    """Returns the last states of a stored run that is cancelled: its own, and those of its nested graphs."""
+    question = resumed.state["question"]
     failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
-    # The results of parallel steps are in their own states until all of them have ended.
-    parallel = [record for branch in resumed.branches for record in branch["results"]]
-    results = merge_records(state["results"], parallel)
-    return {**state, "results": results, "question": None, "underway": NOTHING_UNDERWAY, **failure}
+    ended = cast("OrchestratorState", {"question": None, **failure})
+    states = [(BRANCH, resumed.state), *resumed.nested]
+    return [(name, {**state, **ended}) for name, state in states]
+
+
+def join_cancelled(ended: Sequence[tuple[str, OrchestratorState]]) -> OrchestratorState:
+    """Returns the last state of a cancelled run with the executions in the states of its nested graphs."""
+    parallel = [record for name, each in ended if name == BRANCH for record in current_records(each)]
+    answers = [record for name, each in ended if name == SYNTHESIS for record in current_records(each)]
+    update: StateUpdate = {"results": parallel, "synthesis": answers, "underway": NOTHING_UNDERWAY}
+    return apply_update(ended[0][1], update)

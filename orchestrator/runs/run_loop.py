@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
@@ -14,13 +14,13 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
-from langgraph.types import Durability, Overwrite, StreamMode
+from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.resume import PLANNER, build_cancelled, find_open_question
+from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
 from orchestrator.runs.run_index import index_run
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runtime.events import (
@@ -35,9 +35,10 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import GROWING, OrchestratorState
+from orchestrator.state.graph_state import BRANCH, GROWING, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import STARTED
+from orchestrator.supervision.human import read_outage
 
 Modes: TypeAlias = tuple[StreamMode, ...]
 
@@ -118,7 +119,10 @@ class Runner:
             resumed = self.launcher.decide(thread_id, snapshot)
         except ResumeError:
             return None
-        state = build_cancelled(resumed, reason)
+        if resumed.rejudging is not None:
+            return None
+        ended = [(name, await self._report(name, state)) for name, state in list_cancelled(resumed, reason)]
+        state = join_cancelled(ended)
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
@@ -127,6 +131,11 @@ class Runner:
             self.launcher.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
         )
         return state
+
+    async def _report(self, name: str, state: OrchestratorState) -> OrchestratorState:
+        """Returns the last state of a run or of a nested graph, in which each execution has a report."""
+        run = self.launcher.settings.new_context("", interruptible=False)
+        return await self.launcher.reporters[name](state, run)
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
@@ -162,7 +171,7 @@ class Runner:
         self, start: Start, run: RunContext, config: RunnableConfig, modes: Modes
     ) -> AsyncGenerator[Event, None]:
         yield start.event
-        state = start.state
+        state, outage = start.state, None
         try:
             config = self.launcher.build_config(run.thread_id, run.began, self._add_handlers(config))
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
@@ -173,12 +182,13 @@ class Runner:
                     if isinstance(chunk, Event):
                         yield chunk
                     else:
-                        state = _update_state(state, chunk)
+                        state, outage = _update_state(state, chunk), _find_outage(chunk)
         except GraphRecursionError as error:
             limit = (
                 f"the run visited recursion_limit={config['recursion_limit']} nodes; raise it in the config"
             )
-            state = {**state, **build_failure("recursion_limit", limit, error=error)}
+            failure = cast("OrchestratorState", build_failure("recursion_limit", limit, error=error))
+            state = await self._report(BRANCH, {**state, **failure})
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
             await notify_hooks(with_log(self.hooks), RunInterrupted(thread_id=run.thread_id, state=state))
@@ -188,7 +198,7 @@ class Runner:
                 raise
             yield RunInterrupted(thread_id=run.thread_id, state=state)
             return
-        yield await self._build_last_event(run, state)
+        yield await self._build_last_event(run, state, outage)
 
     def _add_handlers(self, config: RunnableConfig) -> RunnableConfig:
         """Adds the hooks that LangChain can call, too, as a tracer of calls is one."""
@@ -196,8 +206,12 @@ class Runner:
         handlers = [hook for hook in hooks if isinstance(hook, BaseCallbackHandler)]
         return merge_configs(config, {"callbacks": handlers}) if handlers else config
 
-    async def _build_last_event(self, run: RunContext, state: OrchestratorState) -> Event:
+    async def _build_last_event(self, run: RunContext, state: OrchestratorState, outage: str | None) -> Event:
         thread_id = run.thread_id
+        if outage is not None and run.cancelled is None:
+            failure = build_failure("executor_error", f"{outage}; `resume` goes on when the server is back")
+            waiting: OrchestratorState = {**state, "failure": failure["failure"]}
+            return RunInterrupted(thread_id=thread_id, state=waiting)
         if state["status"] in ("planning", "executing"):
             snapshot = await self.launcher.read_snapshot(thread_id)
             question = find_open_question(snapshot, state)
@@ -243,3 +257,10 @@ def _update_state(state: OrchestratorState, values: dict[str, object]) -> Orches
     if values.get("status") == "planning":
         return state
     return cast("OrchestratorState", {name: values.get(name, value) for name, value in state.items()})
+
+
+def _find_outage(values: dict[str, object]) -> str | None:
+    """Returns why a run waits for the server of a model, if it waits for nothing else."""
+    interrupts = values.get("__interrupt__", ())
+    outages = [read_outage(each.value) for each in cast("Sequence[Interrupt]", interrupts)]
+    return outages[0] if outages and all(outages) else None

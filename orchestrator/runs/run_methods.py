@@ -61,7 +61,7 @@ class RunMethods:
 
         Errors of the checkpointer are raised as they are, because the run could not be kept.
         """
-        return self._wait(self._launcher.launch_task(task, thread_id, config, replace_run=replace))
+        return self._wait(self._launcher.launch_task(task, thread_id, config=config, replace=replace))
 
     async def arun(
         self,
@@ -72,7 +72,7 @@ class RunMethods:
         replace: bool = False,
     ) -> OrchestratorState:
         """Like ``run``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
         return await self._runner.wait_for_end(launch)
 
     def stream(
@@ -90,7 +90,7 @@ class RunMethods:
         the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
         the run. Raises the errors of ``run`` before the first event.
         """
-        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
         return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream(
@@ -103,7 +103,7 @@ class RunMethods:
         replace: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
         return self._runner.read_events(launch, tokens=tokens)
 
     def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
@@ -166,7 +166,7 @@ class RunMethods:
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.
         """
-        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
         return self._wait(launch)
 
     async def aresume(
@@ -178,7 +178,7 @@ class RunMethods:
         accept_changes: bool = False,
     ) -> OrchestratorState:
         """Like ``resume``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
         return await self._runner.wait_for_end(launch)
 
     def stream_resumed(
@@ -191,7 +191,7 @@ class RunMethods:
         accept_changes: bool = False,
     ) -> Iterator[Event]:
         """Resume a run as ``resume`` does and yield its events, as ``stream`` does."""
-        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
         return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream_resumed(
@@ -204,7 +204,7 @@ class RunMethods:
         accept_changes: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream_resumed``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
         return self._runner.read_events(launch, tokens=tokens)
 
     async def arun_once(self, task: str, thread_id: str) -> OrchestratorState:

@@ -6,7 +6,8 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from datetime import datetime
+from typing import Annotated, Final, Literal, TypeAlias, TypedDict, get_args
 
 from pydantic import AwareDatetime, Field
 
@@ -42,6 +43,7 @@ class RunSummary:
         usage: The usage of the run; None before there is a plan.
         models: The names of the models that the executor called, each once.
         basis: By what the success is known; None if the run did not succeed.
+        judged_again: Whether the run failed because it could not be judged: ``resume`` judges it again.
     """
 
     thread_id: str
@@ -55,6 +57,12 @@ class RunSummary:
     usage: Usage | None
     models: tuple[str, ...] = ()
     basis: Basis | None = None
+    judged_again: bool = False
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether ``resume`` continues the run."""
+        return self.judged_again or self.status in ("interrupted", "waiting")
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the run in one line."""
@@ -87,6 +95,20 @@ class IndexedRun:
 
     checkpoint_id: str
     summary: RunSummary
+
+
+class SelectedRuns(TypedDict, total=False):
+    """The arguments of ``History.runs``."""
+
+    status: StoredStatus | None
+    since: datetime | None
+    task: str | None
+    model: str | None
+    basis: Basis | None
+    limit: int | None
+    cursor: str | None
+    sort: SortKey
+    order: Order
 
 
 class RunSelection(SettingsModel):

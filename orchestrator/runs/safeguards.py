@@ -7,11 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from orchestrator.judging.plain_contracts import plain_contract
+from orchestrator.replaced_options import REPLACED, describe_argument
 from orchestrator.settings import Settings
-from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.state.plain_values import format_repr, format_text, plain_json
 from orchestrator.state.records import Json
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
@@ -36,8 +38,7 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
     bounds = settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True)
     supervision = settings.supervision
     values: dict[str, Json] = {
-        "once_tools": [*settings.once_tools],
-        "approve_tools": "all" if settings.approve_tools == "all" else [*settings.approve_tools],
+        "acting_tools": describe_acting_tools(given.get("acting_tools")),
         "require": settings.require,
         "grounding": settings.grounding,
         "supervision": None if supervision == "none" else _name(supervision),
@@ -56,6 +57,22 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
     return {name: value for name, value in values.items() if value and value != _DEFAULTS.get(name)}
 
 
+def describe_acting_tools(given: object) -> Json:
+    """Describes the option ``acting_tools``: the treatment of each tool, with functions by their names."""
+    if given is None:
+        return None
+    stated = read_acting_tools(given).stated
+    return {
+        name: {
+            "approve": tool.approve,
+            "repeat": tool.repeat,
+            "succeeded": _name(tool.succeeded) if callable(tool.succeeded) else plain_json(tool.succeeded),
+            "read_back": _name(tool.read_back),
+        }
+        for name, tool in stated.items()
+    }
+
+
 def list_changed(stored: object, current: Mapping[str, Json]) -> list[str]:
     """Lists the safeguards of a run that an orchestrator lacks or changes, a sentence each.
 
@@ -67,10 +84,16 @@ def list_changed(stored: object, current: Mapping[str, Json]) -> list[str]:
         return []
     before, now = {**_DEFAULTS, **json.loads(stored)}, {**_DEFAULTS, **current}
     return [
-        f"{name} is {format_repr(now.get(name), 80)}, and the run began with {format_repr(value, 80)}"
+        f"{name} is {_describe_now(name, value, now)}, and the run began with {format_repr(value, 80)}"
         for name, value in before.items()
         if now.get(name) != value
     ]
+
+
+def _describe_now(name: str, before: Json, now: Mapping[str, Json]) -> str:
+    if name in REPLACED:  # a run of an earlier version
+        return f"no argument any more (write {describe_argument(name, before)})"
+    return format_repr(now.get(name), 80)
 
 
 def _name(value: object) -> str | None:

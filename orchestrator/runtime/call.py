@@ -11,16 +11,15 @@ from typing import Final, Generic, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
-from agents.calls.journal import read_config
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
+from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
 from agents.models.identity import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.langgraph_internals import copy_context_with, without_durability
-from orchestrator.runtime.recording.call_recorder import UsageRecorder, use_recorder
-from orchestrator.runtime.recording.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
+from orchestrator.runtime.call_recorder import UsageRecorder, use_recorder
+from orchestrator.runtime.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.run_context import RunContext, TimeBound
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text

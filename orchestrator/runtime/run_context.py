@@ -6,16 +6,18 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeAlias
+from uuid import uuid4
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import Budget
-from orchestrator.runtime.recording.call_recorder import UsageRecorder
-from orchestrator.runtime.recording.call_records import CallObserver
+from orchestrator.runtime.call_recorder import UsageRecorder
+from orchestrator.runtime.call_records import CallObserver
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -50,6 +52,7 @@ class RunContext:
         stopped: Failure of a halted or denied step, after which no other step may start.
         now: Returns the current time in UTC.
         began: When the run began, in UTC; stored with the run.
+        execution: Id of this start or resume of the run: a call that another one began may have acted.
         changed: Safeguards that are others since the run was resumed; the next node warns of them.
         spent: Usage of the calls that have ended.
     """
@@ -65,6 +68,7 @@ class RunContext:
     stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
     began: str = ""
+    execution: str = field(default_factory=lambda: uuid4().hex)
     changed: tuple[str, ...] = ()
     spent: Usage = field(default_factory=lambda: NO_USAGE)
     # Monotonic clocks: a change of the system time must not end a run.
@@ -170,3 +174,7 @@ class RunContext:
         if self.step_timeout is not None and step_index in self._step_starts:
             left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
             yield TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed")
+
+
+Reporter: TypeAlias = Callable[[OrchestratorState, RunContext], Awaitable[OrchestratorState]]
+"""Takes the last state of a run that has ended; returns it with a report of its latest execution."""

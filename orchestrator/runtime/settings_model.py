@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evaluation.evalset.value_files import read_values
-from evaluation.evalset.yaml_text import parse_yaml
-from evaluation.sensitive.quoting import shorten
+from evaluation.evalset.value_files import parse_yaml, read_values
+from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 
 LARGEST: Final = 2**63 - 1
@@ -19,10 +17,6 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST, description="a whole n
 PositiveCount: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
     int | float | None, Field(gt=0, le=LARGEST, description="seconds above 0, or leave it out for no bound")
-]
-ToolNames: TypeAlias = Annotated[Sequence[str], Field(description="a list of tool names")]
-ToolNamesOrAll: TypeAlias = Annotated[
-    Sequence[str] | Literal["all"], Field(description="a list of tool names, or 'all'")
 ]
 Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
 

@@ -5,23 +5,79 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
+from orchestrator.persistence import History, RunSummary
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.serving import run_changes
-from orchestrator.serving.http_problems import RESPONSES
-from orchestrator.serving.live.run_builders import Name, NewRun
-from orchestrator.serving.page_templates import run_address
-from orchestrator.serving.run_changes import GivenAnswer
-from orchestrator.serving.server_context import Context
-from orchestrator.serving.views.inbox import OpenQuestion
-from orchestrator.serving.views.run_listing import RunPage, RunQuery, list_page
+from orchestrator.runs.run_selection import Order, SortKey, StoredStatus
+from orchestrator.serving import run_service
+from orchestrator.serving.live.run_sessions import Name, NewRun
+from orchestrator.serving.responses import RESPONSES, RequestProblem, run_address
+from orchestrator.serving.run_service import Context, GivenAnswer
+from orchestrator.serving.views.run_view import OpenQuestion, evaluate_by_contract, list_questions
+from orchestrator.state.records import Basis
+
+
+def _blank_as_none(value: object) -> object:
+    """Reads the empty field of a form as no filter."""
+    return None if value == "" else value
+
+
+_Blank = BeforeValidator(_blank_as_none)
+_BlankStatus = BeforeValidator(_blank_as_none, json_schema_input_type=StoredStatus | Literal[""] | None)
+_BlankBasis = BeforeValidator(_blank_as_none, json_schema_input_type=Basis | Literal[""] | None)
+_Text = Annotated[str | None, Field(max_length=500), _Blank]
+
+
+class RunQuery(BaseModel):
+    """Which runs to list, in which order, and from where.
+
+    Attributes:
+        status: Only runs with this status.
+        basis: Only successes that rest on this.
+        text: Only runs whose task contains this text.
+        model: Only runs that called a model whose name contains this text.
+        sort: The field that orders them.
+        order: "desc" for the greatest first.
+        cursor: ``next`` of the page before.
+        limit: Most runs on a page.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    status: Annotated[StoredStatus | None, _BlankStatus] = None
+    basis: Annotated[Basis | None, _BlankBasis] = None
+    text: _Text = None
+    model: _Text = None
+    sort: SortKey = "updated"
+    order: Order = "desc"
+    cursor: _Text = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 25
+
+
+class RunPage(BaseModel):
+    """A page of a list; ``next`` is the cursor of the following page, None on the last."""
+
+    runs: list[RunSummary]
+    next: str | None
+
+
+def list_page(history: History, query: RunQuery) -> RunPage:
+    """Returns one page of runs.
+
+    Raises:
+        ConfigurationError: The cursor is not accepted.
+        StoreError: The store cannot be read.
+    """
+    runs = history.runs(task=query.text, **query.model_dump(exclude={"text"}))
+    return RunPage(runs=runs, next=runs.next)
+
 
 Thread: TypeAlias = Annotated[str, AfterValidator(unquote)]
 """The name of a run in a path; the guard leaves it encoded."""
@@ -52,6 +108,16 @@ class Cancellation(BaseModel):
     cancelled_by: Annotated[str, Field(max_length=200)] = ""
 
 
+class RequestedEvaluation(BaseModel):
+    """What to evaluate: a recorded run, or a stored one by its name, and the fields of a contract."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run: dict[str, JsonValue] | None = None
+    thread_id: str | None = None
+    contract: dict[str, JsonValue] = {}
+
+
 @router.get("/runs")
 def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
@@ -72,7 +138,7 @@ async def start_run(
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> StartedRun:
     """Start a run. A repeated request with the same `Idempotency-Key` starts nothing."""
-    thread_id, is_new = await run_changes.start_run(context, run, idempotency_key)
+    thread_id, is_new = await run_service.start_run(context, run, idempotency_key)
     response.status_code = 201 if is_new else 200
     return _describe_started(thread_id)
 
@@ -80,7 +146,7 @@ async def start_run(
 @router.get("/questions")
 def read_questions(context: Context) -> Sequence[dict[str, Any]]:
     """List the open questions of all runs, the oldest first."""
-    return [_plain_question(each) for each in context.inbox.list_questions()]
+    return [_plain_question(each) for each in list_questions(context.history, context.builder)]
 
 
 async def _find_existing(context: Context, thread_id: Thread) -> str:
@@ -105,36 +171,36 @@ async def follow_run(
 @router.post("/runs/{thread_id}/answers", status_code=202)
 async def answer_question(context: Context, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
     """Answer the open question of a run; of two answers, the second gets the status 409."""
-    await run_changes.answer_question(context, thread_id, answer)
+    await run_service.answer_question(context, thread_id, answer)
     return _describe_started(thread_id)
 
 
 @router.post("/runs/{thread_id}/resume", status_code=202)
 async def resume_run(context: Context, thread_id: Thread) -> StartedRun:
-    """Resume a run that was interrupted."""
+    """Resume a run that was interrupted, or judge again one that could not be judged."""
     await run_in_threadpool(context.find_run, thread_id)
-    await run_changes.continue_run(context, thread_id)
+    await run_service.continue_run(context, thread_id)
     return _describe_started(thread_id)
 
 
 @router.post("/runs/{thread_id}/fork", status_code=201)
 async def fork_run(context: Context, thread_id: Thread, fork: Fork) -> StartedRun:
     """Copy a run up to a step to a new run, and continue there."""
-    name = await run_changes.fork_run(context, thread_id, fork.step, fork.new_thread_id)
+    name = await run_service.fork_run(context, thread_id, fork.step, fork.new_thread_id)
     return _describe_started(name)
 
 
 @router.post("/runs/{thread_id}/cancel", status_code=202)
 async def cancel_run(context: Context, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
     """End a run for good, as failed."""
-    await run_changes.cancel_run(context, thread_id, "" if by is None else by.cancelled_by)
+    await run_service.cancel_run(context, thread_id, "" if by is None else by.cancelled_by)
     return _describe_started(thread_id)
 
 
 @router.delete("/runs/{thread_id}", status_code=204)
 async def delete_run(context: Context, thread_id: Thread) -> None:
     """Delete a run that is not being run."""
-    await run_changes.delete_run(context, thread_id)
+    await run_service.delete_run(context, thread_id)
 
 
 @router.get("/runs/{thread_id}")
@@ -142,6 +208,16 @@ def read_run(context: Context, thread_id: Thread) -> dict[str, Any]:
     """Show a run with its whole state."""
     run = context.show_run(thread_id)
     return {**asdict(run.summary), "state": run.state}
+
+
+@router.post("/evaluations", tags=["evaluations"])
+def evaluate_run(context: Context, requested: RequestedEvaluation) -> dict[str, Any]:
+    """Evaluate a run against a contract, without a model, and return the report."""
+    if (requested.run is None) == (requested.thread_id is None):
+        raise RequestProblem(422, "run and thread_id are both given or both missing; give one of them")
+    if requested.thread_id is not None:
+        context.find_run(requested.thread_id)
+    return evaluate_by_contract(context.history, requested.thread_id or requested.run, requested.contract)
 
 
 def _describe_started(thread_id: str) -> StartedRun:

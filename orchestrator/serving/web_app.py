@@ -11,17 +11,12 @@ from starlette.staticfiles import StaticFiles
 
 from agents.sync import DaemonExecutor
 from orchestrator.persistence import Store
-from orchestrator.serving import evaluation_routes, form_pages, run_api, run_pages
-from orchestrator.serving.http_problems import KNOWN_ERRORS, answer_error
+from orchestrator.serving import pages, run_api
 from orchestrator.serving.live.event_feed import EventFeed
-from orchestrator.serving.live.run_builders import RunBuilder
-from orchestrator.serving.live.run_sessions import RunSessions
-from orchestrator.serving.page_templates import FOLDER
-from orchestrator.serving.request_guard import RequestGuard
-from orchestrator.serving.run_changes import watch_deadlines
-from orchestrator.serving.server_context import ServerContext
-from orchestrator.serving.server_options import ServerOptions
-from orchestrator.serving.views.inbox import Inbox
+from orchestrator.serving.live.run_sessions import RunBuilder, RunSessions
+from orchestrator.serving.request_guard import RequestGuard, ServerOptions
+from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error
+from orchestrator.serving.run_service import ServerContext, watch_deadlines
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -42,9 +37,8 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    inbox = Inbox(store.history, builder)
-    app.state.context = ServerContext(store.history, store.saver, chosen, builder, inbox, feed, sessions)
-    for router in (form_pages.router, run_pages.router, run_api.router, evaluation_routes.router):
+    app.state.context = ServerContext(store.history, store.saver, chosen, builder, feed, sessions)
+    for router in (pages.router, run_api.router):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
     app.mount("/static", StaticFiles(directory=FOLDER / "static", packages=styles))

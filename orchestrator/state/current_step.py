@@ -6,11 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from orchestrator.state.graph_state import Declared, DerivedContracts, OrchestratorState
-from orchestrator.state.records import DerivedContract, EvidenceSummary, Json, StepRecord
+from orchestrator.state.records import (
+    DerivedContract,
+    EffectRecord,
+    EvidenceSummary,
+    Json,
+    StepRecord,
+    ToolCallRecord,
+)
 from orchestrator.state.supervision_records import SupervisionMode
 
 ACCEPTED: Final = ("validated", "warning")
 """The statuses of an execution that the run goes on with."""
+LASTING: Final = frozenset({"acted", "unknown", "stated"})
+"""The outcomes of calls that have had, or may have had, an effect."""
 MAX_TASK: Final = 1500
 """Maximum characters of the task: small models have a context of a few thousand tokens."""
 _MAX_STEP: Final = 100
@@ -38,6 +47,29 @@ def current_records(state: OrchestratorState) -> list[StepRecord]:
 def select_earlier(records: Sequence[StepRecord]) -> list[StepRecord]:
     """Returns the executions before the final output without their reports: for the calls of the run."""
     return [{**record, "report": None} for record in records]
+
+
+def list_effects(records: Sequence[StepRecord]) -> list[EffectRecord]:
+    """Returns the calls of tools that act."""
+    made = [(record, call) for record in records for call in record["tool_calls"]]
+    return [_read_effect(record, call) for record, call in made if "outcome" in call]
+
+
+def _read_effect(record: StepRecord, call: ToolCallRecord) -> EffectRecord:
+    effect = EffectRecord(
+        step_index=record["step_index"],
+        attempt=record["attempt"],
+        name=call["name"],
+        args=call["args"],
+        outcome=call["outcome"],
+        answer=call["result"] if call["error"] is None else call["error"],
+        is_guessed="writes" not in call,
+    )
+    if "answer" in call:
+        effect["approval"] = call["answer"]
+    if "read_back" in call:
+        effect["read_back"] = call["read_back"]
+    return effect
 
 
 def list_accepted(records: Sequence[StepRecord]) -> list[StepRecord]:
@@ -72,10 +104,10 @@ def latest_record(state: OrchestratorState) -> StepRecord:
     return current_records(state)[-1]
 
 
-def has_unreported_error(state: OrchestratorState) -> bool:
-    """Returns whether the latest execution of the current step raised and has no report yet."""
-    records = current_records(state) if state["plan"] else []
-    return bool(records) and records[-1]["error"] is not None and records[-1]["report"] is None
+def lacks_report(state: OrchestratorState) -> bool:
+    """Returns whether the latest execution of the current step has no report yet."""
+    records = current_records(state)
+    return bool(records) and records[-1]["report"] is None
 
 
 def last_refused_record(state: OrchestratorState) -> StepRecord | None:

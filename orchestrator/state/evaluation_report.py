@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, cast
 
 from evaluation.results import findings
-from evaluation.results.alerts import Alert
+from evaluation.results.findings import Alert
 from evaluation.results.status import STATUS, ends_early
 from orchestrator.state.records import Json
 

@@ -6,13 +6,23 @@ from typing import Annotated, Final, Literal, NotRequired
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import Basis, DerivedContract, EvidenceSummary, Json, Question, StepRecord
+from orchestrator.state.records import (
+    Basis,
+    DerivedContract,
+    EffectRecord,
+    EvidenceSummary,
+    Json,
+    Question,
+    StepRecord,
+)
 from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
 from orchestrator.state.supervision_records import Commitment, SupervisionMode
 from orchestrator.state.usage import NO_USAGE, Usage
 
 BRANCH: Final = "branch_node"
 SYNTHESIS: Final = "synthesis_node"
+EXECUTOR: Final = "executor_node"
+JOIN: Final = "join_node"
 MONITOR: Final = "monitor_node"
 BRANCH_MONITOR: Final = "branch_monitor_node"
 ANSWER_MONITOR: Final = "answer_monitor_node"
@@ -141,6 +151,8 @@ class OrchestratorState(TypedDict):
     from the results of several. ``synthesis`` has a record for each attempt to write it, with the index
     ``len(plan)``; these are no steps, so that ``results`` and ``current_step_index`` do not count them.
 
+    ``effects`` has the calls of tools that act, in the order of ``results``.
+
     ``basis`` is what the success of the run rests on: the basis of its output. None before the end, and after
     a failure of any kind but "unverified". ``evidence`` says by what the form, the content and the actions of
     the output are known.
@@ -158,6 +170,7 @@ class OrchestratorState(TypedDict):
     synthesis: Annotated[
         list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)
     ]
+    effects: list[EffectRecord]
     output: str | None
     basis: Basis | None
     evidence: NotRequired[EvidenceSummary | None]
@@ -200,6 +213,7 @@ class StateUpdate(TypedDict, total=False):
     context: str
     results: list[StepRecord]
     synthesis: list[StepRecord]
+    effects: list[EffectRecord]
     output: str | None
     basis: Basis | None
     evidence: EvidenceSummary | None
@@ -230,6 +244,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
         context="",
         results=[],
         synthesis=[],
+        effects=[],
         output=None,
         basis=None,
         evidence=None,

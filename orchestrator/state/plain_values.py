@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.values import is_deep
 from orchestrator.state.records import Json
 

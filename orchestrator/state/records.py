@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from agents.reply_types import AnswerWord, GateDecision, HumanAnswer
+from agents.reply_types import AnswerWord, EffectOutcome, GateDecision, HumanAnswer
 from orchestrator.state.supervision_records import SupervisionRecord
 from orchestrator.state.usage import Usage
 
@@ -77,14 +77,24 @@ class CallOrigin(TypedDict):
     attempt: int
 
 
+class ProbeRecord(TypedDict):
+    """The answer of a tool that was asked after an execution, or its error."""
+
+    name: str
+    args: dict[str, Json]
+    result: str | None
+    error: str | None
+
+
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
     ``args`` are the model's words. ``received`` is the same as the tool's schema reads it, if that differs.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
-    text as the result. ``effect`` is "none" if the tool raised NoEffectError. ``writes`` is there if the
-    annotations of the tool say that it changes something.
+    text as the result. ``outcome`` is there if the tool acts: what is known of the call. ``writes`` is there
+    if the caller or the annotations of the tool say that it acts, and not only its name. ``read_back`` is
+    what a reading tool answered after the call. ``id`` is the model's id of the call.
     """
 
     name: str
@@ -95,18 +105,29 @@ class ToolCallRecord(TypedDict):
     gate: NotRequired[GateDecision]
     made_in: NotRequired[CallOrigin]
     answer: NotRequired[HumanAnswer]
-    effect: NotRequired[Literal["none"]]
+    id: NotRequired[str]
+    outcome: NotRequired[EffectOutcome]
+    read_back: NotRequired[ProbeRecord]
     received: NotRequired[Json]
     writes: NotRequired[Literal[True]]
 
 
-class ProbeRecord(TypedDict):
-    """The answer of a tool that was asked after an execution, or its error."""
+class EffectRecord(TypedDict):
+    """A call of a tool that acts, in the execution that the model wanted it in.
 
+    ``outcome`` is what is known of it, ``answer`` its answer or its error, and ``approval`` the answer of a
+    person to the question about it. ``is_guessed`` says that only the name of the tool says that it acts.
+    """
+
+    step_index: int
+    attempt: int
     name: str
-    args: dict[str, Json]
-    result: str | None
-    error: str | None
+    args: Json
+    outcome: EffectOutcome
+    answer: str | None
+    is_guessed: bool
+    approval: NotRequired[HumanAnswer]
+    read_back: NotRequired[ProbeRecord]
 
 
 class VerificationRecord(TypedDict):

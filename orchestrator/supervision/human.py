@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from agents.reply_types import AnswerWord, HumanAnswer
-from evaluation.sensitive.quoting import quote_text, shorten
+from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
@@ -17,12 +18,27 @@ from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.reconcile import describe_trigger
 
 _ANSWER_CHARACTERS: Final = 200
-_DOUBT: Final = "The same call was made before, and it is not known whether it had its effect: "
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
+_OUTAGE: Final = "server_outage"
 DEADLINE: Final = "deadline"
 """``answered_by`` of an answer that a deadline gave."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
+_DECISIONS: Final = {"approve": "approve", "deny": "reject", "correct": "respond"}
+
+
+class _Action(TypedDict):
+    name: str
+    args: dict[str, Any]
+
+
+class _Actions(TypedDict):
+    """The part of LangChain's ``HITLRequest`` that is read."""
+
+    action_requests: list[_Action]
+
+
+_ACTIONS: Final = TypeAdapter(_Actions)
 # An unknown key could be a misspelled "text", whose correction would be lost.
 _ANSWER: Final = TypeAdapter(dict[_Field, str | None])
 
@@ -87,6 +103,7 @@ def build_tool_question(  # noqa: PLR0917
     policy: SupervisionPolicy,
     asked_at: str,
     doubt: str = "",
+    findings: Sequence[str] = (),
 ) -> Question:
     """Builds the question whether a tool may run.
 
@@ -96,7 +113,8 @@ def build_tool_question(  # noqa: PLR0917
         call: The call, which has not run.
         policy: Sets the deadline of the answer.
         asked_at: Time of the question, as ISO 8601 in UTC.
-        doubt: Why it is not known whether the same call had its effect before; empty if it is new.
+        doubt: A sentence about an equal call that acted, or may have acted, before; empty if there is none.
+        findings: What else speaks against the call.
     """
     index, text, attempt = step
     return Question(
@@ -107,7 +125,7 @@ def build_tool_question(  # noqa: PLR0917
         attempt=attempt,
         text=f"May the tool {call['name']} run{_AGAIN if doubt else '?'}",
         output="",
-        findings=[_DOUBT + doubt] if doubt else [],
+        findings=[*([doubt] if doubt else []), *findings],
         # Only of a call that may have had its effect can a person know the result.
         accepts=["approve", "correct", "deny", "halt"] if doubt else ["approve", "deny", "halt"],
         asked_at=asked_at,
@@ -125,6 +143,46 @@ def read_tool_question(value: object) -> Question | None:
     except ValidationError:
         return None
     return question if question["kind"] == "tool" else None
+
+
+def build_outage(message: str) -> dict[str, str]:
+    """Builds the value of the interrupt of a run that waits for the server of a model, and for no person."""
+    return {_OUTAGE: message}
+
+
+def read_outage(value: object) -> str | None:
+    """Returns why a run waits for the server of a model; None for the value of another interrupt."""
+    message = value.get(_OUTAGE) if isinstance(value, Mapping) else None
+    return message if isinstance(message, str) else None
+
+
+def read_actions(value: object) -> list[ToolCallRecord]:
+    """Reads the calls that LangChain's ``HumanInTheLoopMiddleware`` asks about; none of another interrupt."""
+    try:
+        asked = _ACTIONS.validate_python(value)
+    except ValidationError:
+        return []
+    return [
+        ToolCallRecord(name=each["name"], args=each["args"], result=None, error=None, latency_ms=None)
+        for each in asked["action_requests"]
+    ]
+
+
+def describe_interrupt(value: object, actions: Sequence[ToolCallRecord]) -> str:
+    """Describes the interrupt of an agent: its calls, its text, or its JSON."""
+    if actions:
+        return f"May these tools run: {', '.join(each['name'] for each in actions)}?"
+    return value if isinstance(value, str) else format_repr(value, 2000)
+
+
+def build_decisions(answer: object, count: int) -> object:
+    """Returns an answer about ``count`` calls in the form of LangChain's middleware; any other as it is."""
+    fields = _read_fields(answer) if count else {}
+    word = _DECISIONS.get(fields.get("answer", ""))
+    if word is None:
+        return answer
+    decision = {"type": word, **({"message": fields["text"]} if fields.get("text") else {})}
+    return {"decisions": [decision] * count}
 
 
 def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[str]:

@@ -9,9 +9,9 @@ from functools import partial
 
 from langchain_core.runnables import Runnable
 
-from agents.calls.conversation import Model
+from agents.models.model_call import Model
 from agents.reply_types import Unreadable
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.task_argument import bind_execution
@@ -23,7 +23,6 @@ from orchestrator.state.supervision_records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision import statements
-from orchestrator.supervision import supervision_prompts as prompts
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile
 from orchestrator.supervision.replies import (
@@ -101,8 +100,8 @@ def _choose_commit(executor: object, model: Model | None) -> Commit | None:
         return commit
     if model is None:
         return None
-    agent = statements.PhaseAgent(model, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
-    return lambda *stated: agent.aask_for(CommitmentReply, prompts.commit_request(*stated))
+    agent = statements.PhaseAgent(model, statements.COMMIT_INSTRUCTIONS, "CommitAgent")
+    return lambda *stated: agent.aask_for(CommitmentReply, statements.commit_request(*stated))
 
 
 def _choose_assess(executor: object, model: Model | None) -> Assess | None:
@@ -123,9 +122,9 @@ def _choose_assess(executor: object, model: Model | None) -> Assess | None:
         return assess
     if model is None:
         return None
-    agent = statements.PhaseAgent(model, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
+    agent = statements.PhaseAgent(model, statements.ASSESS_INSTRUCTIONS, "AssessAgent")
     return lambda step, commitment, output, tools, task: agent.aask_for(
-        AssessmentReply, prompts.assess_request(step, commitment, output, tools, task), [output, task]
+        AssessmentReply, statements.assess_request(step, commitment, output, tools, task), [output, task]
     )
 
 

@@ -17,7 +17,7 @@ from typing import Final, NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.state.supervision_records import Commitment, Reconciliation, SelfAssessment
 
 TRIGGER_TEXT_LIMIT: Final = 300

@@ -23,11 +23,18 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from agents.parsing.loose_json import load_json, read_boolean, replace_surrogates
-from agents.parsing.objects import find_document, find_unmarked_thoughts, is_one_object, is_quoted
-from agents.parsing.verdicts import find_denial
+from agents.parsing.loose_json import (
+    find_document,
+    find_unmarked_thoughts,
+    is_one_object,
+    is_quoted,
+    load_json,
+    read_boolean,
+    replace_surrogates,
+)
+from agents.parsing.replies import find_denial
 from agents.reply_types import JsonSchema, Unreadable
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator.state.supervision_records import Confidence, VerdictWord
 
 Statement = dict[str, object]

@@ -9,9 +9,9 @@ from typing import Literal, Protocol, TypeAlias, cast
 from pydantic import ValidationError
 
 from evaluation import EvaluationContract, TaskCase, task_checks
-from evaluation.checks.check_kinds import CHECKS
+from evaluation.checks.contract_checks import CHECKS
 from evaluation.checks.custom import CustomCheck
-from evaluation.evalset.task_case import FROM_TASK
+from evaluation.evalset.files import FROM_TASK
 from evaluation.metrics.metric_table import find_threshold_problems
 from evaluation.validation.problems import describe_errors, list_field_paths
 from orchestrator.errors import ConfigurationError

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from evaluation import TaskCase, task_checks
-from evaluation.checks import Check
-from evaluation.checks.kinds.placement import RepeatsRequest
-from evaluation.evalset.task_case import FROM_TASK
+from evaluation.evalset.files import FROM_TASK
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.plain_contracts import list_checks
@@ -102,7 +100,7 @@ class TaskContracts:
             spent = spent.add_spent(called.spent)
             if isinstance(called, Raised):
                 return Derivation(None, [], spent, called)
-            contracts.append(_store_checks(called.value, text))
+            contracts.append(_store_checks(called.value))
         return Derivation(None, contracts, spent)
 
 
@@ -163,26 +161,20 @@ def read_case(case: TaskCase, task: str) -> DerivedContract | None:
 
 def derive_contract(task: str) -> DerivedContract:
     """Derives the contract of a task by the rules, without a run."""
-    return _store_checks(_RULES.write_checks(task), task)
+    return _store_checks(_RULES.write_checks(task))
 
 
-def _store_checks(value: object, text: str) -> DerivedContract:
+def _store_checks(value: object) -> DerivedContract:
     if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )
-    checks: list[Json] = [_dump_check(check, text) for check in value.checks]
+    checks: list[Json] = [check.model_dump(mode="json", exclude_defaults=True) for check in value.checks]
     return DerivedContract(
         contract={"checks": checks} if checks else {},
         unchecked=list(value.unchecked),
         warnings=list(value.warnings),
     )
-
-
-def _dump_check(check: Check, text: str) -> dict[str, Json]:
-    plain: dict[str, Json] = check.model_dump(mode="json", exclude_defaults=True)
-    # The evaluation of a step knows the planner's words, and not the task that has to be repeated.
-    return {**plain, "text": text} if isinstance(check, RepeatsRequest) and check.text is None else plain
 
 
 def with_contract(state: OrchestratorState, case: TaskCase | None) -> OrchestratorState:

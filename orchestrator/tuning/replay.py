@@ -115,16 +115,13 @@ def replay(runs: Sequence[RecordedRun], policies: Sequence[NamedPolicy]) -> list
     fewer retries, an earlier stop, other conditions. Any other run is counted as not recorded.
 
     Raises:
-        ConfigurationError: There are no runs or no policies, a step lacks an attempt, or two policies have
-            the same name.
+        ConfigurationError: There are no runs or no policies, or two policies have the same name.
     """
     names = Counter(policy.name for policy in policies)
     repeated = [name for name, count in names.items() if count > 1]
     if not runs or not names or repeated:
         wrong = f"two policies have the name {repeated[0]!r}" if repeated else "there is nothing to replay"
         raise ConfigurationError(f"{wrong}; give at least one run, and policies with different names")
-    for run in runs:
-        _check_run(run)
     return [_sum_up(policy.name, [_follow_run(policy.policy, run) for run in runs]) for policy in policies]
 
 
@@ -216,11 +213,6 @@ def _read_strategy(record: StepRecord) -> str:
         return _UNKNOWN
     options = {name: value for name, value in decision["options"].items() if name not in _CONDITIONS}
     return describe_rule({**options, "use": decision["use"]})
-
-
-def _check_run(run: RecordedRun) -> None:
-    for step in run.steps or (RecordedStep(()),):
-        _check_attempts(run.task, step.attempts)
 
 
 def _check_attempts(name: str, attempts: Sequence[Attempt]) -> None:

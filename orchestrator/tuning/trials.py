@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
-from evaluation.evalset.task_case import TaskCase
-from evaluation.statistics.intervals import Interval, proportion
-from evaluation.statistics.means import PairedDifference, paired_difference
+from evaluation.evalset.files import TaskCase
+from evaluation.statistics.intervals import Interval, PairedDifference, paired_difference, proportion
 from orchestrator.errors import OrchestratorError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.tuning.replay import NamedPolicy, RecordedRun
-from orchestrator.tuning.study_tasks import FEWEST_HELD_OUT
-from orchestrator.tuning.tune_spec import DEFAULT, TuneSpec
+from orchestrator.tuning.tune_spec import DEFAULT, FEWEST_HELD_OUT, TuneSpec
 
 
 class BudgetSpentError(OrchestratorError):
@@ -44,19 +42,6 @@ class TaskRunner(Protocol):
 
         Raises:
             BudgetSpentError: The budget does not allow another run.
-        """
-        ...
-
-
-@runtime_checkable
-class TrialRunner(Protocol):
-    """Runs the tasks of a trial for real, in any order or at once."""
-
-    def run_all(self, cases: Sequence[TaskCase], policy: RetryPolicy) -> Sequence[MeasuredRun]:
-        """Runs each task once under a policy, and returns the runs in the order of the tasks.
-
-        Raises:
-            BudgetSpentError: The budget does not allow all of these runs.
         """
         ...
 

@@ -3,19 +3,106 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from evaluation.errors import ContractError
+from evaluation.evalset.files import TaskCase, read_case_set
+from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
+from orchestrator.settings import check_task
+from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.replay import NamedPolicy, describe_rule
+
+FEWEST_HELD_OUT: Final = 10
+"""With fewer held-out tasks, no difference is told apart."""
+_FEWEST_TASKS: Final = 2
+_NAME_LENGTH: Final = 80
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
+    """Reads the tasks of a specification by their names.
+
+    Raises:
+        ConfigurationError: The file cannot be read, there are too few tasks, a task cannot be run or has no
+            check, or two have the same name; the message names such a task.
+    """
+    cases = read_cases(spec.tasks)
+    for case in cases:
+        try:
+            check_task(case.task)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"tasks: {list_names([case.title])} in {spec.tasks!r}: {error}"
+            ) from None
+    if unchecked := [case.title for case in cases if not _has_checks(case)]:
+        raise ConfigurationError(
+            f"tasks: {len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune "
+            f"by: {list_names(unchecked)}; give them a contract, or leave them out"
+        )
+    if len(cases) < _FEWEST_TASKS:
+        needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
+        raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
+    return {case.title: case for case in cases}
+
+
+def read_cases(path: str) -> list[TaskCase]:
+    """Reads a file of cases.
+
+    Raises:
+        ConfigurationError: It cannot be read.
+    """
+    try:
+        return read_case_set(path).cases
+    except ContractError as error:
+        raise ConfigurationError(f"tasks: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Lists names of tasks, each quoted and shortened."""
+    return ", ".join(format_repr(name, _NAME_LENGTH) for name in names)
+
+
+def _has_checks(case: TaskCase) -> bool:
+    if case.contract == "from_task":
+        return bool(derive_checks(case.task).checks)
+    return bool(case.contract.model_dump(exclude_defaults=True))
+
+
+def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:
+    """Splits tasks into search tasks and held-out tasks, at random by the seed.
+
+    Logs a warning if no policy can be recommended on so few tasks.
+    """
+    shuffled = random.Random(spec.seed).sample(list(tasks), len(tasks))  # noqa: S311 - no secret
+    held_out = _count_held_out(len(tasks), spec.hold_out)
+    if held_out < FEWEST_HELD_OUT:
+        _LOGGER.warning(
+            "%d of %d tasks are held out, and no policy is recommended with fewer than %d; give %d tasks",
+            *(held_out, len(tasks), FEWEST_HELD_OUT, count_needed(spec.hold_out)),
+        )
+    return shuffled[held_out:], shuffled[:held_out]
+
+
+def count_needed(hold_out: float) -> int:
+    """Returns how many tasks a recommendation needs if this share of them is held out."""
+    return next(size for size in count(FEWEST_HELD_OUT) if _count_held_out(size, hold_out) >= FEWEST_HELD_OUT)
+
+
+def _count_held_out(tasks: int, share: float) -> int:
+    return min(max(1, round(tasks * share)), tasks - 1)
 
 
 class SearchBudget(SettingsModel):
@@ -95,33 +182,8 @@ DEFAULT: Final = NamedPolicy("default", RetryPolicy())
 _MOST: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
-    """The policies of a search, by the index of their value in each dimension.
-
-    Attributes:
-        sizes: Number of values of each field.
-        combinations: The policies.
-    """
-
-    sizes: Mapping[str, int]
-    combinations: Mapping[tuple[int, ...], NamedPolicy]
-
-    @property
-    def everything(self) -> list[NamedPolicy]:
-        """All policies but the default, each once."""
-        every = {each.policy: each for each in self.combinations.values()}
-        every.pop(DEFAULT.policy, None)
-        return list(every.values())
-
-    @property
-    def escalations(self) -> list[str]:
-        """The models that rules of the policies escalate to."""
-        return list(dict.fromkeys(model for each in self.everything for model in each.policy.escalations))
-
-
-def build_space(spec: TuneSpec) -> Space:
-    """Builds all policies of a specification.
+def build_space(spec: TuneSpec) -> list[NamedPolicy]:
+    """Builds all policies of a specification but the default, each once.
 
     Raises:
         ConfigurationError: A field is unknown, a policy is not accepted or asks a person, the space is too
@@ -130,19 +192,18 @@ def build_space(spec: TuneSpec) -> Space:
     if unknown := [name for name in spec.space if name not in RetryPolicy.model_fields]:
         names = ", ".join(RetryPolicy.model_fields)
         raise ConfigurationError(f"space.{unknown[0]} is no field of RetryPolicy; give any of {names}")
-    sizes = {name: len(values) for name, values in spec.space.items()}
-    if math.prod(sizes.values()) > _MOST:
+    if math.prod(map(len, spec.space.values())) > _MOST:
         raise ConfigurationError(f"the space has more than {_MOST} combinations; narrow it")
-    every = product(*map(range, sizes.values()))
-    space = Space(sizes, {indices: _build(spec.space, indices) for indices in every})
-    if not space.everything:
+    built = [_build(dict(zip(spec.space, values, strict=True))) for values in product(*spec.space.values())]
+    space = {each.policy: each for each in built}
+    space.pop(DEFAULT.policy, None)
+    if not space:
         raise ConfigurationError("the space holds only the default policy; add values to compare")
-    return space
+    return [*space.values()]
 
 
-def _build(space: Mapping[str, Sequence[Any]], indices: Sequence[int]) -> NamedPolicy:
+def _build(fields: Mapping[str, Any]) -> NamedPolicy:
     """Builds a policy, which is called after its fields."""
-    fields = {name: values[place] for (name, values), place in zip(space.items(), indices, strict=True)}
     try:
         policy = RetryPolicy(**fields)
     except ConfigurationError as error:

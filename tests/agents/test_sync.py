@@ -7,12 +7,11 @@ import contextvars
 import signal
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import suppress
 
 import pytest
 
-from agents.sync import run_in_threads, run_loop, run_sync, start_call
+from agents.sync import run_loop, run_sync
 
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="none")
 
@@ -162,21 +161,3 @@ def test_ctrl_c_in_a_notebook_does_not_wait_for_a_coroutine_that_swallows_its_ca
     release.set()
     deadline.cancel()
     assert took < 20
-
-
-# -------------------------------------------------------------------------------------- calls in threads
-
-
-def test_a_thread_that_has_made_its_call_makes_the_next_one():
-    seen = set()
-    for _ in range(50):
-        seen.add(start_call(Future(), threading.get_ident).result(20))
-        time.sleep(0.01)
-
-    assert len(seen) < 50
-
-
-def test_calls_at_once_have_a_thread_each():
-    together = threading.Barrier(5, timeout=20)
-
-    assert sorted(run_in_threads([together.wait] * 5)) == [0, 1, 2, 3, 4]

@@ -11,6 +11,7 @@ def observed(name="search", **fields):
             "result",
             "error",
             "not_run",
+            "outcome",
             "agent",
             "target",
             "latency_ms",

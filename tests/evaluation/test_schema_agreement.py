@@ -37,7 +37,7 @@ ACCEPTED = [
     {"expected_trajectory": [{"name": "a", "any_of": []}, {"name": None, "any_of": ["a"]}]},
     {"expected_trajectory": ["a", {"any_of": ["b", "c"]}]},
     {"expected_trajectory": [], "trajectory_match_mode": "exact"},
-    {"expected_trajectory": ["a"], "trajectory": {"writing_tools": ["a"], "reading_tools": None}},
+    {"expected_trajectory": ["a"], "trajectory": {"acting_tools": ["a"], "reading_tools": None}},
     {"trajectory": {"arguments": {"match": "named", "names": ["id"]}}},
     {"trajectory": {"tools": {"a": {"match": "named", "names": ["x"]}}, "stuck_after": 2.0}},
     {"trajectory": {"arguments": {"match": "exact", "names": [], "unordered": ["a", ["c", "d"]]}}},
@@ -154,7 +154,7 @@ CONTRADICTORY = {
     },
     "a check of more words than are allowed": {"checks": [{"check": "word_count", "min": 2, "max": 1}]},
     "a back-reference": {"required_content": [{"pattern": r"(a)\1"}]},
-    "a tool that writes and only reads": {"trajectory": {"writing_tools": ["a"], "reading_tools": ["a"]}},
+    "a tool that writes and only reads": {"trajectory": {"acting_tools": ["a"], "reading_tools": ["a"]}},
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from evaluation import ContractError, evaluate
 
-WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"writing_tools": ["cancel_order"]}}
+WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"acting_tools": ["cancel_order"]}}
 
 
 def judge_status(run, **fields):
@@ -31,7 +31,7 @@ class TestOtherSpellings:
         assert judge_status({"tool_calls": ["cancel_order", name]}, **contract) == "needs_review"
 
     def test_of_a_tool_that_the_run_calls_writing_are_reported(self, name):
-        run = {"tool_calls": ["look", name], "writing_tools": ["cancel_order"]}
+        run = {"tool_calls": ["look", name], "acting_tools": ["cancel_order"]}
 
         assert judge_status(run, expected_trajectory=["look"]) == "warning"
 
@@ -73,10 +73,11 @@ def test_another_tool_is_no_other_spelling():
         ("{'status': 'failed'}", "failed"),
         ("ValueError: no", "failed"),
         ("Declined.", "failed"),
-        ({"data": {"id": 7, "status": "failed", "total": 12}}, "passed"),
+        ({"data": {"id": 7, "status": "failed", "total": 12}}, "failed"),
         ({"error": "n/a", "failed": 0}, "passed"),
         ("The error was corrected, and the order cancelled.", "passed"),
-        ({"id": 7, "status": "failed", "total": 12}, "passed"),
+        ({"id": 7, "status": "failed", "total": 12}, "failed"),
+        ({"id": 7, "total": 12}, "passed"),
         ({"status_code": 200, "error": None}, "passed"),
         ("It was cancelled, without errors.", "passed"),
     ],
@@ -85,18 +86,8 @@ def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
     calls = [{"name": "cancel_order", "args": {}, "result": answer}]
 
     assert judge_status({"tool_calls": calls}, **WRITES) == status
-    # Without a list of the writing tools, the answer may be what the tool was called for.
-    either = {"failed": "needs_review"}.get(status, status)
-    assert judge_status({"tool_calls": calls}, must_call=["cancel_order"]) == either
-
-
-@pytest.mark.parametrize("contract", [{"must_call": ["cancel_order"]}, WRITES])
-def test_a_contract_lists_the_answers_of_its_own_tools(contract):
-    calls = [{"name": "cancel_order", "result": "Nope, too late"}]
-    rules = {**contract.get("trajectory", {}), "failed_answers": ["nope"]}
-
-    assert judge_status({"tool_calls": calls}, **contract) == "passed"
-    assert judge_status({"tool_calls": calls}, **{**contract, "trajectory": rules}) == "failed"
+    # Without a list of the acting tools, the name tells that this one acts.
+    assert judge_status({"tool_calls": calls}, must_call=["cancel_order"]) == status
 
 
 def test_a_write_that_no_message_answers_needs_a_review():

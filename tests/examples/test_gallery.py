@@ -23,6 +23,7 @@ LESSONS = [
     "notebook",
     "ollama_run",
     "mcp_tools",
+    "your_own_agent",
     "judges",
 ]
 FILES = sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_file())

@@ -46,7 +46,7 @@ def find_published_runs() -> Path:
 
 
 @pytest.mark.soak
-def test_the_list_of_writing_tools_is_enough_to_judge_nearly_as_the_benchmark_does():
+def test_the_list_of_acting_tools_is_enough_to_judge_nearly_as_the_benchmark_does():
     runs = json.loads(find_published_runs().read_text(encoding="utf-8"))
     pairs = measure(runs, make_effects_case)
 

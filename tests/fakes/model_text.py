@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from agents import MonitoringAgent, PlanningAgent
-from agents.parsing.verdicts import find_denial
+from agents.parsing.replies import find_denial
 from agents.testing import ScriptedChatModel
 
 FENCE = "```"

@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateSnapshot
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.graph.async_saver import ThreadedSaver
+from orchestrator.graph.build import ThreadedSaver
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord

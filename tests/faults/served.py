@@ -24,6 +24,7 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.session.web_server import SWITCH_S
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, build_app
+from tests.fakes.acting import approve
 from tests.faults.children import PROCESSES, Place
 
 STEPS = 2
@@ -79,8 +80,7 @@ def serve(place: Place, told: Connection, pause_s: float, asks: bool) -> None:
         orchestrator = LangGraphOrchestrator.from_model(
             build_model(pause_s),
             tools=[invite],
-            approve_tools="all" if asks else [],
-            once_tools=["invite"] if asks else [],
+            acting_tools=approve("invite") if asks else None,
             planning="always",
             checkpointer=store,
         )

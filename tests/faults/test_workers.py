@@ -7,7 +7,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,13 +14,7 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
-from orchestrator import tune
-from orchestrator.queue import open_queue
-from orchestrator.queue.queued_study import QueuedRunner, QueuedStudy
-from orchestrator.tuning.tune_spec import read_spec
-from tests.fakes.chat_server import answers, serving
 from tests.faults.servers import NoDiskError, Postgres, disk_at
-from tests.orchestrator.queue.conftest import describe_search
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import (
     APP,
@@ -58,12 +51,12 @@ def wait_for_effects(fleet: Fleet, number: int) -> None:
     fleet.wait(lambda: fleet.effects().total() >= number, 120)
 
 
-@pytest.mark.parametrize("app", [APP, APP_ONCE], ids=["tools with keys", "once_tools"])
+@pytest.mark.parametrize("app", [APP, APP_ONCE], ids=["tools with keys", "stated tools"])
 def test_workers_that_are_killed_again_and_again_lose_nothing(fleet, app):
     fleet.submit(RUNS, app)
     for number in range(1, 5):
         victim = fleet.start("--concurrency", "4", app=app)
-        # Calls of once_tools that a kill cut off wait for a person, so that fewer effects may follow.
+        # Calls that a kill cut off wait for a person, so that fewer effects may follow.
         fleet.wait(lambda number=number: fleet.effects().total() >= number * 5 or not fleet.jobs())
         victim.kill()
         victim.wait()
@@ -71,50 +64,11 @@ def test_workers_that_are_killed_again_and_again_lose_nothing(fleet, app):
     fleet.start(app=app)
     fleet.wait(lambda: not fleet.jobs(), 240)
 
-    # A person is asked about a call that a kill cut off, if its tool must not act twice.
+    # A person is asked about a call that a kill cut off.
     assert set(fleet.statuses()) <= ({"success"} if app == APP else {"success", "waiting"})
     assert fleet.statuses().total() == RUNS
     assert set(fleet.effects().values()) == {1}
     assert app == APP_ONCE or is_each_effect_there_once(fleet, RUNS)
-
-
-STUDY = "tasks: tasks.yaml\nmodel: openai:m\nplanning: false\nspace: {max_retries: [0]}\n"
-TASKS = "version: 1\ncases:\n" + "".join(f"  - task: Write exactly {n} words.\n" for n in range(1, 7))
-
-
-def answer_slowly() -> str:
-    time.sleep(0.2)
-    return "one two"
-
-
-def search(db: str, study: Path):
-    spec = read_spec(study)
-    with open_queue(db) as queue:
-        return tune(spec, runner=QueuedRunner(queue, QueuedStudy(spec)))
-
-
-def test_a_search_whose_workers_are_killed_ends_like_one_without_workers(fleet, monkeypatch):
-    study = fleet.folder / "study.yaml"
-    study.write_text(STUDY)
-    (fleet.folder / "tasks.yaml").write_text(TASKS)
-    options = ("--concurrency", "2", "--tune", str(study))
-    with serving(answers(steps=[answer_slowly])) as chat, ThreadPoolExecutor(1) as pool:
-        for name, value in chat.environment.items():
-            monkeypatch.setenv(name, value)
-        searching = pool.submit(search, fleet.db, study)
-        for number in (1, 5, 9):
-            victim = fleet.start(*options, app="")
-            fleet.wait(lambda number=number: len(chat.asked) >= number)
-            victim.kill()
-            victim.wait()
-            fleet.processes.remove(victim)
-        fleet.start(*options, app="")
-        shared, asked = searching.result(240), len(chat.asked)
-        alone = tune(study, folder=fleet.folder)
-
-    assert describe_search(shared) == describe_search(alone)
-    # Only calls that a kill cut off are made again: at most two for each of three workers.
-    assert asked <= len(chat.asked) - asked + 3 * 2
 
 
 def test_a_worker_that_stops_for_longer_than_its_heartbeat_goes_on_alone_with_its_runs(fleet):

@@ -56,7 +56,7 @@ def test_an_answer_has_its_own_reason_alone(options, basis, reason):
         ({"forbidden_content": [{"pattern": "rot+en"}]}, "unverified"),
         ({"forbidden_content": [{"number": 7}]}, "unverified"),
         ({"forbidden_content": [{"number": 7}], "thresholds": {"forbidden_content": 0}}, "unverified"),
-        ({"expected_trajectory": [], "trajectory": {"writing_tools": ["buy"]}}, "unverified"),
+        ({"expected_trajectory": [], "trajectory": {"acting_tools": ["buy"]}}, "unverified"),
         ({"checks": [{"check": "excludes", "texts": ["rotten"]}]}, "unverified"),
         ({"checks": [{"check": "occurrences", "text": "the", "max": 2}]}, "unverified"),
         ({"checks": [{"check": "occurrences", "text": "apple", "min": 1}]}, "checked"),

@@ -80,7 +80,7 @@ def test_every_documented_field_is_in_the_final_state(monitor):
     state = orchestrate(monitor=monitor).run("the task")
 
     assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output", "basis", "evidence"}
+    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
 
 
 def test_context_accumulates_the_results_of_validated_steps():

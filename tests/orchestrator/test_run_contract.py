@@ -22,7 +22,7 @@ from tests.fakes.planner import FakePlanner
 @tool
 def search(query: str) -> str:
     """Search."""
-    return f"found {query}"
+    return f"Done: found {query}"
 
 
 @tool
@@ -234,7 +234,7 @@ def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
         ({"trajectory": {"forbidden_tools": ["refund"]}}, "'refund' was called 1 time"),
         ({"audit": {"rules": [{"id": "r", "allowed_tools": ["search"]}]}}, "'refund' was called 1 time"),
         (
-            {"expected_trajectory": [{"name": "search"}], "trajectory": {"writing_tools": ["refund"]}},
+            {"expected_trajectory": [{"name": "search"}], "trajectory": {"acting_tools": ["refund"]}},
             "Tools that change something were called beyond the expected calls: refund",
         ),
     ],
@@ -260,7 +260,8 @@ def test_a_tool_is_not_called_more_often_than_the_run_allows(reply, bound):
     state, model = run_agent([*reply, "good"], ["one"], contract=contract)
 
     assert (state["status"], made(state)) == ("success", ["refund"])
-    assert "was called often enough (1 " in model.prompts[-1][-1].text
+    # A call that is not made is answered before the others.
+    assert [m.text for m in model.prompts[-1] if "was called often enough (1 " in m.text]
 
 
 def test_the_calls_of_earlier_steps_count():
@@ -281,7 +282,9 @@ def test_a_bound_of_a_step_counts_the_calls_of_its_execution():
 
 def test_a_call_out_of_order_waits():
     contract = contract_of(
-        expected_trajectory=["search", "refund"], trajectory={"writing_tools": ["search", "refund"]}
+        expected_trajectory=["search", "refund"],
+        trajectory={"acting_tools": ["search", "refund"]},
+        trajectory_match_mode="in_order",
     )
     replies = [calls("refund"), calls("search"), calls("refund"), "good"]
     state, model = run_agent(replies, ["one"], contract=contract)
@@ -299,7 +302,7 @@ CONTRACTS = [
     {"checks": [at_most("refund", 1)]},
     {"checks": [{"check": "tool_calls", "tool": "search", "min": 2}]},
     {"trajectory": {"forbidden_tools": ["refund"]}, "required_content": [{"text": "good"}]},
-    {"expected_trajectory": ["search", "refund"], "trajectory": {"writing_tools": ["refund"]}},
+    {"expected_trajectory": ["search", "refund"], "trajectory": {"acting_tools": ["refund"]}},
     {"expected_trajectory": ["search"], "trajectory_match_mode": "superset"},
     {"expected_trajectory": ["search", "refund"]},
     {"checks": [{"check": "function", "name": search_before_refund.name}]},

@@ -6,7 +6,7 @@ import pytest
 
 from agents import ExecutionAgent
 from agents.errors import AgentError
-from agents.models.weights import check_weights
+from agents.models.embedded import check_weights
 from agents.testing import ScriptedChatModel
 from orchestrator import RetryPolicy
 from orchestrator.persistence import open_store

@@ -20,9 +20,8 @@ from evaluation import (
     run_from_messages,
 )
 from evaluation.checks.kinds.counts import WordCount
-from evaluation.inputs.contract import ContentRule, LengthBounds, Threshold
-from evaluation.inputs.rubric import Criterion
-from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
+from evaluation.inputs.contract import ContentRule, Criterion, LengthBounds, Threshold
+from evaluation.inputs.run import ExpectedAction, TrajectoryRules
 from orchestrator import (
     CustomRule,
     Event,
@@ -49,7 +48,7 @@ def write_contracts(names: list[str], rules: list[ContentRule]) -> None:
         checks=[WordCount(max=5)], rubric=Rubric(criteria=[Criterion(name="tone")]), keywords=["light"]
     )
     EvaluationContract(expected_trajectory=[ExpectedAction(name="search")])
-    EvaluationContract(trajectory=TrajectoryRules(writing_tools=names), trajectory_match_mode="any_order")
+    EvaluationContract(trajectory=TrajectoryRules(acting_tools=names), trajectory_match_mode="any_order")
     EvaluationContract(thresholds={"latency_ms": 1500, "x": Threshold(max=1.0)})
     EvaluationContract.model_validate({"required_content": [{"text": "world"}, {"pattern": "^H"}]})
 

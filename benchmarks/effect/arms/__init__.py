@@ -10,7 +10,6 @@ from benchmarks.effect.arms.checked import CHECKED
 from benchmarks.effect.arms.crewai import CrewAI
 from benchmarks.effect.arms.orchestrated import (
     Orchestrated,
-    derive_by_model,
     derive_by_rules,
     leave_open,
     use_official,
@@ -38,7 +37,6 @@ ARMS: Mapping[str, Arm] = {
         _planned("no-contract-planned", leave_open),
         Orchestrated("from-task", derive_by_rules),
         _planned("from-task-planned", derive_by_rules),
-        Orchestrated("from-task-model", derive_by_model),
         Orchestrated("official-contract", use_official),
         _planned("official-contract-planned", use_official),
         _retried("resample", ResampleRule()),

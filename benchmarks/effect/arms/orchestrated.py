@@ -12,7 +12,6 @@ from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.retry.attempts import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.task_contracts.model_writer import ModelWriter
 
 _DEFAULT: Final = RetryPolicy()
 _SMALL_PLAN: Final = 3
@@ -80,11 +79,6 @@ def leave_open(_: Trial) -> Mapping[str, Any]:
 def derive_by_rules(_: Trial) -> Mapping[str, Any]:
     """The contract that the rules derive from the words of the task."""
     return {"contract": "from_task"}
-
-
-def derive_by_model(trial: Trial) -> Mapping[str, Any]:
-    """The contract that the model derives from the words of the task."""
-    return {"contract": "from_task", "contract_writer": ModelWriter(trial.model)}
 
 
 def use_official(trial: Trial) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
-from agents.calls.conversation import ModelCall, reply_text
+from agents.models.model_call import ModelCall, reply_text
 from agents.models.transport_retry import TransportRetry
 
 

@@ -1,1 +1,1 @@
-"""The kinds of checks, by what they look at; ``evaluation/checks/check_kinds.py`` lists all of them."""
+"""The kinds of checks, by what they look at; ``evaluation/checks/contract_checks.py`` lists all of them."""

@@ -8,11 +8,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
-from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Covers, Text
-from evaluation.checks.segmentation import Amount
-from evaluation.checks.text_search import count_phrase
-from evaluation.sensitive.quoting import quote_text
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckKind, CheckOutcome, Covers, Text
+from evaluation.checks.segmentation import Amount, count_phrase
+from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters
 from evaluation.validation.problems import describe_idle_bound
 from evaluation.values import Count

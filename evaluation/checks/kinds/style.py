@@ -1,18 +1,22 @@
-"""Checks of the writing: letter case, language, punctuation."""
+"""Checks of the writing and the layout: letter case, language, punctuation, headings, lists, plain text."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import regex
 
-from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Text
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckKind, CheckOutcome, Text
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.language import LANGUAGES, LanguageCode, find_other, guess_language, is_language
-from evaluation.sensitive.quoting import quote_text
+from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
+from evaluation.sensitive.scanner import quote_text
 
-_TOKEN: Final = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[-‑./&][\p{L}\p{M}\p{N}_]+)*")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 _NAMED: Final = 2
 """Most sentences of another language that are named."""
 
@@ -39,17 +43,6 @@ class LetterCase(BaseCheck):
 
     def _describe(self) -> str:
         return "write all letters as capital letters" if self.style == "upper" else "use no capital letters"
-
-
-class CapitalWordCount(CountCheck):
-    """The number of words in which all letters are capital; "I" and "A" are such words."""
-
-    check: Literal["capital_word_count"] = "capital_word_count"
-    kind: ClassVar[CheckKind] = "format"
-    things: ClassVar[tuple[str, str]] = ("word in capital letters", "words in capital letters")
-
-    def _count(self, context: CheckContext) -> int:
-        return sum(map(str.isupper, _TOKEN.findall(context.text)))
 
 
 class Language(BaseCheck):
@@ -92,3 +85,84 @@ class Punctuation(BaseCheck):
     def _describe(self) -> str:
         mark = quote_text(self.mark)
         return f"do not use {mark}" if self.use == "absent" else f"use {mark} at least once"
+
+
+_HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
+_UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
+_MARKUP: Final[Mapping[str, str]] = {
+    "heading_open": "a heading",
+    "hr": "a horizontal rule",
+    "bullet_list_open": "a bullet point",
+    "blockquote_open": "a block quote",
+    "fence": "a code block",
+    "table_open": "a table",
+    "link_open": "a link",
+    "image": "an image",
+    "code_inline": "text in backticks",
+    "em_open": "bold or italic text",
+    "strong_open": "bold or italic text",
+    "s_open": "text that is struck through",
+}
+"""What a renderer shows as markup, by the parser's name of it."""
+_FOOTNOTE: Final = regex.compile(r"\[\^[^\[\]\n]++\]")
+
+
+class HeadingCount(CountCheck):
+    """The number of Markdown headings."""
+
+    check: Literal["heading_count"] = "heading_count"
+    kind: ClassVar[CheckKind] = "format"
+    things: ClassVar[tuple[str, str]] = ("heading", "headings")
+
+    def _count(self, context: CheckContext) -> int:
+        return len(_HEADING.findall(context.text)) + len(_UNDERLINED.findall(context.text))
+
+
+class ListItemCount(CountCheck):
+    """The number of items of lists."""
+
+    check: Literal["list_item_count"] = "list_item_count"
+    kind: ClassVar[CheckKind] = "format"
+
+    marker: Literal["any", "bullet", "number"] = "any"
+
+    def _count(self, context: CheckContext) -> int:
+        if self.marker == "any":
+            return len(context.list_items)
+        return len((BULLET_POINT if self.marker == "bullet" else NUMBERED_ITEM).findall(context.text))
+
+    def _name_things(self) -> tuple[str, str]:
+        name = {"any": "list item", "bullet": "bullet point", "number": "numbered item"}[self.marker]
+        return name, f"{name}s"
+
+
+class Markdown(BaseCheck):
+    """The text has no Markdown markup; numbered lines, bare addresses and HTML tags are none."""
+
+    check: Literal["markdown"] = "markdown"
+    kind: ClassVar[CheckKind] = "format"
+
+    use: Literal["absent"] = "absent"
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        name = _find_markup(context.text)
+        return CheckOutcome(name is None, f"the text has {name or 'no Markdown markup'}")
+
+    def _describe(self) -> str:
+        return "write plain text without Markdown"
+
+
+def _find_markup(text: str) -> str | None:
+    """Return the name of something that a renderer shows as markup."""
+    if _FOOTNOTE.search(text):
+        return "a footnote"
+    tokens = (inner for token in _load_parser().parse(text) for inner in (token, *(token.children or ())))
+    return next((_MARKUP[token.type] for token in tokens if token.type in _MARKUP), None)
+
+
+@cache
+def _load_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - on first use: it takes a quarter of a second
+
+    # An indented line of plain text is no code, and a reader sees the backslash of an escape.
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "escape"])

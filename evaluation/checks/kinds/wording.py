@@ -1,17 +1,25 @@
-"""Checks of the words of a text: words and phrases, alternatives, patterns, numbers."""
+"""Checks of the words of a text: words and phrases, its beginning and end, patterns, numbers."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
+import regex
 from pydantic import Field, model_validator
 
-from evaluation.checks.check_context import CheckContext
-from evaluation.checks.check_model import BaseCheck, CheckKind, CheckOutcome, Covers, Text, join_quoted
-from evaluation.checks.segmentation import compile_phrase
-from evaluation.checks.text_search import (
+from evaluation.checks.check_model import (
+    BaseCheck,
+    CheckContext,
+    CheckKind,
+    CheckOutcome,
+    Covers,
+    Text,
+    join_quoted,
+)
+from evaluation.checks.segmentation import (
     any_true,
+    compile_phrase,
     has_number,
     has_pattern,
     has_phrase,
@@ -19,10 +27,9 @@ from evaluation.checks.text_search import (
     shows_pattern,
     shows_phrase,
 )
-from evaluation.patterns.regex import PatternText
-from evaluation.sensitive.quoting import quote_text
-from evaluation.texts.normal import fold_letters
-from evaluation.texts.statements import read_stated
+from evaluation.patterns.json_schema import PatternText
+from evaluation.sensitive.scanner import quote_text
+from evaluation.texts.normal import fold_letters, read_stated
 from evaluation.values import Quantity
 
 Texts = Annotated[list[Text], Field(min_length=1)]
@@ -185,3 +192,58 @@ class StatesNumber(BaseCheck):
 
 def _strip(text: str) -> str:
     return " ".join(text.split()).strip(" .!\"'“”*")
+
+
+_MARKS: Final = " \n\"'“”„«»*_`"
+_CONTINUES: Final = regex.compile(r"[\p{L}\p{M}\p{N}]")
+_SEEN: Final = 30
+
+
+class StartsWith(BaseCheck):
+    """The text starts with a word or phrase."""
+
+    check: Literal["starts_with"] = "starts_with"
+    kind: ClassVar[CheckKind] = "content"
+
+    text: Text
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        passed = _has_start(*(_normalize(text).lstrip(_MARKS) for text in (context.text, self.text)))
+        return CheckOutcome(passed, f"it starts with {quote_text(context.text[:_SEEN])}")
+
+    def _describe(self) -> str:
+        return f"start the text with {quote_text(self.text)}"
+
+
+class EndsWith(BaseCheck):
+    """The text ends with exactly these words; quotation marks may follow."""
+
+    check: Literal["ends_with"] = "ends_with"
+    kind: ClassVar[CheckKind] = "content"
+
+    text: Text
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        passed = _has_end(*(_normalize(text).rstrip(_MARKS) for text in (context.text, self.text)))
+        return CheckOutcome(passed, f"it ends with {quote_text(context.text[-_SEEN:])}")
+
+    def _describe(self) -> str:
+        return f"end the text with {quote_text(self.text)} and nothing after it"
+
+
+def _has_start(text: str, wanted: str) -> bool:
+    return text.startswith(wanted) and not (_is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)))
+
+
+def _has_end(text: str, wanted: str) -> bool:
+    before = text[: len(text) - len(wanted)]
+    return text.endswith(wanted) and not (_is_letter(wanted[:1]) and _CONTINUES.match(before[-1:]))
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether words are written apart there; in Chinese, say, they are not."""
+    return character.isascii() and character.isalnum()
+
+
+def _normalize(text: str) -> str:
+    return fold_letters(" ".join(text.split()))

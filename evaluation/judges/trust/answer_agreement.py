@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from evaluation.texts.json_texts import read_json_values
 from evaluation.texts.normal import split_words
-from evaluation.texts.number_words import spell_in_digits
-from evaluation.texts.numbers import read_amounts
+from evaluation.texts.numbers import read_amounts, spell_in_digits
 
 NormalForm: TypeAlias = tuple[str, ...]
 

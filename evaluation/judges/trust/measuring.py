@@ -8,13 +8,17 @@ from typing import Final
 from agents.monitoring import MonitoringAgent, require_clean_approvals
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation.errors import ContractError, JudgeError
-from evaluation.inputs.rubric import Rubric
-from evaluation.judges.answers import JudgeFailure
+from evaluation.inputs.contract import Rubric
 from evaluation.judges.judge_call import SUBJECTIVE, call_judge
-from evaluation.judges.judge_scores import read_judge_result
-from evaluation.judges.provider import judge_errors
-from evaluation.judges.trust.figures import JudgeTrust, Verdict, compute_trust
-from evaluation.judges.trust.trust_files import LabelledOutput, load_labelled_set
+from evaluation.judges.judge_scores import JudgeFailure, read_judge_result
+from evaluation.judges.model_judge import judge_errors
+from evaluation.judges.trust.figures import (
+    JudgeTrust,
+    LabelledOutput,
+    Verdict,
+    compute_trust,
+    load_labelled_set,
+)
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 
 MeasuredJudge = MonitoringAgent | AnyJudge | JudgeFunction

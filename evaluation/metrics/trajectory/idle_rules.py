@@ -11,9 +11,9 @@ from typing import Final
 
 from rapidfuzz.distance import OSA
 
-from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.inputs.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
-from evaluation.results.alerts import join_names
+from evaluation.results.findings import join_names
 from evaluation.results.state import Action
 from evaluation.texts.disguises import fold_tool_name, is_same_tool
 
@@ -101,7 +101,7 @@ def _find_misspelt_tools(
         "compared_tools": rules.compared_tools or (),
         "ignored_tools": rules.ignored_tools,
         "forbidden_tools": rules.forbidden_tools,
-        "writing_tools": rules.writing_tools or (),
+        "acting_tools": rules.acting_tools or (),
         "reading_tools": rules.reading_tools or (),
         "tools": rules.tools,
     }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from evaluation.checks.check_context import NOT_RUN_WORDS
-from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory.action_differences import Difference, find_differences
-from evaluation.metrics.trajectory.expected_steps import ExpectedStep
-from evaluation.results.alerts import join_names
+from evaluation.checks.check_model import NOT_RUN_WORDS
+from evaluation.inputs.run import TrajectoryRules
+from evaluation.metrics.trajectory.expected_steps import Difference, ExpectedStep, find_differences
+from evaluation.results.findings import join_names
 from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
 
@@ -140,28 +139,27 @@ _MAX_TRIED: Final = 8
 def find_mismatches(
     missing: Sequence[ExpectedStep], extra: Sequence[Action], rules: TrajectoryRules
 ) -> list[ArgumentMismatch]:
-    """Compare each missing step with the closest extra action of its name, each action once."""
-    return list(islice(_every_mismatch(missing, extra, rules), MAX_MISMATCHES))
+    """List how the extra actions differ from the missing steps of the same name."""
+    pairs = pair_closest(dict(enumerate(missing)), dict(enumerate(extra)), rules)
+    found = ((extra[index]["name"], each) for _, index, differences in pairs for each in differences)
+    return list(islice(found, MAX_MISMATCHES))
 
 
-def _every_mismatch(
-    missing: Sequence[ExpectedStep], extra: Sequence[Action], rules: TrajectoryRules
-) -> Iterator[ArgumentMismatch]:
-    unused = dict(enumerate(extra))
-    for step in missing:
+def pair_closest(
+    steps: Mapping[int, ExpectedStep], actions: Mapping[int, Action], rules: TrajectoryRules
+) -> Iterator[tuple[int, int, list[Difference]]]:
+    """Yield each step with the unused action of its name that differs least from it, and the differences."""
+    unused = dict(actions)
+    for place, step in steps.items():
         tried = [
             (index, list(islice(find_differences(pattern, unused[index], rules), _MAX_PER_PAIR)))
             for pattern in step.patterns
-            for index in islice(_list_named(pattern.name, unused), _MAX_TRIED)
+            for index in islice((i for i in unused if unused[i]["name"] == pattern.name), _MAX_TRIED)
         ]
         if tried:
             index, differences = min(tried, key=lambda candidate: len(candidate[1]))
-            name = unused.pop(index)["name"]
-            yield from ((name, difference) for difference in differences)
-
-
-def _list_named(name: str | None, actions: dict[int, Action]) -> Iterator[int]:
-    return (index for index, action in actions.items() if action["name"] == name)
+            del unused[index]
+            yield place, index, differences
 
 
 def explain_mismatch(action: str, difference: Difference) -> str:

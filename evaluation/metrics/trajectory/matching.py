@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Final, Self
 
-from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
-from evaluation.metrics.trajectory.action_differences import are_as_written, find_candidates, fits_step
-from evaluation.metrics.trajectory.action_order import ActionOrder
-from evaluation.metrics.trajectory.expected_steps import ExpectedStep, Selection, select_compared
+from rapidfuzz.distance import LCSseq
+
+from evaluation.checks.kinds.tools import describe_unknown
+from evaluation.inputs.run import MATCH_MODES, TrajectoryRules
+from evaluation.metrics.trajectory.expected_steps import (
+    ExpectedStep,
+    Selection,
+    find_candidates,
+    fits_step,
+    select_compared,
+)
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.match_result import (
     MODES_WITHOUT_EXTRAS,
@@ -19,9 +27,78 @@ from evaluation.metrics.trajectory.match_result import (
     find_mismatches,
 )
 from evaluation.results.state import Action
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
+
+_LAST: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOrder:
+    """The places of actions; the calls of one message share a place."""
+
+    place_of_action: Sequence[int]
+
+    @classmethod
+    def of(cls, actions: Iterable[Action]) -> Self:
+        """Read the places of actions."""
+        return cls(_number_places([action["message"] for action in actions]))
+
+    def assign_in_order(self, candidates: Sequence[Sequence[int]], steps: Iterable[int]) -> dict[int, int]:
+        """Give each step the earliest free action that is not before the actions of earlier steps.
+
+        Every step gets one if the actions are in order.
+        """
+        assigned: dict[int, int] = {}
+        last = 0
+        for step in steps:
+            taken = assigned.values()
+            later = (each for each in candidates[step] if self.place_of_action[each] >= last)
+            action = next((each for each in later if each not in taken), None)
+            if action is not None:
+                assigned[step] = action
+                last = self.place_of_action[action]
+        return assigned
+
+    def find_out_of_order(self, steps: Iterable[int], assigned: Mapping[int, int]) -> list[int]:
+        """Return the steps (ascending) outside one longest sequence of pairs that is in order."""
+        ordered = [step for step in steps if step in assigned]
+        places = [self.place_of_action[assigned[step]] for step in ordered]
+        edits = LCSseq.editops(places, sorted(places))
+        return sorted(ordered[edit.src_pos] for edit in edits if edit.tag == "delete")
+
+    def matches_exactly(
+        self, candidates: Sequence[Sequence[int]], optional: Sequence[bool], assigned: Mapping[int, int]
+    ) -> bool:
+        """Return whether the same actions occur in the same order; an optional one may be absent.
+
+        Parallel calls are compared in the order of ``assigned``.
+        """
+        rank = {action: step for step, action in assigned.items()}
+        places = [(place, rank.get(each, _LAST), each) for each, place in enumerate(self.place_of_action)]
+        actions = [action for _, _, action in sorted(places)]
+        # The numbers of actions that the steps so far may explain: an optional step may have taken one.
+        explained = {0}
+        for fitting, is_optional in zip(candidates, optional, strict=True):
+            following = {
+                count + 1 for count in explained if count < len(actions) and actions[count] in fitting
+            }
+            explained = following | explained if is_optional else following
+        return len(actions) in explained
+
+
+def _number_places(labels: Sequence[Hashable]) -> list[int]:
+    """Return for each item the position of the first of its neighbours with its label; None stands alone."""
+    places: list[int] = []
+    for position, label in enumerate(labels):
+        is_joined = position > 0 and label is not None and label == labels[position - 1]
+        places.append(places[-1] if is_joined else position)
+    return places
+
 
 DEFAULT_RULES: Final = TrajectoryRules()
+_MOST_READ: Final = 4
+"""Most unknown effects that are read in every combination."""
+_EITHER: Final = (True, False)
 _MAX_COMPARISONS: Final = 1_000_000
 """Most pairs of a step and an action that are compared: some seconds."""
 
@@ -47,9 +124,45 @@ def match_trajectory(
 
     Returns:
         The result. If it cannot be decided (an unknown mode, more than a million comparisons, several steps
-        in mode ``single_tool``), or would agree under rules that compare nothing (``find_idle_rule``),
-        ``agrees`` is None and ``error`` says why.
+        in mode ``single_tool``, a call of which it is not known whether it acted), or would agree under rules
+        that compare nothing (``find_idle_rule``), ``agrees`` is None and ``error`` says why.
     """
+    unknown = [index for index, each in enumerate(actual) if each["outcome"] == "unknown"]
+    if not unknown:
+        return _match(actual, expected, mode, rules, recorded_writing)
+    readings = _list_readings(actual, unknown)
+    matches = [_match(reading, expected, mode, rules, recorded_writing) for reading in readings]
+    if len({each.passed for each in matches}) == 1:
+        return matches[0]
+    last = actual[unknown[-1]]
+    return TrajectoryMatch(mode, error=describe_unknown(last["name"], last["result"]))
+
+
+def _list_readings(actual: Sequence[Action], unknown: Sequence[int]) -> Iterator[Sequence[Action]]:
+    """Yield the actions as they are if each unknown effect happened or not; of many, all or none happened."""
+    count = len(unknown)
+    choices = product(_EITHER, repeat=count) if count <= _MOST_READ else ([each] * count for each in _EITHER)
+    for choice in choices:
+        acted = dict(zip(unknown, choice, strict=True))
+        yield [
+            each if index not in acted else _assume(each, acted=acted[index])
+            for index, each in enumerate(actual)
+        ]
+
+
+def _assume(action: Action, *, acted: bool) -> Action:
+    if acted:
+        return {**action, "outcome": "acted", "error": None}
+    return {**action, "outcome": "refused", "error": action["error"] or "error"}
+
+
+def _match(
+    actual: Sequence[Action],
+    expected: Sequence[ExpectedStep],
+    mode: str,
+    rules: TrajectoryRules,
+    recorded_writing: Iterable[str],
+) -> TrajectoryMatch:
     selection = select_compared(actual, expected, rules, recorded_writing)
     optional_count = len([step for step in selection.steps if step.optional])
     result = TrajectoryMatch(
@@ -90,9 +203,7 @@ def _find_problem(result: TrajectoryMatch) -> str | None:
 def _decide_match(result: TrajectoryMatch, selection: Selection, rules: TrajectoryRules) -> TrajectoryMatch:
     steps, actions = selection.steps, selection.actions
     # Most recorded runs agree: comparing pair by pair spares them the assignment.
-    if are_as_written(steps, actions) or (
-        len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps)))
-    ):
+    if len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps))):
         return result._replace(
             agrees=True,
             matched_count=result.actual_count,
@@ -103,7 +214,7 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
     pairs = StepPairs.of(steps, actions, rules)
     missing, extra = pairs.list_missing(), pairs.list_extra()
     agrees = pairs.agree(result.mode)
-    writing = rules.writing_tools or ()
+    writing = rules.acting_tools or ()
     matched_optional = len(pairs.assigned) - (len(pairs.required) - len(missing))
     return result._replace(
         agrees=agrees,

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.trajectory_rules import MATCH_MODES, TrajectoryRules
+from evaluation.checks.kinds.tools import describe_unknown
+from evaluation.inputs.run import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch, explain_mismatch
 from evaluation.metrics.trajectory.matching import match_trajectory
-from evaluation.results.alerts import join_names
 from evaluation.results.findings import (
     FindingKind,
     MetricOutcome,
     Score,
     Unscored,
     build_outcome,
+    join_names,
     missing_data,
     not_applicable,
     unscored_error,
 )
 from evaluation.results.state import Action
 from evaluation.results.thresholds import check_bounds
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, Severity
 
 _PREFIX: Final = "trajectory_"
@@ -85,7 +86,11 @@ def score_trajectory(  # noqa: PLR0917
         return _score_unmatched(actual, rules, bounds, recorded_writing)
     match = match_trajectory(actual, expected or (), mode, rules, recorded_writing)
     scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
-    checks = (*_mode_checks(match, bounds), *_check_rules(match, rules), *_check_bounds(scores, bounds))
+    checks = (
+        *_mode_checks(match, bounds),
+        *_check_rules(actual, match, rules),
+        *_check_bounds(scores, bounds),
+    )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
     return TrajectoryScores(scores, _match_facts(match), checks, errors)
 
@@ -100,14 +105,20 @@ def _score_unmatched(
     scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
     match = match_trajectory(actual, (), "any_order", rules, recorded_writing)
     permitted = {"unexpected_writes"} if rules.names_effects else {"recorded_writes"}
-    checks = [check for check in _check_rules(match, rules) if check["metric"] not in permitted]
-    facts: JsonObject = {check["metric"]: _shorten_names(match, check["metric"]) for check in checks}
+    checks = [check for check in _check_rules(actual, match, rules) if check["metric"] not in permitted]
+    facts: JsonObject = {
+        check["metric"]: _shorten_names(match, check["metric"])
+        for check in checks
+        if check["metric"] in _PROHIBITED
+    }
     idle = find_idle_rule(actual, (), (), rules)
     idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
     return TrajectoryScores(scores, facts, (*idle_checks, *checks, *_check_bounds(scores, bounds)))
 
 
-def _check_rules(match: TrajectoryMatch, rules: TrajectoryRules) -> Iterator[MetricOutcome]:
+def _check_rules(
+    actual: Sequence[Action], match: TrajectoryMatch, rules: TrajectoryRules
+) -> Iterator[MetricOutcome]:
     """Check that nothing happened that the rules forbid."""
     if rules.forbidden_tools:
         problem = "Forbidden tools were called: {}; do not call them"
@@ -121,15 +132,24 @@ def _check_rules(match: TrajectoryMatch, rules: TrajectoryRules) -> Iterator[Met
     if rules.names_effects:
         problem = "Tools that change something were called beyond the expected calls: {}; do not call them"
         yield _check_none("unexpected_writes", match.unexpected_writes, "critical", problem)
+    yield from _report_unknown(actual)
     if match.recorded_writes:
         yield _report_recorded_writes(match.recorded_writes, rules)
+
+
+def _report_unknown(actual: Sequence[Action]) -> Iterator[MetricOutcome]:
+    """Report a stated effect that may have happened: it breaks no rule by itself, but proves no success."""
+    unknown = [each for each in actual if each["outcome"] == "unknown"]
+    for last in unknown[-1:]:
+        reason = describe_unknown(last["name"], last["result"])
+        yield build_outcome("undecided", "unknown_effects", None, "info", reason, len(unknown), 0)
 
 
 def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> MetricOutcome:
     """A contract that compares effects has to say whether these calls are among them: it needs a review."""
     reason = (
         f"Unexpected calls may change something: {join_names(calls)}; "
-        "name these tools in trajectory.writing_tools or trajectory.reading_tools"
+        "name these tools in trajectory.acting_tools or trajectory.reading_tools"
     )
     kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"
     passed = None if rules.names_effects else False

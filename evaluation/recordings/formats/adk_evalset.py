@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.errors import ContractError
-from evaluation.importers.checked_fields import (
+from evaluation.importers.imported_message import (
     UnknownFormatError,
     read_list,
     read_object,
     read_objects,
     read_run_error,
 )
-from evaluation.recordings.message_runs import read_message_run
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
 from evaluation.values import JsonObject, as_object
 
 _READ_OF_SETS: Final = frozenset({"eval_set_id", "eval_cases", "name", "description", "creation_timestamp"})

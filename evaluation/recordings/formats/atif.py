@@ -12,14 +12,17 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from evaluation.errors import ContractError
-from evaluation.importers.checked_fields import UnknownFormatError, read_object, read_objects, read_run_error
-from evaluation.importers.imported_message import is_marked_error, read_result
-from evaluation.recordings.message_runs import read_message_run, read_tokens
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.importers.imported_message import (
+    UnknownFormatError,
+    is_marked_error,
+    read_object,
+    read_objects,
+    read_result,
+    read_run_error,
+)
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_list, as_object
 
-OWN: Final = "agent_run"
-"""The field of an ``extra`` with the parts of our runs that ATIF has no field for."""
 _VERSION: Final = re.compile(r"ATIF-v1\.([0-8])")
 _ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
 _READ: Final = frozenset({
@@ -33,9 +36,7 @@ _READ_OF_STEPS: Final = frozenset({
 _READ_OF_CALLS: Final = frozenset({"tool_call_id", "function_name", "arguments"})
 _READ_OF_RESULTS: Final = frozenset({"source_call_id", "content", "subagent_trajectory_ref"})
 
-_READ_EXTRAS: Final = frozenset(
-    {OWN, "status", "is_error", "tool_result_is_error", "is_sidechain", "agent_id"}
-)
+_READ_EXTRAS: Final = frozenset({"status", "is_error", "tool_result_is_error", "is_sidechain", "agent_id"})
 
 
 class AtifFormat:
@@ -90,13 +91,12 @@ def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[st
     copied = [step for step in steps if step.get("is_copied_context") is True]
     own = [step for step in steps if step not in copied]
     messages = [message for step in steps for message in _list_messages(step, ends)]
-    run = read_message_run(
+    return read_message_run(
         messages,
         value.get("trajectory_id") or value.get("session_id"),
         {**_read_totals(value, own), **_list_sources(copied), **read_run_error(value)},
         _list_unread(value, own),
     )
-    return RecordedRun({**run.case, "agent_run": _add_own(value, own, run.case["agent_run"])}, run.warnings)
 
 
 def _list_messages(step: JsonObject, ends: Mapping[str, str]) -> Iterator[JsonObject]:
@@ -129,10 +129,9 @@ def _name_step(step: JsonObject) -> str:
 
 
 def _open_call(call: JsonObject) -> JsonObject:
-    args = _read_own(call).get("args", call.get("arguments"))
     if not isinstance(call.get("function_name"), str):
         raise UnknownFormatError(f"the call {call.get('tool_call_id')} has a function_name that is no text")
-    return {"id": call.get("tool_call_id"), "name": call["function_name"], "args": args}
+    return {"id": call.get("tool_call_id"), "name": call["function_name"], "args": call.get("arguments")}
 
 
 def _open_result(result: JsonObject, ends: Mapping[str, str], *, is_answer: bool) -> JsonObject:
@@ -162,27 +161,14 @@ def _list_unread(value: JsonObject, steps: Sequence[JsonObject]) -> Iterator[str
     parts += [("tool calls", _READ_OF_CALLS, call) for step in steps for call in _list_calls(step)]
     parts += [("results", _READ_OF_RESULTS, result) for step in steps for result in _list_results(step)]
     parts.append(("the trajectory", _READ, value))
-    plain = [(where, read, _without_own(part)) for where, read, part in parts]
+    plain = [(where, read, _without_read_extras(part)) for where, read, part in parts]
     counts = Counter(text for where, read, part in plain for text in list_ignored(part, read, where))
     yield from (text if count == 1 else f"{text} ({count})" for text, count in counts.items())
 
 
-def _without_own(part: JsonObject) -> JsonObject:
-    extra = {name: field for name, field in as_object(part.get("extra")).items() if name not in _READ_EXTRAS}
-    # Our notes say what stands there.
-    return {**part, "extra": extra, **({"notes": None} if _read_own(part) else {})}
-
-
-def _add_own(value: JsonObject, steps: Iterable[JsonObject], run: object) -> JsonObject:
-    """Adds the fields that the writer has kept in ``extra``."""
-    kept = [_read_own(call) for step in steps for call in _list_calls(step)]
-    calls = [as_object(call) for call in as_list(as_object(run).get("tool_calls"))]
-    merged = [{**call, **own} for call, own in zip(calls, kept, strict=True)]
-    return {**as_object(run), "tool_calls": merged, **_read_own(value)}
-
-
-def _read_own(part: JsonObject) -> dict[str, object]:
-    return read_object(read_object(part, "extra", "a part of the trajectory"), OWN, "extra")
+def _without_read_extras(part: JsonObject) -> JsonObject:
+    extra = read_object(part, "extra", "a part of the trajectory")
+    return {**part, "extra": {name: extra[name] for name in extra if name not in _READ_EXTRAS}}
 
 
 def _read_totals(value: JsonObject, steps: Sequence[JsonObject]) -> JsonObject:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from evaluation.importers.checked_fields import read_run_error
-from evaluation.recordings.message_runs import read_message_run
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.importers.imported_message import read_run_error
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
 from evaluation.values import JsonObject, as_list
 
 _KEYS: Final = ("messages", "traj", "contents", "input_messages")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_object, read_objects
+from evaluation.importers.imported_message import UnknownFormatError, read_list, read_object, read_objects
 from evaluation.recordings.formats.conversations import are_messages
-from evaluation.recordings.message_runs import read_message_run
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
 from evaluation.values import JsonObject, as_list, as_object
 
 _READ: Final = frozenset({

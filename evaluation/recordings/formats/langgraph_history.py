@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_run_error
+from evaluation.importers.imported_message import UnknownFormatError, read_list, read_run_error
 from evaluation.recordings.formats.conversations import ConversationFormat, find_messages
 from evaluation.recordings.recorded_run import RecordedRun, list_ignored
 from evaluation.values import JsonObject, as_object

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from evaluation.importers.checked_fields import read_list, read_object, read_run_error
-from evaluation.recordings.message_runs import read_message_run, read_tokens
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.importers.imported_message import read_list, read_object, read_run_error
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_list, as_object
 
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")

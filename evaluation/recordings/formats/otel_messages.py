@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from evaluation.importers.checked_fields import read_object, read_objects
+from evaluation.importers.imported_message import read_object, read_objects
 from evaluation.values import JsonObject
 
 _INDEXED: Final = re.compile(r"gen_ai\.(prompt|completion)\.([0-9]{1,6})\.(.+)")

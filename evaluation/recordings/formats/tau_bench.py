@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from evaluation.importers.checked_fields import UnknownFormatError, read_list, read_run_error
-from evaluation.recordings.message_runs import read_message_run
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored
+from evaluation.importers.imported_message import UnknownFormatError, read_list, read_run_error
+from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
 from evaluation.values import JsonObject
 
 _READ: Final = frozenset({"task_id", "trial", "reward", "traj", "error"})

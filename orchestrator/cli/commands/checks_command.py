@@ -9,17 +9,13 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from agents import load_model
-from agents.errors import AgentError
 from evaluation import EvaluationContract, TaskCase, write_case_set
-from evaluation.task_checks import DerivedChecks
+from evaluation.task_checks import DerivedChecks, derive_checks
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.task_files import read_task
 from orchestrator.cli.view import consoles
 from orchestrator.cli.view.record_lines import describe_check
 from orchestrator.errors import ConfigurationError
-from orchestrator.task_contracts.contract_options import RuleWriter
-from orchestrator.task_contracts.model_writer import ModelWriter
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 _HINT: Final = """\
@@ -27,9 +23,6 @@ Nothing says what the answer has to be: checks of the words of a task cover its 
 (--save FILE), add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
-Model = Annotated[
-    str | None, typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC")
-]
 Save = Annotated[
     str | None,
     typer.Option(
@@ -43,18 +36,15 @@ def checks(
     task: shared.Task = None,
     *,
     save: Save = None,
-    model: Model = None,
     json: shared.Json = False,
 ) -> None:
     """Print how a success of TASK is checked, and what stays unchecked.
 
-    Exit status: 0, 1 if the model failed, 2 for bad input.
+    Exit status: 0, 2 for bad input.
     """
-    with consoles.report_bad_input(AgentError):
+    with consoles.report_bad_input():
         text = read_task(task)
-        with consoles.print_logs_on(consoles.build_console(stderr=True)):
-            writer = RuleWriter() if model is None else ModelWriter(load_model(model))
-            derived = writer.write_checks(text)
+        derived = derive_checks(text)
         if save is not None:
             _save(save, text, derived)
     if json:

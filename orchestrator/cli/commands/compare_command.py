@@ -2,32 +2,236 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from statistics import fmean, median
+from typing import Annotated, Final, TypeAlias
 
 import typer
+from rich.table import Table
 
-from evaluation.evalset.case_result import CaseResult
-from evaluation.reporting.arm_differences import compare_arms
-from evaluation.reporting.arm_figures import summarize_arms
+from evaluation import read_case_set
+from evaluation.evalset.case_result import CaseResult, read_verdict
+from evaluation.evalset.files import CaseSet, TaskCase
+from evaluation.evalset.stored_evaluation import EvaluationHeader, read_end, read_results
+from evaluation.reporting.arm_figures import ArmDifference, compare_arms, summarize_arms
 from evaluation.reporting.case_page import write_html
+from evaluation.statistics.intervals import proportion
+from evaluation.values import JsonObject, as_object
 from orchestrator import persistence
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.process_exit import BAD_INPUT
-from orchestrator.cli.session import compared_runs
-from orchestrator.cli.session.named_files import check_outputs, name_file
-from orchestrator.cli.session.queue_session import open_cases_queue
-from orchestrator.cli.view.comparison_table import draw_arms, list_changed_cases, list_differences
+from orchestrator.cli.session.result_source import (
+    Source,
+    build_job_source,
+    check_outputs,
+    digest_cases,
+    name_file,
+)
 from orchestrator.cli.view.consoles import (
     build_console,
+    count_noun,
     one_line,
     print_json,
     print_logs_on,
     report_bad_input,
+    take_stdout,
 )
-from orchestrator.cli.view.output_streams import take_stdout
-from orchestrator.experiments.model_arms import describe_unanswered
+from orchestrator.cli.view.person import format_command
+from orchestrator.errors import ConfigurationError
+from orchestrator.experiments.case_runs import build_runner, list_jobs
+from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+from orchestrator.experiments.targets import ModelArm, build_arms, describe_unanswered
+
+_ArmJob: TypeAlias = tuple[ModelArm, TaskCase, int]
+_OPTION: Final = re.compile(r"\w+=")
+
+
+def build_comparison(
+    file: Path, cases: CaseSet, jobs: Sequence[_ArmJob], options: Mapping[str, object], concurrency: int
+) -> Source:
+    """Builds the source of the results of all sides.
+
+    Args:
+        file: The file of cases.
+        cases: The cases.
+        jobs: The executions of all sides.
+        options: What else decides the results, for the header of a file of results.
+        concurrency: Executions at once.
+
+    Raises:
+        ConfigurationError: The file of cases names code that cannot be used.
+    """
+    evaluation = RecordedEvaluation(None, keeps_runs=True)
+    # A target that is never called: each side has its own.
+    runner = build_runner(cases, file, evaluation, "builtins:str", "")
+
+    def run(job: _ArmJob) -> CaseResult:
+        arm, case, trial = job
+        return replace(runner, target=arm.build_target(trial), arm=arm.name).run((case, trial))
+
+    keyed = {(case.title, arm.name, trial): (arm, case, trial) for arm, case, trial in jobs}
+    header = EvaluationHeader(cases=digest_cases(cases), options={**options})
+    return build_job_source(evaluation, keyed, run, header, concurrency)
+
+
+def _read_cases(file: Path) -> CaseSet:
+    """Reads the cases; says that their target is not used."""
+    cases = read_case_set(file)
+    if cases.target is not None:
+        line = f"{file.name}: its target {cases.target} is not used, because --models execute the cases"
+        typer.echo(one_line(line), err=True)
+    return cases
+
+
+def split_models(names: str) -> list[str]:
+    """Splits specifications with commas; ``NAME=VALUE`` is an option of the model before it."""
+    models: list[str] = []
+    for part in filter(None, map(str.strip, names.split(","))):
+        models = [*models[:-1], f"{models[-1]},{part}"] if models and _OPTION.match(part) else [*models, part]
+    return models
+
+
+def list_unread(files: Sequence[Path]) -> list[str]:
+    """Lists what stored evaluations could not read; raises ContractError if one has not ended, or OSError."""
+    return [f"{file.name}: {sentence}" for file in files for sentence in read_end(file).unread]
+
+
+def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
+    """Reads stored evaluations; the name of a file is the name of its side, before the names that it has.
+
+    Raises:
+        ConfigurationError: There are fewer than two sides, or two have one name.
+        ContractError: A file is no evaluation.
+        OSError: A file cannot be read.
+    """
+    results = [
+        result.model_copy(update={"arm": f"{file.stem}: {result.arm}" if result.arm else file.stem})
+        for file in files
+        for result in read_results(file)
+    ]
+    if len({result.key for result in results}) < len(results):
+        raise ConfigurationError(f"{', '.join(map(str, files))}: two files have one name; rename one of them")
+    arms = {result.arm for result in results}
+    cases = [{result.name for result in results if result.arm == arm} for arm in arms]
+    if len(cases) < 2 or not set.intersection(*cases):  # noqa: PLR2004 - a comparison has two sides
+        names = ", ".join(map(str, files))
+        raise ConfigurationError(f"{names}: no case is in all of two or more evaluations; give such files")
+    return results
+
+
+_MOST_CASES: Final = 10
+
+
+def draw_arms(results: Sequence[CaseResult], figures: Sequence[JsonObject]) -> Table:
+    """Draws a column for each side.
+
+    Args:
+        results: The results of all sides.
+        figures: What ``summarize_arms`` computed of them.
+    """
+    table = Table("", *(one_line(str(each["arm"])) for each in figures), box=None, pad_edge=False)
+    sides = [[result for result in results if result.arm == each["arm"]] for each in figures]
+    columns = [_describe_side(side, each) for side, each in zip(sides, figures, strict=True)]
+    for name in columns[0]:
+        if any(column[name] for column in columns):
+            table.add_row(name, *(column[name] or "-" for column in columns))
+    return table
+
+
+def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
+    """Yields a sentence for each pair of sides: the difference, and whether it is told apart."""
+    for each in differences:
+        low, high = each.interval
+        yield (
+            f"{one_line(each.treatment)} against {one_line(each.control)}: success {each.value:+.2f} "
+            f"({low:+.2f} to {high:+.2f}) on {count_noun(each.cases, 'case')}, "
+            f"corrected p {each.p_value:.2g}; {_conclude(each)}"
+        )
+
+
+def list_changed_cases(results: Sequence[CaseResult], differences: Sequence[ArmDifference]) -> Iterator[str]:
+    """Yields the cases that one side passes and the other does not, each with the commands that show them."""
+    for each in differences:
+        yield from (
+            f"  {one_line(name)}: {before:.0%} of {one_line(each.control)}, "
+            f"{after:.0%} of {one_line(each.treatment)}{_format_commands(results, each, name)}"
+            for name, (before, after) in [*each.changed.items()][:_MOST_CASES]
+        )
+        if (more := len(each.changed) - _MOST_CASES) > 0:
+            yield f"  and {count_noun(more, 'case')} more"
+
+
+def _conclude(difference: ArmDifference) -> str:
+    if difference.is_shown:
+        return "told apart"
+    if difference.needed is None:
+        return "not told apart: both sides pass equally often"
+    return f"not told apart: about {difference.needed} cases would show such a difference"
+
+
+def _format_commands(results: Sequence[CaseResult], difference: ArmDifference, name: str) -> str:
+    sides = (difference.control, difference.treatment)
+    first = {result.arm: result for result in reversed(results) if result.name == name}
+    known = [as_object(first[arm].agent_run.get("metadata")) for arm in sides]
+    shown = [
+        format_command("show", str(each["thread_id"]), str(each["store"]))
+        for each in known
+        if "store" in each
+    ]
+    return f" ({'; '.join(shown)})" if shown else ""
+
+
+def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:
+    passed = sum(map(read_verdict, side))
+    bases = ", ".join(f"{count} {basis}" for basis, count in as_object(figures["bases"]).items())
+    rates = [rate for result in side for rate in _list_rates(result)]
+    retries = [value for each in side if isinstance(value := each.agent_run.get("retries"), int)]
+    return {
+        "success": _format_share(passed, len(side)),
+        "rests on": bases,
+        "wrong claims": f"{figures['wrong']} of {figures['known']}" if figures["known"] else "",
+        "retries a run": f"{fmean(retries):.1f}" if retries else "",
+        "seconds a run": _format(figures["latency_ms"], 1000, ".1f"),
+        "tokens a run": _format(figures["total_tokens"], 1, ",.0f"),
+        "tokens a second": _format_rates(rates, "tokens_per_second", 1, ".1f"),
+        "seconds to load": _format_rates(rates, "load_ms", 1000, ".1f"),
+        "context used": _format_contexts(rates),
+        "cost a run (USD)": _format(figures["cost_usd"], 1, ".4f"),
+    }
+
+
+def _format_share(passed: int, runs: int) -> str:
+    interval = proportion(passed, runs).interval
+    bounds = "" if interval is None else f" ({interval.low:.2f} to {interval.high:.2f})"
+    return f"{passed} of {runs}{bounds}"
+
+
+def _format(value: object, unit: float, form: str) -> str:
+    return format(value / unit, form) if isinstance(value, int | float) else ""
+
+
+def _list_rates(result: CaseResult) -> list[JsonObject]:
+    models = as_object(as_object(result.agent_run.get("metadata")).get("rates"))
+    return [as_object(rate) for rate in models.values()]
+
+
+def _format_rates(rates: Sequence[JsonObject], name: str, unit: float, form: str) -> str:
+    values = [value for rate in rates if isinstance(value := rate.get(name), int | float)]
+    return _format(median(values), unit, form) if values else ""
+
+
+def _format_contexts(rates: Sequence[JsonObject]) -> str:
+    shares = [
+        used / size
+        for rate in rates
+        if isinstance(used := rate.get("context_used"), int)
+        and isinstance(size := rate.get("context_size"), int)
+        and size > 0
+    ]
+    return f"{max(shares):.0%}" if shares else ""
 
 
 def compare(  # noqa: PLR0917
@@ -49,27 +253,11 @@ def compare(  # noqa: PLR0917
         float | None, typer.Option(help="Greatest rate of calls of each model.", metavar="N", min=0.001)
     ] = None,
     db: shared.Database = None,
-    queue: shared.CasesQueue = None,
-    targets: Annotated[
-        str,
-        typer.Option(help="With --queue: the apps to compare, with commas.", metavar="MODULE:FUNCTION,..."),
-    ] = "",
-    evaluation: shared.EvaluationName = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Store each result as it ends; the same command continues.",
-            metavar="FILE",
-            callback=shared.refuse_dash,
-        ),
+        Path | None, shared.OutputFile(help="Store each result as it ends; the same command continues.")
     ] = None,
     html: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write a page with all runs and the charts of the models.",
-            metavar="FILE",
-            callback=shared.refuse_dash,
-        ),
+        Path | None, shared.OutputFile(help="Write a page with all runs and the charts of the models.")
     ] = None,
     json: shared.Json = False,
 ) -> None:
@@ -84,30 +272,20 @@ def compare(  # noqa: PLR0917
     with print_logs_on(console), report_bad_input(), name_file(), take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
-        _check_queue(queue, targets, tasks, bool(policies) or models != "local" or seed != 1)
         policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
         read = [*(files or ()), *policy_files, *([] if tasks is None else [tasks])]
         check_outputs([(html, ".html .htm"), (out, ".jsonl .json")], read)
         unread: list[str] = []
         if tasks is None:
-            results = compared_runs.read_stored_arms(files or [])
-            unread = compared_runs.list_unread(files or [])
-        elif queue is not None:
-            with open_cases_queue(db, queue, calls_per_second, concurrency) as opened:
-                source = compared_runs.build_queued_comparison(tasks, targets, repeat, opened, evaluation)
-                results = source.sort([*source.take(out, console)])
+            results = read_stored_arms(files or [])
+            unread = list_unread(files or [])
         else:
+            cases = _read_cases(tasks)
             with persistence.open_store(db) as store:
-                source = compared_runs.build_comparison(
-                    tasks,
-                    compared_runs.split_models(models),
-                    policy_files,
-                    seed,
-                    repeat,
-                    store,
-                    concurrency,
-                    calls_per_second,
-                )
+                arms = build_arms(split_models(models), policy_files, store, seed, calls_per_second)
+                texts = {path.stem: path.read_text("utf-8") for path in policy_files}
+                jobs = [(arm, *job) for job in list_jobs(cases, repeat) for arm in arms]
+                source = build_comparison(tasks, cases, jobs, {"seed": seed, "policies": texts}, concurrency)
                 results = source.sort([*source.take(out, console)])
         unread += describe_unanswered(results)
         if html is not None:
@@ -117,14 +295,6 @@ def compare(  # noqa: PLR0917
         console.print(one_line(sentence), markup=False)
     if unread:
         raise typer.Exit(BAD_INPUT)
-
-
-def _check_queue(queue: str | None, targets: str, tasks: Path | None, chooses: bool) -> None:
-    """Refuses options that contradict each other; ``chooses``: the command chooses models or policies."""
-    if (queue is not None or targets) and (queue is None or not targets or tasks is None or chooses):
-        raise typer.BadParameter(
-            "--queue NAME, --targets and --tasks are given together, and without models, policies and a seed"
-        )
 
 
 def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:

@@ -8,6 +8,8 @@ import typer
 
 from orchestrator.cli import run_options as options
 from orchestrator.cli import shared_options as shared
+from orchestrator.cli.session.run_session import read_policy
+from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.errors import ConfigurationError
 
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer neither `run`, `answer` nor `resume`.")]
@@ -25,9 +27,6 @@ def mcp(
     A client starts this command, and ends it by closing its input; runs can be resumed. The options of a run
     hold for the runs that clients start.
     """
-    from orchestrator.cli.session.run_session import read_policy
-    from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
-
     with report_bad_input():
         try:
             from orchestrator.cli.session.mcp_streams import serve_client

@@ -74,7 +74,7 @@ def run(
         if no_db and (db is not None or chosen.asks_person):
             raise ConfigurationError(
                 "--no-db contradicts --db, and cannot store a question of --supervise human or "
-                "--approve-tools; leave one of them out"
+                "--acting-tools NAME:approve; leave one of them out"
             )
         case = None if contract is None else read_contract(contract, text, derives=chosen.checks)
         with nullcontext() if no_db else open_store(db, chosen) as store:
@@ -98,7 +98,7 @@ def resume(
     verbose: shared.Verbose = False,
     **typed: Any,  # noqa: ANN401 - of the fields of RunOptions
 ) -> None:
-    """Resume the run THREAD after a crash, or answer its question.
+    """Resume the run THREAD after a crash, answer its question, or judge it again if it could not be judged.
 
     Options you leave out keep their values from the original run, except --tools, which runs code: give it
     again. Exit status as for `run`.
@@ -112,7 +112,7 @@ def resume(
         changes = options.select_typed(typed)
         answer = read_answer(approve=approve, correct=correct, deny=deny, halt=halt)
         with open_store(db) as store:
-            name = find_thread(store, thread, last=last, among=("interrupted", "waiting"))
+            name = find_thread(store, thread, last=last, resumable=True)
             session = RunSession(restore_options(store, name, changes), store, name, json, verbose)
             session.run(
                 lambda orchestrator: orchestrator.astream_resumed(name, answer, accept_changes=bool(changes))

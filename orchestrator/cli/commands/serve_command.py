@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from orchestrator.cli import run_options as options
 from orchestrator.cli import shared_options as shared
+from orchestrator.cli.session.run_session import read_policy
+from orchestrator.cli.session.task_files import import_tools
+from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
 from orchestrator.errors import ConfigurationError
 
 Host = Annotated[str, typer.Option(help="Listen on this address.", metavar="ADDRESS")]
@@ -27,14 +29,6 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(help="A further name by which clients reach the server (repeatable).", metavar="NAME"),
 ]
-OfferModel = Annotated[
-    list[str] | None,
-    typer.Option(help="A further model that a new run may choose (repeatable).", metavar="SPEC"),
-]
-Evaluations = Annotated[
-    Path | None,
-    typer.Option(help="A folder of stored evaluations to compare.", metavar="FOLDER"),
-]
 
 
 @options.add_run_options()
@@ -46,8 +40,6 @@ def serve(
     token: Token = None,
     read_only: ReadOnly = False,
     allow_host: AllowHost = None,
-    offer_model: OfferModel = None,
-    evaluations: Evaluations = None,
     **typed: Any,  # noqa: ANN401 - of the fields of RunOptions
 ) -> None:
     """Show the runs in a browser, answer their questions there, and start runs.
@@ -55,10 +47,6 @@ def serve(
     The options of a run hold for the runs that are started from the page. Ctrl-C interrupts the runs;
     they can be resumed.
     """
-    from orchestrator.cli.session.run_session import read_policy
-    from orchestrator.cli.session.task_files import import_tools
-    from orchestrator.cli.view.consoles import build_console, print_logs_on, report_bad_input
-
     with report_bad_input():
         try:
             from orchestrator.cli.session.web_server import run_server
@@ -69,15 +57,11 @@ def serve(
         chosen = options.RunOptions.model_validate(options.select_typed(typed))
         read_policy(chosen)
         import_tools(chosen.tools)
-        if evaluations is not None and not evaluations.is_dir():
-            raise ConfigurationError(f"--evaluations {str(evaluations)!r} is no folder; give a folder")
         reach = {
             "host": host,
             "token": token,
             "read_only": read_only,
             "allowed_hosts": tuple(allow_host or ()),
-            "evaluations": evaluations,
         }
-        models = (chosen.model, *(offer_model or ()))
         with print_logs_on(build_console(stderr=True)):
-            run_server(db, chosen, models, reach, port)
+            run_server(db, chosen, reach, port)

@@ -10,7 +10,6 @@ import typer
 from rich.console import OverflowMethod
 from rich.text import Text
 
-from evaluation import run_from_state, run_to_atif
 from orchestrator.cli import shared_options as shared
 from orchestrator.cli.session.stored_options import find_thread, open_store
 from orchestrator.cli.view.consoles import build_console, one_line, print_json, report_bad_input
@@ -18,14 +17,8 @@ from orchestrator.cli.view.person import describe_next
 from orchestrator.cli.view.stored_runs import draw_run, draw_runs, output_first
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.run_selection import StoredStatus
-from orchestrator.state.records import Basis
 
 Status = Annotated[StoredStatus | None, typer.Option(help="List only runs with this status.")]
-Part = Annotated[str | None, typer.Option(help="List only runs whose task contains TEXT.", metavar="TEXT")]
-Model = Annotated[
-    str | None, typer.Option(help="List only runs that called a model with TEXT in its name.", metavar="TEXT")
-]
-Rests = Annotated[Basis | None, typer.Option(help="List only successes that rest on this.")]
 Limit = Annotated[int, typer.Option(help="Maximum number of runs to list.", metavar="N", min=1)]
 WholeName = Annotated[
     str, typer.Argument(help="Whole name of the run.", metavar="THREAD", show_default=False)
@@ -40,24 +33,18 @@ OlderThan = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be deleted, and delete nothing.")]
-Atif = Annotated[
-    bool, typer.Option("--atif", help="Print an ended run as an ATIF trajectory, for tools that read it.")
-]
 
 
 def runs(
     *,
     status: Status = None,
-    basis: Rests = None,
-    task: Part = None,
-    model: Model = None,
     limit: Limit = 50,
     db: shared.Database = None,
     json: shared.Json = False,
 ) -> None:
     """List the stored runs, newest first."""
     with report_bad_input(), open_store(db) as store:
-        found = store.history.runs(status=status, basis=basis, task=task, model=model, limit=limit)
+        found = store.history.runs(status=status, limit=limit)
     if json:
         print_json(found)
         return
@@ -73,19 +60,12 @@ def show(
     last: shared.Last = False,
     db: shared.Database = None,
     json: shared.Json = False,
-    atif: Atif = False,
 ) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
     with report_bad_input(), open_store(db) as store:
         run = store.history.show(find_thread(store, thread, last=last))
-        is_open = run.summary.status in ("waiting", "interrupted")
-        hint = f"To go on, {describe_next(store, run.summary.thread_id)}" if is_open else ""
-    if atif:
-        with report_bad_input():
-            trajectory = run_to_atif(run_from_state(run.state), name=run.summary.thread_id)
-        print_json(trajectory)
-        typer.echo(trajectory.get("notes", ""), err=True)
-        return
+        can_resume = run.summary.can_resume
+        hint = f"To go on, {describe_next(store, run.summary.thread_id)}" if can_resume else ""
     if json:
         # A run that failed has no output; its failure says why it is null.
         named = {name: run.state[name] for name in ("output", "basis", "failure")}

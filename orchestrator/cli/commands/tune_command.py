@@ -11,12 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli import shared_options as shared
-from orchestrator.cli.session.queue_session import open_study_runner
 from orchestrator.cli.view import consoles
 from orchestrator.errors import RunFailedError
 from orchestrator.tuning.trials import Trial, TuneResult
 from orchestrator.tuning.tune import tune as tune_study
-from orchestrator.tuning.tune_spec import read_spec
 
 Spec = Annotated[str, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
 Folder = Annotated[
@@ -29,25 +27,18 @@ def tune(
     spec: Spec,
     *,
     folder: Folder = Path("."),
-    db: shared.QueueDatabase = None,
-    queue: shared.CasesQueue = None,
     json: shared.Json = False,
 ) -> None:
     """Search for the retry policy that pays on your tasks.
 
     The policy is checked on tasks that the search did not see. An interrupted search goes on where it was if
-    you give the same command again. With --queue, the runs and the replies are kept in --db.
+    you give the same command again.
 
-    Exit status: 0, 1 if a model failed or a run under way was cancelled, 2 for bad input or if a run that
-    waited was cancelled, 130 after Ctrl-C.
+    Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
     """
     progress = consoles.build_console(stderr=True)
     with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):
-        read = read_spec(spec)
-        with open_study_runner(read, db, queue) as runner:
-            result = tune_study(
-                read, folder=folder, runner=runner, on_trial=lambda trials: _print_trial(progress, trials)
-            )
+        result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.parent.mkdir(parents=True, exist_ok=True)
         policy.write_text(result.policy_yaml, encoding="utf-8")

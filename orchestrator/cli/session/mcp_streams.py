@@ -15,7 +15,7 @@ from orchestrator import persistence
 from orchestrator.cli.run_options import RunOptions
 from orchestrator.cli.session.served_runs import ServedRuns
 from orchestrator.cli.session.task_files import import_tools
-from orchestrator.cli.view.output_streams import take_stdout
+from orchestrator.cli.view.consoles import take_stdout
 from orchestrator.persistence import Store
 from orchestrator.serving import build_mcp_server
 
@@ -33,7 +33,7 @@ def serve_client(where: str | None, options: RunOptions, *, read_only: bool) -> 
         StoreError: The store cannot be opened.
     """
     with _take_streams() as (source, target), _open_store(where, options, make=not read_only) as store:
-        builder = ServedRuns(store, where, options, (options.model,))
+        builder = ServedRuns(store, where, options)
         run_loop(lambda: _serve(store, builder, source, target, read_only=read_only))
 
 

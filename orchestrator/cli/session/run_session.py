@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
@@ -13,18 +13,19 @@ from langchain_core.tools import BaseTool
 from rich.console import Console
 from rich.text import Text
 
+from agents.loop.acting_tools import ActingTool, ActingTools
 from agents.sync import run_loop
 from evaluation import TaskCase
 from orchestrator.cli.process_exit import FAILED, INTERRUPTED, SUCCESS, WAITING, stop_on_signal
-from orchestrator.cli.run_options import ROLES, RunOptions
+from orchestrator.cli.run_options import APPROVE, ROLES, RunOptions
 from orchestrator.cli.session.task_files import import_tools
 from orchestrator.cli.view import person
 from orchestrator.cli.view.consoles import build_console, one_line, print_json, print_logs_on
-from orchestrator.cli.view.run_progress import RunProgress
-from orchestrator.cli.view.stored_runs import draw_outcome, get_output, output_first
+from orchestrator.cli.view.stored_runs import RunProgress, draw_outcome, get_output, output_first
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store
+from orchestrator.planning.judge_again import find_rejudging
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted
@@ -35,7 +36,7 @@ from orchestrator.telemetry.otlp_export import build_exporting_hooks
 _SAME: Final = {
     *(RunOptions.model_fields.keys() & OrchestratorOptions.__annotations__.keys()),
     *(f"{role}_model" for role in ROLES),
-} - {"approve_tools", "retry_policy", "checks"}
+} - {"acting_tools", "retry_policy", "checks"}
 """The options that the orchestrator has under the same names."""
 
 
@@ -71,8 +72,22 @@ def build_orchestrator(
             max_model_calls=options.max_calls,
         ),
         supervision=options.supervise,
-        approve_tools="all" if options.approve_tools == ["all"] else options.approve_tools,
+        acting_tools=read_tool_words(options.acting_tools, tools),
     )
+
+
+def read_tool_words(words: Sequence[str], tools: Sequence[BaseTool]) -> dict[str, ActingTool] | None:
+    """Reads the words ``NAME``, ``NAME:approve`` and ``all:approve``; None if there are none."""
+    approved, stated = ActingTool(approve=True), dict[str, ActingTool]()
+    for word in words:
+        name = word.removesuffix(APPROVE)
+        if word == f"all{APPROVE}":
+            known = ActingTools(metadata={tool.name: tool.metadata for tool in tools})
+            names = [tool.name for tool in tools if known.classify(tool.name) != "reading"]
+            stated = {**dict.fromkeys(names, approved), **stated}
+        else:
+            stated[name] = approved if word.endswith(APPROVE) else ActingTool()
+    return stated or None
 
 
 def read_policy(options: RunOptions) -> RetryPolicy:
@@ -171,7 +186,7 @@ class RunSession:
             console.print(person.draw_question(question))
         if self.store is None:
             return
-        if status in (WAITING, INTERRUPTED):
+        if status in (WAITING, INTERRUPTED) or find_rejudging(state) is not None:
             command = person.format_resume(question, self.thread_id, self.store.where, self.options.tools)
             console.print(Text(f"continue with\n{command}"), soft_wrap=True)
         elif not self.json:

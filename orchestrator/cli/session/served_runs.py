@@ -28,13 +28,11 @@ class ServedRuns:
         store: The store, for reading.
         where: Its path or URL, as it was given.
         options: The options of new runs. Its tools are the only code that a stored run may name.
-        models: The models that a new run may name; the first is that of ``options``.
     """
 
     store: Store
     where: str | None
     options: RunOptions
-    models: tuple[str, ...]
 
     @property
     def has_tools(self) -> bool:
@@ -44,10 +42,6 @@ class ServedRuns:
     @contextmanager
     def open_new(self, run: NewRun) -> Iterator[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run; see ``RunBuilder``."""
-        if run.model is not None and run.model not in self.models:
-            raise ConfigurationError(
-                f"the model {run.model!r} is not served; give one of {', '.join(self.models)}"
-            )
         given = run.model_dump(exclude={"task", "thread_id"}, exclude_none=True)
         with self._open(self.options.model_copy(update=given)) as orchestrator:
             yield orchestrator

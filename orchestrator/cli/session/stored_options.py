@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pydantic import ValidationError
@@ -13,7 +13,7 @@ from orchestrator.cli.view.person import describe_next, format_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import default_path
-from orchestrator.runs.run_selection import StoredStatus
+from orchestrator.replaced_options import REPLACED
 from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
 
@@ -39,14 +39,14 @@ def open_store(path: str | None, options: RunOptions | None = None) -> Iterator[
         yield store
 
 
-def find_thread(store: Store, name: str | None, *, last: bool, among: Sequence[StoredStatus] = ()) -> str:
+def find_thread(store: Store, name: str | None, *, last: bool, resumable: bool = False) -> str:
     """Returns the name of a run.
 
     Args:
         store: The store of the run.
         name: The name; a name that no run has is returned as it is.
         last: Without a name: the run that was stored last.
-        among: The statuses of the runs of which ``last`` is the latest; empty for all.
+        resumable: Whether ``last`` is the latest of the runs that can be resumed.
 
     Raises:
         ConfigurationError: Both or none of them are given, or there is no run.
@@ -59,11 +59,12 @@ def find_thread(store: Store, name: str | None, *, last: bool, among: Sequence[S
     if name is not None:
         check_thread_id(name)
         return name
-    runs = [run for status in among or (None,) for run in store.history.runs(status=status, limit=1)]
-    if not runs:
-        what = f"no run that is {' or '.join(among)}" if among else "no run"
+    runs = store.history.runs(limit=None if resumable else 1)
+    found = next((run.thread_id for run in runs if run.can_resume or not resumable), None)
+    if found is None:
+        what = "no run that can be resumed" if resumable else "no run"
         raise ConfigurationError(f"{store.where} has {what}; `orchestrator runs` lists its runs")
-    return max(runs, key=lambda run: run.updated).thread_id
+    return found
 
 
 def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
@@ -93,7 +94,8 @@ def read_stored_options(store: Store, thread_id: str, typed: Mapping[str, object
     try:
         options = RunOptions.model_validate({**stored, **typed})
     except ValidationError as error:
-        names = ", ".join(str(detail["loc"][0]) for detail in error.errors() if detail["loc"])
+        fields = [str(detail["loc"][0]) for detail in error.errors() if detail["loc"]]
+        names = ", ".join(f"{each}, now {REPLACED[each][1]}" if each in REPLACED else each for each in fields)
         raise StoreError(
             f"thread {name} was started with options that this version does not accept ({names}); resume it "
             "with the version that started it"

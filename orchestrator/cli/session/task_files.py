@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evaluation import ContractError, TaskCase, read_case_set
-from evaluation.evalset.task_case import CaseSet
+from evaluation.evalset.files import CaseSet
 from evaluation.evalset.value_files import read_contract_file, read_values
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli.view.consoles import one_line
@@ -128,7 +128,7 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
         ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
             tools have one name.
     """
-    from agents.calls.tool_binding import build_tools  # LangChain is slow to import
+    from agents.loop.tool_binding import build_tools  # LangChain is slow to import
 
     try:
         return build_tools([tool for name in names for tool in _import_each(name)])

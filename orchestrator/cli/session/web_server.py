@@ -39,15 +39,12 @@ class PageServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def run_server(
-    where: str | None, options: RunOptions, models: tuple[str, ...], reach: Mapping[str, object], port: int
-) -> None:
+def run_server(where: str | None, options: RunOptions, reach: Mapping[str, object], port: int) -> None:
     """Serves a store.
 
     Args:
         where: Path or URL of the store; None for the default.
         options: The options of new runs.
-        models: The models that a new run may name.
         reach: The fields of ``ServerOptions``.
         port: The port; 0 for any free one.
 
@@ -58,7 +55,7 @@ def run_server(
     reachable = _read_options(reach)
     sys.setswitchinterval(SWITCH_S)
     with persistence.open_store(where, make=not reachable.read_only) as store:
-        app = build_app(store, ServedRuns(store, where, options, models), reachable)
+        app = build_app(store, ServedRuns(store, where, options), reachable)
         with _bind(reachable.host, port) as listener:
             address = _format_address(reachable.host, listener.getsockname()[1])
             typer.echo(f"serving {store.where} on {address} until Ctrl-C", err=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from io import UnsupportedOperation
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,12 +21,56 @@ from rich.text import Text
 
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import MissingExtraError
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.scanner import shorten
 from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 
 if TYPE_CHECKING:
     from orchestrator.state.usage import ModelRates, Usage
+
+_STDOUT: Final = 1
+_STDERR: Final = 2
+
+
+@contextmanager
+def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
+    """Yields a stream for results. Whatever else prints in the block, prints on standard error.
+
+    This includes functions of the user, libraries in C, and programs that are started.
+
+    Args:
+        encoding: The encoding of the results. Default: as standard output.
+    """
+    stream = sys.stdout
+    is_descriptor = _find_descriptor(stream) == _STDOUT
+    with (
+        _take_descriptor(stream, encoding) if is_descriptor else nullcontext(stream) as results,
+        redirect_stdout(sys.stderr),
+    ):
+        yield results
+
+
+def _find_descriptor(stream: TextIO) -> int | None:
+    """Returns the file descriptor of a stream; None if it writes into memory."""
+    try:
+        return stream.fileno()
+    except UnsupportedOperation:
+        return None
+
+
+@contextmanager
+def _take_descriptor(stream: TextIO, encoding: str | None) -> Iterator[TextIO]:
+    stream.flush()
+    encoding = encoding or stream.encoding
+    kept = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    try:
+        with open(kept, "w", encoding=encoding, errors=stream.errors, closefd=False) as results:
+            yield results
+    finally:
+        stream.flush()  # what code has printed that kept the stream
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
 
 
 _BAD_INPUT: Final = (
@@ -165,3 +212,33 @@ def to_json(value: object) -> str:
 
 def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time
     return value.isoformat() if isinstance(value, datetime) else asdict(value)
+
+
+T = TypeVar("T")
+_SECONDS_BETWEEN = 5.0
+
+
+def show_progress(results: Iterator[T], before: int, total: int, console: Console) -> Iterator[T]:
+    """Yields the results, and prints every few seconds how many there are, the rate, and the time left.
+
+    Args:
+        results: The results as they come.
+        before: The number of the results that an earlier command stored.
+        total: The number of all results; 0 if it is unknown.
+        console: Gets the lines.
+    """
+    start = last = time.monotonic()
+    for count, result in enumerate(results, 1):
+        yield result
+        if (now := time.monotonic()) - last >= _SECONDS_BETWEEN:
+            last = now
+            console.print(Text(describe_progress(count, before, total, now - start)), style="dim")
+
+
+def describe_progress(count: int, before: int, total: int, seconds: float) -> str:
+    """Returns "40 of 100 runs, 2.0 runs/s, 30 s left", at the rate of the ``count`` runs since the start."""
+    rate, done = count / seconds, count + before
+    if not total:
+        return f"{count_noun(done, 'run')}, {rate:.1f} runs/s"
+    left = max(0, total - done) / rate
+    return f"{done} of {count_noun(total, 'run')}, {rate:.1f} runs/s, {left:.0f} s left"

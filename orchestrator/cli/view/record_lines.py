@@ -76,8 +76,9 @@ def format_tool_call(call: ToolCallRecord) -> str:
 
 
 def format_call_end(call: ToolCallRecord) -> str:
-    """Formats what became of a call: its gate, a person's answer, its error; empty for an open one."""
-    parts: list[str] = [call["gate"]] if "gate" in call else []
+    """Formats what is known of a call: its gate or its effect, a person's answer, its error."""
+    word = call.get("gate") or call.get("outcome")
+    parts: list[str] = [] if word is None else [word]
     if "answer" in call:
         parts.append(_format_answer(call["answer"]))
     if call["error"] is not None:

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from itertools import chain
+from typing import Final, Literal, TypeAlias
 
-from evaluation.checks.check_context import NOT_RUN_WORDS
+from pydantic import ValidationError
+
+from agents.loop.effects import Breach
+from evaluation import EvaluationContract
 from evaluation.checks.kinds.tools import ToolCalls
-from orchestrator.runtime.recording.call_recorder import read_recorder
+from evaluation.metrics.audit_rules import find_outside
+from evaluation.metrics.hosts import Domains
+from evaluation.results.findings import join_names
+from orchestrator.judging.disclosure import read_expectations
+from orchestrator.judging.plain_contracts import list_checks
+from orchestrator.judging.tools.expected_writes import ExpectedWrites, has_run, read_expected_writes
 from orchestrator.state.evaluation_report import FAILURES, Report, mapping, outcomes_of
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, ToolCallRecord
 
-_ORDERED_MODES: Final = frozenset({"exact", "in_order"})
-_DEFAULT_MODE: Final = "in_order"
+_FIELDS: Final = ("expected_trajectory", "trajectory", "trajectory_match_mode", "audit")
 _WRITES: Final = "unexpected_writes"
 """The metric of the calls that write and that the contract does not expect."""
+
+
+CompleteCall: TypeAlias = Callable[[ToolCallRecord], ToolCallRecord]
+"""Adds to a call the arguments that its tool receives."""
+
+
+def _keep(call: ToolCallRecord) -> ToolCallRecord:
+    return call
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +45,33 @@ class CallRules:
         allowed: Names of the only tools that may run; None allows all others.
         most: The greatest number of calls of a tool.
         exactly: The number of calls of a tool without an error.
-        before: The tools that have to be called before a tool that writes.
+        writes: The expected calls of tools that write, of each contract that has some.
+        domains: The domains that addresses in arguments may have, of each rule.
+        complete: Adds to a call the arguments that its tool receives.
     """
 
     forbidden: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
     most: Mapping[str, int] = field(default_factory=dict)
     exactly: Mapping[str, int] = field(default_factory=dict)
-    before: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    writes: Sequence[ExpectedWrites] = ()
+    domains: Sequence[Domains] = ()
+    complete: CompleteCall = _keep
 
-    @property
-    def counted(self) -> frozenset[str]:
-        """The tools whose next call depends on the calls before it."""
-        return frozenset([*self.most, *self.exactly, *self.before])
+    def find_breach(
+        self, name: str, args: Mapping[str, Json], made: Sequence[ToolCallRecord]
+    ) -> Breach | None:
+        """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""
+        planned = ToolCallRecord(name=name, args={**args}, result=None, error=None, latency_ms=None)
+        call, writes = self.complete(planned), [each for each in self.writes if name in each.names]
+        sentence = self._find_bound(name, made) or self._find_address(call)
+        if sentence is not None:
+            return Breach(sentence, sentence)
+        completed = [*map(self.complete, made)] if writes else []
+        breaches = (each.find_breach(call, completed) for each in writes)
+        return next((breach for breach in breaches if breach is not None), None)
 
-    def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
-        """Returns why a tool must not be called after the calls that were made; None if it may be."""
+    def _find_bound(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
         most = self._find_most(name)
         if most == 0:
             return f"Tool {name!r} is forbidden in this step."
@@ -52,9 +80,13 @@ class CallRules:
             return f"Tool {name!r} was called often enough ({most} at most). Go on without it."
         if name in self.exactly and sum(call["error"] is None for call in ran) >= self.exactly[name]:
             return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
-        answered = {call["name"] for call in made if call["error"] is None and call["result"] is not None}
-        missing = next((tool for tool in self.before.get(name, ()) if tool not in answered), None)
-        return None if missing is None else f"Tool {name!r} has to wait: call {missing!r} first."
+        return None
+
+    def _find_address(self, call: ToolCallRecord) -> str | None:
+        args = call.get("received", call["args"])
+        outside = [host for allowed in self.domains for host in find_outside(allowed, args)]
+        reason = f"it has addresses outside the allowed domains: {join_names(outside)}"
+        return f"The contract excludes this call of {call['name']!r}: {reason}." if outside else None
 
     def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns which call broke the rules for good, in words; None if later calls can still keep them."""
@@ -84,46 +116,60 @@ class CallBounds:
     of_step: CallRules
     earlier: Sequence[ToolCallRecord] = ()
 
-    @property
-    def counted(self) -> frozenset[str]:
-        """The tools whose next call depends on the calls before it."""
-        return self.of_run.counted | self.of_step.counted
-
-    def find_breach(self, name: str) -> str | None:
-        """Returns why a tool must not be called now, in words for the model; None if it may be."""
-        current = read_recorder().list_tool_calls()
-        return self.of_step.find_breach(name, current) or self.of_run.find_breach(
-            name, [*self.earlier, *current]
-        )
+    def find_breach(
+        self, name: str, args: Mapping[str, Json], current: Sequence[ToolCallRecord]
+    ) -> Breach | None:
+        """Returns why a call must not be made after the current ones of the execution; None if it may be."""
+        of_step = self.of_step.find_breach(name, args, current)
+        return of_step or self.of_run.find_breach(name, args, [*self.earlier, *current])
 
 
-def read_call_rules(contracts: Sequence[PlainContract], writing: Collection[str] = ()) -> CallRules:
+def read_call_rules(
+    contracts: Sequence[PlainContract],
+    writing: Collection[str] = (),
+    complete: CompleteCall = _keep,
+    shown: str = "",
+) -> CallRules:
     """Reads the rules for calls.
 
     The trajectory has ``forbidden_tools``; audit rules have ``forbidden_tools`` and ``allowed_tools``, and
     only report a call if their severity is lower than "critical"; the check ``tool_calls`` has a greatest
-    number. An expected trajectory in order says which tools come before one that writes.
+    number. An expected trajectory excludes other calls of tools that write, and may say their order.
 
     Args:
         contracts: The contracts.
-        writing: The tools that are known to write, besides ``trajectory.writing_tools``.
+        writing: The tools that are known to write, for a contract that names neither these nor reading ones.
+        complete: Adds to a call the arguments that its tool receives.
+        shown: The task and the step: expected values that are not in it are not told to the model.
     """
-    audits = [
-        rule for contract in contracts for rule in _list_objects(mapping(contract.get("audit")), "rules")
+    read = [_read_contract(contract) for contract in contracts]
+    rules = [rule for each in read for rule in each.audit.rules if rule.severity == "critical"]
+    forbidden = [each.trajectory.forbidden_tools for each in read] + [
+        rule.forbidden_tools for rule in rules if rule.forbidden_tools is not None
     ]
-    rules = [rule for rule in audits if rule.get("severity", "critical") == "critical"]
-    sources = [*(mapping(contract.get("trajectory")) for contract in contracts), *rules]
-    forbidden = frozenset[str]().union(*(_read_names(source.get("forbidden_tools")) for source in sources))
-    lists = [_read_names(rule["allowed_tools"]) for rule in rules if rule.get("allowed_tools") is not None]
-    checks = [check for contract in contracts for check in _list_objects(contract, "checks")]
-    most, exactly = _read_bounds(checks, "max"), _read_bounds(checks, "exactly")
+    allowed = [frozenset(rule.allowed_tools) for rule in rules if rule.allowed_tools is not None]
+    most, exactly = _read_bounds(read, "max"), _read_bounds(read, "exactly")
+    hidden = [partial(read_expectations, contract, shown) for contract in contracts]
+    writes = [read_expected_writes(each, writing, own) for each, own in zip(read, hidden, strict=True)]
     return CallRules(
-        forbidden | {name for name, number in exactly.items() if number == 0},
-        frozenset.intersection(*lists) if lists else None,
+        frozenset(chain(*forbidden, (name for name, number in exactly.items() if number == 0))),
+        frozenset.intersection(*allowed) if allowed else None,
         most,
         exactly,
-        {name: tools for contract in contracts for name, tools in _read_order(contract, writing).items()},
+        [each for each in writes if each is not None],
+        [Domains(rule.allowed_domains) for rule in rules if rule.allowed_domains is not None],
+        complete,
     )
+
+
+def _read_contract(contract: PlainContract) -> EvaluationContract:
+    """Reads what a contract says of calls; nothing if it has another form, which its evaluation refuses."""
+    checks = [each for each in list_checks(contract) if mapping(each).get("check") == ToolCalls.get_name()]
+    named = {name: contract[name] for name in _FIELDS if name in contract}
+    try:
+        return EvaluationContract.model_validate({**named, "checks": checks})
+    except ValidationError:
+        return EvaluationContract()
 
 
 def find_lasting_effect(state: OrchestratorState, report: Report, contract: PlainContract) -> str | None:
@@ -143,48 +189,15 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Plai
     return None if failed is None else f"no attempt can undo this: {failed['reason']}"
 
 
-def _read_bounds(checks: Sequence[Mapping[str, Json]], bound: str) -> dict[str, int]:
+def _read_bounds(contracts: Sequence[EvaluationContract], bound: Literal["max", "exactly"]) -> dict[str, int]:
+    checks = [check for contract in contracts for check in contract.checks if isinstance(check, ToolCalls)]
     bounds: dict[str, int] = {}
     for check in checks:
-        tool, most = check.get("tool"), check.get(bound)
-        is_strict = (
-            check.get("check") == ToolCalls.get_name() and check.get("severity", "critical") == "critical"
-        )
-        if is_strict and isinstance(tool, str) and isinstance(most, int):
-            bounds[tool] = min(most, bounds.get(tool, most))
+        most: int | None = getattr(check, bound)
+        if most is not None and check.severity == "critical":
+            bounds[check.tool] = min(most, bounds.get(check.tool, most))
     return bounds
 
 
-def _read_order(contract: PlainContract, writing: Collection[str]) -> dict[str, list[str]]:
-    """Returns the tools that write and that have to come before another one, by the name of that one."""
-    if contract.get("trajectory_match_mode", _DEFAULT_MODE) not in _ORDERED_MODES:
-        return {}
-    writers = {*writing, *_read_names(mapping(contract.get("trajectory")).get("writing_tools"))}
-    before: dict[str, list[str]] = {}
-    earlier: list[str] = []
-    for action in _list_objects(contract, "expected_trajectory"):
-        name = action.get("name")
-        if not isinstance(name, str):
-            continue
-        if name in writers and name not in earlier:
-            before.setdefault(name, [*earlier])
-        # Calls that only read are not compared beside calls that write.
-        if name in writers and not action.get("optional"):
-            earlier.append(name)
-    return before
-
-
 def _select_run(made: Sequence[ToolCallRecord], name: str) -> list[ToolCallRecord]:
-    """Returns the calls of a tool that ran, also those that failed."""
-    idle = (*NOT_RUN_WORDS, "reused")
-    return [call for call in made if call["name"] == name and call.get("gate") not in idle]
-
-
-def _list_objects(source: Mapping[str, Json], field_name: str) -> list[Mapping[str, Json]]:
-    # A contract from a store may have a value of any type here; its evaluation refuses it.
-    items = source.get(field_name)
-    return [mapping(item) for item in items] if isinstance(items, list) else []
-
-
-def _read_names(value: Json) -> frozenset[str]:
-    return frozenset(str(name) for name in value) if isinstance(value, list) else frozenset()
+    return [call for call in made if call["name"] == name and has_run(call)]

@@ -3,49 +3,82 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast, get_type_hints
 
 from langchain_core.tools import BaseTool
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import InjectedStore
 from pydantic import ValidationError
 
 from agents import ExecutionAgent
-from agents.calls.planned_call import ToolArguments, read_arguments
+from agents.base import overrides_invoke
+from agents.loop.acting_tools import DEFAULT, ActingTools, read_acting_tools
+from agents.loop.read_back import find_missing_argument
+from agents.loop.tool_arguments import ToolArguments, read_arguments
+from agents.reply_types import EffectOutcome
 from evaluation import EvaluationContract
 from evaluation.inputs.named_tools import NamedTools, list_named_tools
 from evaluation.metrics.trajectory.idle_rules import is_other_spelling
-from evaluation.results.alerts import join_names
-from evaluation.sensitive.quoting import quote_text
+from evaluation.results.findings import join_names
+from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import LASTING, list_accepted
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, PlainContract, Question, StepRecord, ToolCallRecord
 
 Contract: TypeAlias = EvaluationContract | Mapping[str, Json] | None
-_LISTS: Final = ("writing_tools", "reading_tools")
+_MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_model"
+_LISTS: Final = ("acting_tools", "reading_tools")
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorTools:
-    """The LangChain tools of an executor.
+    """The tools of an executor.
 
     Attributes:
         known: Their names; None if the executor may have others.
-        writing: The names of the tools that write by their annotations.
-        reading: The names of those that only read; a tool without annotations is in neither list.
-        once: The tools of which each call has a further effect.
-        tools: The tools by their names.
+        acting: Which of them act, and how their calls are treated.
+        tools: The LangChain tools by their names.
+        is_foreign: Whether the executor decides about its calls by itself.
         readers: How each tool reads its arguments, by its name.
     """
 
     known: tuple[str, ...] | None = None
-    writing: tuple[str, ...] = ()
-    reading: tuple[str, ...] = ()
-    once: frozenset[str] = frozenset()
+    acting: ActingTools = field(default_factory=ActingTools)
     tools: Mapping[str, BaseTool] = field(default_factory=dict)
+    is_foreign: bool = False
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
+
+    @property
+    def writing(self) -> tuple[str, ...]:
+        """The tools that act by the caller's word or by their annotations, and not only by their names."""
+        names = dict.fromkeys([*self.tools, *self.acting.stated])
+        acting = (name for name in names if self.acting.classify(name) == "acting")
+        return tuple(name for name in acting if not self.acting.is_guessed(name))
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """The tools that only read, by their annotations."""
+        return tuple(
+            name
+            for name, metadata in self.acting.metadata.items()
+            if name not in self.writing and (metadata or {}).get("readOnlyHint") is True
+        )
+
+    def read_arguments(self, name: str) -> ToolArguments:
+        """Returns how a tool reads its arguments."""
+        return self.readers.get(name, ToolArguments())
+
+    def tell_outcome(self, call: ToolCallRecord) -> EffectOutcome:
+        """Returns what the answer of a recorded call says of its effect."""
+        if call["error"] is not None:
+            # Only these say that nothing was done; another error may have come after the effect.
+            return "refused" if call["error"].startswith(("NoEffectError:", "ToolException:")) else "unknown"
+        tool = self.acting.find(call["name"]) or DEFAULT
+        return tool.tell_outcome(call["name"], call["result"])
 
     def find_problem(self, contract: Contract) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
@@ -93,20 +126,20 @@ class ExecutorTools:
         if not isinstance(rules, Mapping) or not (is_open and is_asked and (self.writing or self.reading)):
             return contract
         # Both, so that a tool without annotations counts neither as reading nor as writing.
-        lists: Mapping[str, Json] = {"writing_tools": list(self.writing), "reading_tools": list(self.reading)}
+        lists: Mapping[str, Json] = {"acting_tools": list(self.writing), "reading_tools": list(self.reading)}
         return {**contract, "trajectory": {**rules, **lists}}
 
     def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:
-        """Returns the records of executions with ``received`` and ``writes`` in their calls."""
+        """Returns the records of executions with what the tools say of their calls."""
         return [
-            {**record, "tool_calls": [self._complete_call(call) for call in record["tool_calls"]]}
+            {**record, "tool_calls": [self.complete_call(call) for call in record["tool_calls"]]}
             for record in records
         ]
 
-    def _complete_call(self, call: ToolCallRecord) -> ToolCallRecord:
+    def complete_call(self, call: ToolCallRecord) -> ToolCallRecord:
+        """Returns the record of a call with ``received``, ``writes`` and ``outcome``."""
+        call = self._add_outcome(call)
         reader = self.readers.get(call["name"])
-        if call["name"] in self.writing:
-            call = {**call, "writes": True}
         if reader is None:
             return call
         received = plain_json(reader.read_values(call["args"]))
@@ -114,74 +147,153 @@ class ExecutorTools:
         texts = {json.dumps(args, sort_keys=True) for args in (received, call["args"])}
         return call if len(texts) == 1 else {**call, "received": received}
 
+    def warn_of_repeats(self, earlier: Sequence[StepRecord], record: StepRecord) -> list[str]:
+        """Returns a warning for each tool that acts by its name alone, if a call of it was repeated."""
+        made = [call for each in earlier for call in each["tool_calls"] if call.get("outcome") in LASTING]
+        repeated = {
+            call["name"]
+            for call in record["tool_calls"]
+            if self.acting.is_guessed(call["name"]) and any(self.are_equal(call, each) for each in made)
+        }
+        return [
+            f"step {record['step_index'] + 1}: {name} was called as before, which may have acted twice; "
+            f"give acting_tools=[{name!r}] to prevent it, or acting_tools=[] if it does not act"
+            for name in sorted(repeated)
+        ]
 
-def read_executor_tools(executor: object) -> ExecutorTools:
+    def are_equal(self, call: ToolCallRecord, other: ToolCallRecord) -> bool:
+        """Returns whether two calls are of one tool, which reads their arguments alike."""
+        describe = self.read_arguments(call["name"]).describe
+        return call["name"] == other["name"] and describe(call["args"]) == describe(other["args"])
+
+    def _add_outcome(self, call: ToolCallRecord) -> ToolCallRecord:
+        if self.acting.classify(call["name"]) != "acting":
+            return cast("ToolCallRecord", {name: value for name, value in call.items() if name != "outcome"})
+        if "outcome" not in call:
+            call = {**call, "outcome": self.tell_outcome(call)}
+        return call if self.acting.is_guessed(call["name"]) else {**call, "writes": True}
+
+
+def read_executor_tools(executor: object, acting_tools: object = None) -> ExecutorTools:
     """Reads the tools of an executor, with the annotations of MCP in their metadata.
 
     ``readOnlyHint: True`` says that a tool only reads; ``readOnlyHint: False`` and ``destructiveHint: True``
-    say that it writes, which also decides if they contradict each other. The tools of
+    say that it acts, which also decides if they contradict each other. The tools of
     ``langchain-mcp-adapters`` have them; other tools can: ``metadata={"readOnlyHint": True}``.
+
+    Args:
+        executor: The executor.
+        acting_tools: The option of the orchestrator.
+
+    Raises:
+        ConfigurationError: ``acting_tools`` is not accepted, or does not fit the tools.
     """
     listed = getattr(executor, "tools", None)
     listed = listed if isinstance(listed, Sequence) else ()
-    tools = {tool.name: tool for tool in listed if isinstance(tool, BaseTool)}
-    hints = [(tool.name, tool.metadata or {}) for tool in listed if isinstance(tool, BaseTool)]
-    # Two tools may share a name, and a record does not say which of them was called.
-    writing = dict.fromkeys(name for name, metadata in hints if _is_writing(metadata))
-    unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
+    tools = _index_tools([tool for tool in listed if isinstance(tool, BaseTool)])
     # An empty list of an object of another kind may be a default that says nothing.
-    is_known = len(hints) == len(listed) and (hints or isinstance(executor, ExecutionAgent))
-    return ExecutorTools(
-        tuple(tools) if is_known else None,
-        tuple(writing),
-        tuple(name for name in tools if name not in writing and name not in unclear),
-        frozenset(name for name, metadata in hints if _acts_each_time(metadata)),
-        tools,
-        read_arguments([*tools.values()]),
+    is_known = all(isinstance(tool, BaseTool) for tool in listed) and (
+        listed or isinstance(executor, ExecutionAgent)
     )
+    try:
+        acting = read_acting_tools(acting_tools, {name: tool.metadata for name, tool in tools.items()})
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from None
+    known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
+    read = ExecutorTools(known, acting, tools, is_foreign, read_arguments([*tools.values()]))
+    _check_names(read)
+    _check_injected(tools)
+    return read
 
 
-def _acts_each_time(metadata: Mapping[str, object]) -> bool:
-    # MCP: the hint means nothing for a tool that only reads.
-    return metadata.get("idempotentHint") is False and metadata.get("readOnlyHint") is not True
+def _index_tools(tools: Sequence[BaseTool]) -> dict[str, BaseTool]:
+    """Returns tools by their names; of several with one name, one that acts if any does."""
+    ranked = {tool.name: tool for tool in sorted(tools, key=_rank_annotations)}
+    return {name: ranked[name] for name in dict.fromkeys(tool.name for tool in tools)}
 
 
-def _is_writing(metadata: Mapping[str, object]) -> bool:
-    return metadata.get("readOnlyHint") is False or metadata.get("destructiveHint") is True
+def _rank_annotations(tool: BaseTool) -> int:
+    annotated = ActingTools(metadata={tool.name: tool.metadata}, guesses=False)
+    return ("reading", "open", "acting").index(annotated.classify(tool.name))
 
 
-def check_tool_options(
-    executor: object,
-    tools: ExecutorTools,
-    approve_tools: Collection[str],
-    once_tools: Collection[str],
-    *,
-    can_ask: bool,
-) -> None:
-    """Check that the executor has the named tools, and that there is a person to approve them.
+def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) -> None:
+    """Check that a person can approve the calls of the tools that need it.
 
     Raises:
-        ConfigurationError: It has not, it calls its tools by itself, or nothing can store a question.
+        ConfigurationError: The executor calls its tools by itself, or nothing can store a question.
     """
-    for option, names in (("approve_tools", approve_tools), ("once_tools", once_tools)):
-        if names and not isinstance(executor, ExecutionAgent):
-            raise ConfigurationError(
-                f"{_describe(option, names)}, but {type(executor).__name__} calls its tools by itself; "
-                "give an ExecutionAgent as the executor"
-            )
-        unknown = [] if names == "all" else sorted(set(names) - set(tools.known or ()))
-        if unknown:
-            problem = f"{option} names {quote_text(unknown[0])}; {tools.describe_tools()}"
-            raise ConfigurationError(problem)
-    if approve_tools and not can_ask:
+    names = [name for name, tool in tools.acting.stated.items() if tool.approve]
+    if not names:
+        _check_graph(executor, tools, is_stored=can_ask)
+        return
+    option = f"acting_tools has approve=True for {quote_text(names[0])}"
+    if not isinstance(executor, ExecutionAgent) or overrides_invoke(executor):
         raise ConfigurationError(
-            f"{_describe('approve_tools', approve_tools)}, but there is no checkpointer to store "
-            "the question; give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
+            f"{option}, but {type(executor).__name__} calls its tools by itself; "
+            "give an ExecutionAgent as the executor"
+        )
+    if not can_ask:
+        raise ConfigurationError(
+            f"{option}, but there is no checkpointer to store the question; "
+            "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
 
 
-def _describe(option: str, names: Collection[str]) -> str:
-    return f"{option} is {names if isinstance(names, str) else sorted(names)!r}"
+def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> None:
+    """Checks that the graph of an executor writes its calls down, if a tool of it acts.
+
+    Without a store, nothing is resumed, and a tool that acts by its name alone may be called again.
+    """
+    graph = getattr(executor, "graph", None)
+    if not isinstance(graph, CompiledStateGraph) or graph.nodes.keys() & {*_MIDDLEWARE}:
+        return
+    acting = tools.writing or [name for name in tools.tools if tools.acting.is_guessed(name) and is_stored]
+    if acting:
+        raise ConfigurationError(
+            f"executor is a graph whose tool {quote_text(acting[0])} acts, and which could call it twice "
+            "after a crash or in a retry; build it with EffectsMiddleware() first in its middleware, or give "
+            "acting_tools=[] if none of its tools acts"
+        )
+
+
+def _check_injected(tools: Mapping[str, BaseTool]) -> None:
+    """Checks that no tool needs a store of LangGraph, since the graph of a run has none."""
+    for name, tool in tools.items():
+        hints = [each for each in _list_hints(tool) for each in getattr(each, "__metadata__", ())]
+        if any(each is InjectedStore or isinstance(each, InjectedStore) for each in hints):
+            raise ConfigurationError(
+                f"tool {quote_text(name)} takes LangGraph's store, which a run does not have; "
+                "let the tool hold what it needs itself"
+            )
+
+
+def _list_hints(tool: BaseTool) -> list[object]:
+    schema = tool.get_input_schema()
+    return [*get_type_hints(schema, include_extras=True).values()]
+
+
+def _check_names(tools: ExecutorTools) -> None:
+    """Checks the names of ``acting_tools`` and of ``read_back``."""
+    for name, tool in tools.acting.stated.items():
+        if tools.known is not None and name not in tools.known:
+            raise ConfigurationError(f"acting_tools names {quote_text(name)}; {tools.describe_tools()}")
+        if isinstance(tool.read_back, str) and tools.known is not None:
+            _check_read_back(tools, name, tool.read_back)
+
+
+def _check_read_back(tools: ExecutorTools, name: str, reader: str) -> None:
+    if reader not in tools.tools or tools.acting.classify(reader) != "reading":
+        raise ConfigurationError(
+            f"read_back of {quote_text(name)} is {quote_text(reader)}; name a tool of the executor that only "
+            f"reads, or give a function; {tools.describe_tools()}"
+        )
+    missing = find_missing_argument(tools.tools[reader], tools.tools[name])
+    if missing is not None:
+        raise ConfigurationError(
+            f"read_back of {quote_text(name)} is {quote_text(reader)}, which needs the argument "
+            f"{quote_text(missing)}, and {name} has none of this name; give a function of its arguments"
+        )
 
 
 def _list_named(contract: Contract) -> list[NamedTools]:
@@ -195,17 +307,16 @@ def _list_named(contract: Contract) -> list[NamedTools]:
         return []
 
 
-def find_unasked(
-    questions: Sequence[Question], approve_tools: Collection[str], once_tools: Collection[str]
-) -> str | None:
+def find_unasked(questions: Sequence[Question], tools: ExecutorTools) -> str | None:
     """Returns why a run cannot go on: it waits for the approval of a tool that would run without one."""
-    for question in (each for each in questions if each["kind"] == "tool"):
-        # A question with a finding asks whether the tool may run again, which once_tools asks for.
-        option, names = (
-            ("once_tools", once_tools) if question["findings"] else ("approve_tools", approve_tools)
-        )
-        for call in question.get("tool_calls", []):
-            if names != "all" and call["name"] not in names:
-                name = call["name"]
-                return f"it waits for the approval of tool {name!r}; give {option} this name"
+    # A person can state the result only of a call that may have acted, which is asked about in any case.
+    if tools.is_foreign:
+        return None
+    asked = (each for each in questions if each["kind"] == "tool" and "correct" not in each["accepts"])
+    for call in (call for question in asked for call in question.get("tool_calls", [])):
+        tool, name = tools.acting.stated.get(call["name"]), call["name"]
+        if tool is None or not tool.approve:
+            return (
+                f"it waits for the approval of tool {name!r}; give acting_tools this name with approve=True"
+            )
     return None

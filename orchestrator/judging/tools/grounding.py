@@ -6,9 +6,8 @@ import json
 from collections.abc import Collection
 from typing import Final
 
-from evaluation.checks.check_context import CheckContext, ToolUse
-from evaluation.checks.kinds.tools import SourcedFacts
-from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.checks.check_model import CheckContext, ToolUse
+from evaluation.checks.kinds.tools import SourcedFacts, find_claimed_actions
 from orchestrator.judging.output import merge_contracts
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.state.current_step import current_records, list_corrections

@@ -3,17 +3,172 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import json
+import uuid
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Final, cast
 
+from evaluation.values import as_object
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, StoredRun
 from orchestrator.runs.run_selection import ENDED
 from orchestrator.runtime.events import Event, RunFinished, RunResumed, RunStarted
-from orchestrator.serving.live.event_log import EventLog
-from orchestrator.serving.live.event_records import EventRecord, rebuild_events, record_event
+from orchestrator.state.evaluation_report import checks_of
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
+
+_OF_STATE: Final = ("status", "output", "basis", "evidence", "failure", "question", "usage", "warnings")
+"""The fields of a state that an event has; ``GET /api/runs/{thread_id}`` has them all."""
+_PLACE: Final = ("step_index", "attempt")
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event as clients get it.
+
+    Attributes:
+        name: Name of its class, such as "StepJudged".
+        key: What it is about; a rebuilt event has the same key as the live one.
+        text: Its fields as JSON on one line.
+    """
+
+    name: str
+    key: str
+    text: str
+
+
+def record_event(event: Event) -> EventRecord:
+    """Returns a live event as JSON."""
+    values = {field.name: getattr(event, field.name) for field in fields(event)}
+    return _build(type(event).__name__, values)
+
+
+def rebuild_events(thread_id: str, state: OrchestratorState, *, is_stored: bool = True) -> list[EventRecord]:
+    """Returns the events of a run as far as its state tells: without the calls of tools and the retries.
+
+    Args:
+        thread_id: The run.
+        state: Its state.
+        is_stored: Whether the state is the last one known; if not, the events after it will follow.
+    """
+    named: list[tuple[str, Mapping[str, object]]] = [("RunStarted", {"task": state["task"]})]
+    named += _list_of_steps(state)
+    if is_stored and state["question"] is not None and state["status"] == "executing":
+        named.append(("RunPaused", {"question": state["question"], "state": state}))
+    elif is_stored and state["status"] in ("success", "failed"):
+        named.append(("RunFinished", {"status": state["status"], "state": state}))
+    return [_build(name, {"thread_id": thread_id, **values}) for name, values in named]
+
+
+def _list_of_steps(state: OrchestratorState) -> Iterator[tuple[str, dict[str, object]]]:
+    if state["plan"]:
+        yield "Planned", {"plan": state["plan"]}
+    for record in (*state["results"], *state["synthesis"]):
+        yield "StepStarted", {name: record[name] for name in ("step_index", "step", "attempt")}
+        yield "StepExecuted", {"record": record}
+        if record["verdict"] is not None and record["status"] != "pending_validation":
+            yield "StepJudged", {"record": record, "verdict": record["verdict"]}
+
+
+def _build(name: str, values: Mapping[str, object]) -> EventRecord:
+    plain = {key: _shorten(key, value) for key, value in values.items()}
+    # A store holds only finite numbers, but the usage of a live call may have any.
+    text = json.dumps(plain, ensure_ascii=True, default=str)
+    return EventRecord(name, _find_key(name, plain), text)
+
+
+def _shorten(key: str, value: object) -> object:
+    if key == "state":
+        state = cast("Mapping[str, object]", value)
+        return {name: state.get(name) for name in _OF_STATE}
+    if key == "record":
+        record = cast("StepRecord", value)
+        checks = checks_of(record["report"] or {})
+        kept: dict[str, object] = {name: each for name, each in record.items() if name != "report"}
+        return {**kept, "checks": checks}
+    return value
+
+
+def _find_key(name: str, plain: Mapping[str, object]) -> str:
+    """Tells an event from the others of its run; the calls of tools and repeated ends need not be told."""
+    source = as_object(plain.get("record")) or as_object(plain.get("question")) or plain
+    place = [str(source.get(part, "")) for part in (*_PLACE, "id")]
+    plan = plain.get("plan")
+    size = len(plan) if isinstance(plan, Sequence) else ""
+    return f"{name}:{'.'.join(place)}:{size}"
+
+
+@dataclass(slots=True)
+class EventLog:
+    """The events of a run, numbered from 1. All methods belong to the event loop of the server.
+
+    Attributes:
+        epoch: Distinguishes this log from others of the same run, such as those of an earlier process.
+        entries: The events.
+        is_running: Whether this process executes the run.
+        is_over: Whether no event can follow.
+        followers: Number of clients that follow.
+    """
+
+    epoch: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    entries: list[EventRecord] = field(default_factory=list)
+    is_running: bool = False
+    is_over: bool = False
+    followers: int = 0
+    _keys: set[str] = field(default_factory=set)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def append(self, entry: EventRecord) -> None:
+        """Adds an event, and wakes the followers."""
+        self.entries.append(entry)
+        self._keys.add(entry.key)
+        self._wake()
+
+    def add_missing(self, entries: Iterable[EventRecord]) -> None:
+        """Adds the events that the log does not have."""
+        for entry in entries:
+            if entry.key not in self._keys:
+                self.append(entry)
+
+    def end(self) -> None:
+        """Lets the followers end after the last event."""
+        self.is_over = True
+        self._wake()
+
+    def find_place(self, last_id: str | None) -> int:
+        """Returns the number of events that a client has, by the id of its last one.
+
+        A client with an id of another log gets all events: none is lost, and some may come twice.
+        """
+        epoch, _, number = (last_id or "").rpartition(".")
+        is_known = epoch == self.epoch and number.isdecimal() and len(number) < len(str(2**63))
+        return min(int(number), len(self.entries)) if is_known else 0
+
+    def name_entry(self, number: int) -> str:
+        """Returns the id of an event, by its number from 1."""
+        return f"{self.epoch}.{number}"
+
+    async def follow(self, place: int) -> AsyncGenerator[tuple[str, EventRecord], None]:
+        """Yields the events after a number of them with their ids, and the later ones as they come."""
+        self.followers += 1
+        try:
+            while True:
+                changed = self._changed
+                while place < len(self.entries):
+                    place += 1
+                    yield self.name_entry(place), self.entries[place - 1]
+                if self.is_over:
+                    return
+                await changed.wait()
+        finally:
+            self.followers -= 1
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
 
 _POLL_S: Final = 1.0
 """How often the store is read for a run that another process executes."""

@@ -2,18 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from evaluation import evaluate, run_from_state
 from evaluation.results.findings import CheckRecord
-from orchestrator.persistence import RunSummary, StoredRun
+from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.persistence import History, RunSummary, StoredRun
+from orchestrator.serving.live.run_sessions import RunBuilder
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import Report, checks_of, judge_result
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Question, StepRecord
 from orchestrator.state.supervision_records import HumanAnswer
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+
+MOST_QUESTIONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for a person.
+
+    Attributes:
+        thread_id: The run that asks.
+        task: Its task.
+        question: As the run asks it.
+        attempt: The execution in question, with its checks; None for a call that has not run.
+        problem: The reason why this server cannot resume the run; empty if it can.
+        command: What resumes it elsewhere; empty if this server can.
+    """
+
+    thread_id: str
+    task: str
+    question: Question
+    attempt: AttemptView | None
+    problem: str = ""
+    command: str = ""
+
+
+def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
+    """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    waiting = [(run, run.question) for run in history.runs(status="waiting") if run.question is not None]
+    oldest = sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
+    return [_read(history, builder, run, question) for run, question in oldest]
+
+
+def _read(history: History, builder: RunBuilder, run: RunSummary, question: Question) -> OpenQuestion:
+    problem = builder.find_problem(run.thread_id)
+    return OpenQuestion(
+        thread_id=run.thread_id,
+        task=run.task,
+        question=question,
+        attempt=_find_attempt(history, run, question),
+        problem=problem or "",
+        command="" if problem is None else builder.describe_next(run.thread_id, question),
+    )
+
+
+def _find_attempt(history: History, run: RunSummary, question: Question) -> AttemptView | None:
+    if question["kind"] in ("tool", "agent"):  # asked during the execution, which has no record yet
+        return None
+    try:
+        state = history.show(run.thread_id).state
+    except StoreError:  # answered, and deleted meanwhile
+        return None
+    return find_attempt(state, question["step_index"], question["attempt"])
+
+
+def _find_time(item: tuple[RunSummary, Question]) -> str:
+    run, question = item
+    # An agent's own question has no time; its run was stored with it.
+    return question["asked_at"] or run.updated.isoformat()
+
 
 StepState = Literal["done", "failed", "current", "open", "replaced"]
 _REASONS: Final = ("rationale", "reason")
@@ -85,6 +151,21 @@ def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
     answers = [answer for answer in supervised if answer is not None]
     answers += [call["answer"] for record in records for call in record["tool_calls"] if "answer" in call]
     return max(answers, key=lambda answer: answer["answered_at"], default=None)
+
+
+def evaluate_by_contract(history: History, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
+    """Evaluates a recorded run, or a stored one by its name, and returns the report.
+
+    Raises:
+        ConfigurationError: The run or the contract is not accepted.
+        StoreError: There is no such run.
+    """
+    recorded = run_from_state(history.show(run).state) if isinstance(run, str) else run
+    fields: dict[str, Any] = {**contract, "agent_run": recorded}
+    report = evaluate(fields)
+    if report.status == "invalid":
+        raise ConfigurationError("; ".join(report.errors))
+    return report.model_dump(mode="json")
 
 
 def _list_steps(run: StoredRun) -> Iterator[StepView]:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from agents import BaseAgent, ModelSpecError, ModelUnavailableError, TransportRetry, load_model
-from agents.models.call_limits import (
+from agents.models.model_call import (
     PausingRateLimiter,
     ServedModel,
     limit_calls,

@@ -15,9 +15,8 @@ from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError
 from agents.models import embedded
-from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
+from agents.models.embedded import Endpoint, check_weights, embedded_endpoint, locate_weights, require_runtime
 from agents.models.spec import load_model
-from agents.models.weights import check_weights, locate_weights
 
 VERDICT = {
     "title": "verdict",

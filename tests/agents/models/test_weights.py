@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import ModelSetupError
-from agents.models.weights import Sources, check_weights, find_weights, locate_weights
+from agents.models.embedded import Sources, check_weights, find_weights, locate_weights
 
 NOWHERE = Sources(package="no_such_package", client="no_such_client")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.parsing.objects import remove_thoughts
-from agents.parsing.plans import read_plan
-from agents.parsing.verdicts import read_verdict
+from agents.parsing.loose_json import remove_thoughts
+from agents.parsing.replies import read_plan, read_verdict
 from tests.fakes.model_text import FENCE, MEGABYTE
 from tests.sampling import sample_rows
 

@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 
 from agents import BaseAgent, ExecutionAgent, MonitoringAgent
-from agents.calls.conversation import make_sendable
+from agents.models.model_call import make_sendable
 from agents.testing import ScriptedChatModel
 
 HALF = "a\udc80b"

@@ -114,33 +114,15 @@ TO_CHECKS = {
     "length_constraints:number_sentences": lambda a: [
         {"check": "sentence_count", **_bound(a, "relation", "num_sentences")}
     ],
-    "length_constraints:number_paragraphs": lambda a: [
-        {"check": "part_count", "separator": "***", "exactly": a["num_paragraphs"]}
-    ],
     "length_constraints:number_words": lambda a: [
         {"check": "word_count", **_bound(a, "relation", "num_words")}
     ],
-    "detectable_content:number_placeholders": lambda a: [
-        {"check": "placeholder_count", "min": a["num_placeholders"]}
-    ],
-    "detectable_content:postscript": lambda a: [{"check": "postscript", "marker": a["postscript_marker"]}],
     "detectable_format:number_bullet_lists": lambda a: [
         {"check": "list_item_count", "marker": "bullet", "exactly": a["num_bullets"]}
     ],
     "detectable_format:constrained_response": lambda a: [{"check": "one_of", "options": _ANSWERS}],
-    "detectable_format:number_highlighted_sections": lambda a: [
-        {"check": "highlight_count", "min": a["num_highlights"]}
-    ],
     "detectable_format:json_format": lambda a: [{"check": "json"}],
-    "detectable_format:title": lambda a: [{"check": "title", "style": "angle_brackets"}],
-    "combination:two_responses": lambda a: [
-        {"check": "part_count", "separator": "******", "exactly": 2, "different": True}
-    ],
-    "combination:repeat_prompt": lambda a: [{"check": "repeats_request", "text": a["prompt_to_repeat"]}],
     "startend:end_checker": lambda a: [{"check": "ends_with", "text": a["end_phrase"]}],
-    "change_case:capital_word_frequency": lambda a: [
-        {"check": "capital_word_count", **_bound(a, "capital_relation", "capital_frequency")}
-    ],
     "change_case:english_capital": lambda a: [
         {"check": "letter_case", "style": "upper"},
         {"check": "language", "code": "en"},
@@ -150,5 +132,4 @@ TO_CHECKS = {
         {"check": "language", "code": "en"},
     ],
     "punctuation:no_comma": lambda a: [{"check": "punctuation", "mark": ","}],
-    "startend:quotation": lambda a: [{"check": "quoted", "style": "double"}],
 }

@@ -94,59 +94,11 @@ def _make_forbidden(arguments, rng):
         yield _insert([f"x{word}", f"{word}x"], rng)
 
 
-def _make_placeholders(arguments, rng):
-    for number in _near(arguments["num_placeholders"], rng):
-        yield _insert(rng.choices(["[name]", "[your address],", "[DATE]", "([phone number])"], k=number), rng)
-
-
-def _make_highlights(arguments, rng):
-    for number in _near(arguments["num_highlights"], rng):
-        forms = ["*some words*", "**bold words**", "*one*,", "**Note:**"]
-        yield _insert(rng.choices(forms, k=number), rng)
-        yield "\n".join(f"1. {rng.choice(forms)} and more words" for _ in range(number))
-
-
 def _make_bullets(arguments, rng):
     for number in _near(arguments["num_bullets"], rng):
         mark = rng.choice(["*", "-", "  *", "  -"])
         items = "\n".join(f"{mark} {rng.choice(ENGLISH)}" for _ in range(number))
         yield f"{make_text(rng, 2)}\n\n{items}\n\n{make_text(rng, 1)}"
-
-
-def _make_parts(arguments, rng):
-    for number in _near(arguments["num_paragraphs"], rng):
-        parts = [make_text(rng, 2) for _ in range(number)]
-        yield "\n\n***\n\n".join(parts)
-        yield "\n***\n".join(["", *parts, ""])
-    yield "\n***\n".join([*parts[:1], " ", *parts[1:]])
-
-
-def _make_responses(arguments, rng):
-    first, second, third = (make_text(rng, 3) for _ in range(3))
-    for parts in (
-        [first],
-        [first, second],
-        [first, second, third],
-        [first, first],
-        [first, "", second],
-        [first, second, ""],
-    ):
-        yield "\n\n******\n\n".join(parts)
-
-
-def _make_postscript(arguments, rng):
-    marker = arguments["postscript_marker"]
-    for form in (
-        marker,
-        f" {marker}",
-        marker.lower(),
-        marker.replace(".", ". "),
-        "PS",
-        "Postscript:",
-        marker[2:],
-    ):
-        yield f"{make_text(rng, 3)}\n\n{form} {rng.choice(ENGLISH)}"
-        yield f"{make_text(rng, 1)} {form} {rng.choice(ENGLISH)}"
 
 
 def _make_json(arguments, rng):
@@ -164,38 +116,12 @@ def _make_json(arguments, rng):
     yield value.replace('"items"', "'items'")
 
 
-def _make_title(arguments, rng):
-    yield from (
-        f"{mark}\n\n{make_text(rng, 2)}"
-        for mark in ("<<A title>>", "<A title>", "<<  >>", "# A title", "<<Über uns>>")
-    )
-
-
-def _make_repetition(arguments, rng):
-    prompt = arguments["prompt_to_repeat"]
-    for start in (
-        prompt,
-        prompt.upper(),
-        prompt[:-5],
-        f"Sure! {prompt}",
-        f"\n{prompt}",
-        prompt.replace("a", "e", 1),
-    ):
-        yield f"{start}\n\n{make_text(rng, 2)}"
-
-
 def _make_end(arguments, rng):
     phrase = arguments["end_phrase"]
     for tail in ("", "\n", '"', " Bye", "\n\nMore."):
         yield f"{make_text(rng, 2)} {phrase}{tail}"
     yield f"{make_text(rng, 2)} {phrase.upper()}"
     yield f"{make_text(rng, 2)} {phrase[:-2]}"
-
-
-def _make_capitals(arguments, rng):
-    base = make_text(rng, 4).replace("U.S.", "country").lower().replace(" i ", " we ")
-    for number in _near(arguments["capital_frequency"], rng):
-        yield _insert(rng.choices(["WORD", "IMPORTANT,", "(NASA)", "NOTE:", "I"], k=number), rng, base)
 
 
 def _make_upper(arguments, rng):
@@ -215,12 +141,6 @@ def _make_case(rng, change, other):
 def _make_comma(arguments, rng):
     text = make_text(rng, 4).replace(",", "")
     yield from (text, f"{text} a, b", f"{text}，", text.replace(" ", ",", 1), f"{text};")
-
-
-def _make_quotation(arguments, rng):
-    text = make_text(rng, 3).strip('"')
-    for frame in ('"%s"', '"%s', '%s"', '"%s" End', ' "%s"\n', "'%s'", "“%s”"):
-        yield frame.replace("%s", text)
 
 
 def _make_answer(arguments, rng):
@@ -243,21 +163,12 @@ _MAKERS = {
     "keywords:letter_frequency": _make_letters,
     "language:response_language": _make_language,
     "length_constraints:number_sentences": _make_sentences,
-    "length_constraints:number_paragraphs": _make_parts,
     "length_constraints:number_words": _make_words,
-    "detectable_content:number_placeholders": _make_placeholders,
-    "detectable_content:postscript": _make_postscript,
     "detectable_format:number_bullet_lists": _make_bullets,
     "detectable_format:constrained_response": _make_answer,
-    "detectable_format:number_highlighted_sections": _make_highlights,
     "detectable_format:json_format": _make_json,
-    "detectable_format:title": _make_title,
-    "combination:two_responses": _make_responses,
-    "combination:repeat_prompt": _make_repetition,
     "startend:end_checker": _make_end,
-    "change_case:capital_word_frequency": _make_capitals,
     "change_case:english_capital": _make_upper,
     "change_case:english_lowercase": _make_lower,
     "punctuation:no_comma": _make_comma,
-    "startend:quotation": _make_quotation,
 }

@@ -38,10 +38,6 @@ def test_the_calls_of_a_tool_are_counted_whatever_the_output(calls, passed):
     assert (outcome.passed, outcome.kind) == (passed, "tool")
 
 
-def test_a_repeated_request_is_compared_with_the_task():
-    assert evaluate({"check": "repeats_request"}, "Name a fruit.\nApple.", "Name a fruit.").passed
-
-
 def test_a_text_in_two_languages_is_in_neither():
     german = "Das Wetter ist heute wirklich sehr gut, und wir gehen in den Park."
     english = "The weather is really good today, and we are going to the park."

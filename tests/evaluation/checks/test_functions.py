@@ -8,7 +8,7 @@ import time
 import pytest
 
 from evaluation.checks import CheckContext, CheckOutcome, ToolUse
-from evaluation.checks.functions import check
+from evaluation.checks.custom import check
 from evaluation.errors import ContractError
 
 HELLO = CheckContext("Hello you", "Greet the reader")

@@ -28,9 +28,6 @@ COUNTED = {
     "character_count": lambda n: "😀" * n,
     "heading_count": lambda n: "\n\n".join(["# A"] * n),
     "list_item_count": lambda n: "\n".join(["- a"] * n),
-    "highlight_count": lambda n: " ".join(["*a b*"] * n),
-    "placeholder_count": lambda n: " ".join(["[name]"] * n),
-    "capital_word_count": lambda n: " ".join(["ÜBER"] * n),
 }
 """Outputs with a number of things, by the kind of check that needs no other argument."""
 
@@ -63,14 +60,6 @@ def test_required_words_are_forbidden_words(words):
     assert passes(output, check="contains", texts=[*words, "zz"]) is False
     assert passes(output, check="contains", texts=[*words, "zz"], at_least=len(words))
     assert passes(output, check="excludes", texts=["zz"])
-
-
-@given(st.lists(WORDS, min_size=2, max_size=6, unique=True), st.sampled_from(["***", "******", "---", "你"]))
-def test_parts_are_met_or_missed_by_one(parts, separator):
-    output = f"\n{separator}\n".join(parts)
-
-    assert passes(output, check="part_count", separator=separator, exactly=len(parts), different=True)
-    assert passes(output, check="part_count", separator=separator, exactly=len(parts) + 1) is False
 
 
 @given(ANYTHING)

@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.checks.commands import CommandCheck
 from evaluation.checks.contract_checks import NamedCheck, find_check, require_checks
-from evaluation.checks.functions import check
+from evaluation.checks.custom import check
 from evaluation.errors import ContractError
 
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 from evaluation.checks import CHECKS, BaseCheck, read_checks
-from evaluation.checks.check_context import CheckContext
+from evaluation.checks.check_model import CheckContext
 from evaluation.errors import ContractError
 from tests.evaluation.checks.cases import CASES
 from tests.evaluation.checks.ifeval import SHOWN, read_prompts

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError
-from evaluation.evalset.baseline_file import build_baseline, compare_baselines, read_baseline, write_baseline
-from evaluation.evalset.case_result import CaseResult
+from evaluation.evalset.case_result import (
+    CaseResult,
+    build_baseline,
+    compare_baselines,
+    read_baseline,
+    write_baseline,
+)
 
 
 def results(*statuses, basis="checked", name="a"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.pass_rates import (
+from evaluation.evalset.case_result import (
+    CaseResult,
     describe_pass_rates,
     find_flaky,
     group_trials,

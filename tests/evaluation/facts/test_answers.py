@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.checks import read_checks
-from evaluation.checks.check_context import CheckContext, ToolUse
+from evaluation.checks.check_model import CheckContext, ToolUse
 
 ANSWERS = [
     json.loads(line) for line in (Path(__file__).parent / "answers.jsonl").read_text("utf-8").splitlines()

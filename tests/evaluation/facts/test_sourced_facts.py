@@ -6,8 +6,8 @@ import pytest
 
 from evaluation import evaluate
 from evaluation.checks import read_checks
-from evaluation.checks.check_context import CheckContext, ToolUse
-from evaluation.facts.claimed_actions import find_claimed_actions
+from evaluation.checks.check_model import CheckContext, ToolUse
+from evaluation.checks.kinds.tools import find_claimed_actions
 from evaluation.facts.sourced_facts import MAX_SOURCES, Source, find_unsourced
 
 ORDER = '{"id": "ORD-7781", "price": 12.5, "placed": "2026-03-05", "at": "15:00", "mail": "ada@example.org"}'

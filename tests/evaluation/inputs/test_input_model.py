@@ -3,10 +3,15 @@
 import pytest
 
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import ContentRule, EvaluationCase, EvaluationContract, Threshold
-from evaluation.inputs.rubric import Rubric, Scale
-from evaluation.inputs.run import AgentRun
-from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction
+from evaluation.inputs.contract import (
+    ContentRule,
+    EvaluationCase,
+    EvaluationContract,
+    Rubric,
+    Scale,
+    Threshold,
+)
+from evaluation.inputs.run import AgentRun, ArgumentRule, ExpectedAction
 
 PROBLEMS = [
     (

@@ -145,7 +145,7 @@ def test_the_contract_names_the_tools_that_may_end_a_run():
     assert judge_run(CHAT[:-1], {**EXPECTED, "trajectory": rules}).status == "passed"
 
 
-EFFECTS = {"writing_tools": ["cancel_order"], "failed_calls": "count"}
+EFFECTS = {"acting_tools": ["cancel_order"], "failed_calls": "count"}
 
 
 @pytest.mark.parametrize(

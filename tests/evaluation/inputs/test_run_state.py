@@ -164,14 +164,15 @@ def test_anything_else_is_refused_with_its_place_and_what_to_give(document, prob
 
 
 def test_a_call_that_was_answered_from_an_earlier_one_is_no_second_call():
-    reused = {**call("pay"), "gate": "reused", "made_in": {"step_index": 0, "attempt": 1}}
-    run = run_from_state(state(record(0, call("pay")), record(0, reused), record(1, reused)))
+    paid = call("pay", result="paid 12.5")
+    reused = {**paid, "gate": "reused", "made_in": {"step_index": 0, "attempt": 1}}
+    run = run_from_state(state(record(0, paid), record(0, reused), record(1, reused)))
 
     report = evaluate(
         {
             "agent_run": run,
             "expected_trajectory": [{"name": "pay", "args": {"title": "x"}}],
-            "trajectory": {"writing_tools": ["pay"]},
+            "trajectory": {"acting_tools": ["pay"]},
         }
     )
     assert (len(run["tool_calls"]), report.status) == (1, "passed")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from evaluation.judges.answers import MAX_ANSWER, JudgeFailure, ObjectRead, read_object
+from evaluation.judges.judge_scores import MAX_ANSWER, JudgeFailure, ObjectRead, read_object
 
 
 class Model(BaseModel):

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from evaluation.errors import JudgeError
-from evaluation.judges.answers import JudgeFailure
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge
+from evaluation.judges.judge_scores import JudgeFailure
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import request, state
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.rubric import Criterion, Rubric, Scale
-from evaluation.judges.answers import JudgeFailure, add_cost
-from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.inputs.contract import Criterion, Rubric, Scale
+from evaluation.judges.judge_scores import JudgeFailure, JudgeScore, add_cost, read_judge_result
 from evaluation.plugins import Price
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate
-from evaluation.judges.panel import JudgePanel
+from evaluation.judges.judge_call import JudgePanel
 from evaluation.results.status import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.answers import sum_usage
-from evaluation.judges.judge_scores import JudgeScore, read_judge_result
-from evaluation.judges.panel import JudgePanel
+from evaluation.judges.judge_call import JudgePanel
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result, sum_usage
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 from tests.evaluation.judges.asking import RUBRIC, request
 

@@ -4,9 +4,8 @@ import pytest
 
 from evaluation.checks import CheckContext
 from evaluation.inputs.contract import AuditRule
-from evaluation.inputs.messages import assistant_parts
-from evaluation.metrics.audit_rules import AuditedRun, rule_findings
-from evaluation.metrics.exposure import exposure_findings
+from evaluation.inputs.recorded_messages import assistant_parts
+from evaluation.metrics.audit_rules import AuditedRun, exposure_findings, rule_findings
 from evaluation.metrics.hosts import Domains, find_hosts
 from tests.evaluation.actions import observed
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.inputs.trajectory_rules import TrajectoryRules
+from evaluation.inputs.run import TrajectoryRules
 from evaluation.metrics.collaboration import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.nodes.decide_judge_need import decide_judge_need
+from evaluation.nodes.rubric_judging import decide_judge_need
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group, build_outcome
 from evaluation.testing import DeterministicJudge

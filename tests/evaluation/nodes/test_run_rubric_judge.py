@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evaluation.errors import JudgeError
-from evaluation.nodes.run_rubric_judge import run_rubric_judge
+from evaluation.nodes.rubric_judging import run_rubric_judge
 from evaluation.plugins import Plugins
 from evaluation.testing import FailingJudge
 from tests.evaluation.judges.asking import state

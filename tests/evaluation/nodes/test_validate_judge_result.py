@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.nodes.run_rubric_judge import run_rubric_judge
-from evaluation.nodes.validate_judge_result import validate_judge_result
+from evaluation.nodes.rubric_judging import run_rubric_judge, validate_judge_result
 from evaluation.plugins import Plugins, Price
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.judges.asking import state

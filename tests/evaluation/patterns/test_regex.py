@@ -5,12 +5,12 @@ from pydantic import ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.patterns.regex import (
+from evaluation.patterns.json_schema import (
     MAX_STEPS,
     check_pattern,
     matches_pattern,
 )
-from evaluation.sensitive.quoting import quote_text
+from evaluation.sensitive.scanner import quote_text
 
 UNSUPPORTED = [
     r"(?=a)b",

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.reporting.arm_differences import compare_arms
+from evaluation.reporting.arm_figures import compare_arms
 
 
 def results(arm: str, *passed: bool) -> list[CaseResult]:

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.evalset.case_result import CaseResult
-from evaluation.reporting.failure_text import describe_failure
+from evaluation.reporting.action_pairs import describe_failure
 
 EXPECTED = [
     {"name": "find_book", "args": {"title": "emma"}},

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evaluation import ContractError, EvaluationCase, evaluate
-from evaluation.patterns.json_schema import check_schema
-from evaluation.patterns.regex import check_pattern
+from evaluation.patterns.json_schema import check_pattern, check_schema
+from evaluation.results.redaction import Literals
 from evaluation.sensitive.json_values import SensitiveValue
-from evaluation.sensitive.known_values import Literals
 from tests.evaluation.results.test_redaction import case_full_of
 from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from evaluation.errors import ContractError
-from evaluation.statistics.means import paired_difference
+from evaluation.statistics.intervals import paired_difference
 
 
 def related_rates(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.statistics.p_values import adjust_p_values
+from evaluation.reporting.arm_figures import adjust_p_values
 
 
 def test_p_values_of_many_tests_are_adjusted():

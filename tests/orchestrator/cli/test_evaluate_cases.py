@@ -9,7 +9,7 @@ import pytest
 
 from evaluation import read_case_set
 from evaluation.evalset.stored_evaluation import read_results
-from orchestrator.cli.view.evaluation_progress import describe_progress
+from orchestrator.cli.view.consoles import describe_progress
 
 AGENTS = """
 import os
@@ -483,7 +483,6 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
         (["many.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
         (["--model", "openai:x"], "--model has no effect, because cases.yaml has the target agents_"),
         (["--target", "os:getcwd", "--model", "openai:x"], "--target executes the cases without --model"),
-        (["--evaluation", "x"], "--evaluation names an evaluation in a queue; give --queue NAME, too"),
         (["--csv", "-"], "'-' is not accepted, because this option has a file; give its name"),
         (["--baseline", "many.yaml"], "2 of 1 runs passed; give at most the number of runs"),
         (["--baseline", "none.yaml"], "none.yaml"),

@@ -213,13 +213,6 @@ def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_pat
     assert "| `=1\\|<b> '@x'[31m` | needs_review |" in text.read_text()
 
 
-@pytest.mark.parametrize("option", [("--thread", "a"), ("--judge", "local")])
-def test_processes_have_neither_a_judge_nor_a_store(cli, runs, option):
-    asked = cli("evaluate", runs(SOURCED), "--processes", "2", *option)
-    assert asked.exit_code == 2
-    assert "--processes reads files without a judge" in " ".join(asked.stderr.split())
-
-
 FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
 LOOKUP = {"name": "price_of", "args": {}, "result": "12.5"}
 ANY_RUN = {
@@ -295,7 +288,7 @@ def test_a_case_that_a_continued_command_has_evaluated_before_has_a_run(cli, run
     command = ("evaluate", runs(SOURCED), "--contract", str(file), "--out")
     again = ("evaluate", out, "--contract", str(file), "--out", str(tmp_path / "again.jsonl"))
 
-    asked = [cli(*command, out), cli(*command, out, "--processes", "2"), cli(*again), cli(*again)]
+    asked = [cli(*command, out), cli(*command, out), cli(*again), cli(*again)]
 
     assert [each.exit_code for each in asked] == [0, 0, 0, 0]
 

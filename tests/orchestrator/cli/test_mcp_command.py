@@ -25,7 +25,7 @@ def send(to: str) -> str:
     os.write(1, b"as does a library in C\\n")
     return f"sent to {to}"
 '''
-SERVED = ("--model", "openai:scripted", "--tools", "post_tools:send", "--approve-tools", "all")
+SERVED = ("--model", "openai:scripted", "--tools", "post_tools:send", "--acting-tools", "all:approve")
 
 
 @pytest.fixture(autouse=True)

@@ -50,20 +50,6 @@ def test_it_is_the_same_run_wherever_it_comes_from(recorded):
     assert run["total_tokens"] == 35
 
 
-def test_a_stored_run_leaves_as_atif_and_is_evaluated_as_before(recorded, tmp_path, cli):
-    db = str(tmp_path / "runs.sqlite")
-    shown = cli("show", "t", "--db", db, "--atif")
-    (tmp_path / "t.json").write_text(shown.stdout)
-    asked = [
-        cli("evaluate", *words) for words in ((str(tmp_path / "t.json"),), ("--runs", "since=1h", "--db", db))
-    ]
-
-    assert "ATIF has no field for" in shown.stderr
-    assert json.loads(shown.stdout)["steps"][-1]["message"] == "12.50 euros"
-    assert [each.exit_code for each in asked] == [0, 0]
-    assert asked[0].stderr == asked[1].stderr
-
-
 def test_runs_are_given_by_their_age(cli):
     asked = cli("evaluate", "--runs", "7d")
 

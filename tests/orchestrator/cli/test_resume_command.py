@@ -162,3 +162,18 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stderr
+
+
+def test_a_run_that_could_not_be_judged_is_judged_again_without_executing_it(cli, served, db):
+    server = served(steps=["one"], verdicts=["?", "?", verdict(True, "good")])
+    where = ("--db", str(db))
+    failed = cli("run", "the task", "--model", "openai:scripted", "--thread", "t", *where)
+    listed, shown = cli("runs", *where), cli("show", "t", *where)
+
+    judged = cli("resume", "--last", *where)
+
+    assert (failed.exit_code, f"continue with\norchestrator resume t --db {db}" in failed.stderr) == (1, True)
+    assert listed.stdout.rstrip().endswith("the task (`resume` judges it again)")
+    assert f"type: orchestrator resume t --db {db}" in shown.stdout
+    assert (judged.exit_code, judged.stdout, len(server.asked)) == (0, "one\n", 5)
+    assert cli("resume", "t", *where).exit_code == 2

@@ -59,7 +59,7 @@ def test_the_latest_run_that_waits_is_resumed(run, cli, db):
 
     resumed = cli("resume", "--last", "--approve", "--db", str(db), env=server.environment)
 
-    assert f"{db} has no run that is interrupted or waiting" in refused.stderr
+    assert f"{db} has no run that can be resumed" in refused.stderr
     assert (resumed.exit_code, "thread waits, stored in" in resumed.stderr) == (0, True)
 
 

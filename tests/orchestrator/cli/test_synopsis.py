@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from orchestrator.cli.app import COMMANDS as HELP
 from orchestrator.cli.app import app
-from orchestrator.cli.command_table import COMMANDS as HELP
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "command-line.md"
 GROUP = typer.main.get_command(app)

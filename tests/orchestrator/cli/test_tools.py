@@ -8,8 +8,9 @@ import pytest
 
 from orchestrator.cli.session.task_files import import_tools
 from orchestrator.errors import ConfigurationError
-from tests.fakes.chat_server import call
+from tests.fakes.chat_server import call, verdict
 
+PAY = call("pay", to="Ada")
 MODULE = '''
 import pathlib
 
@@ -105,9 +106,10 @@ def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
 
 
 def test_a_person_states_the_result_of_a_tool_call(cli, chat, tmp_path):
-    env = chat(steps=[call("pay", to="Ada")] * 2 + ["done"]).environment
+    steps, verdicts = [PAY, "hm", PAY, "done"], [verdict(False, "shorter"), verdict(True, "good")]
+    env = chat(steps=steps, verdicts=verdicts).environment
     where, tools = ("--db", str(tmp_path / "runs")), ("--tools", "shop_tools:pay")
-    run = ("run", "x", "--model", "openai:m", "--once-tools", "pay", "--thread", "t")
+    run = ("run", "x", "--model", "openai:m", "--acting-tools", "pay", "--thread", "t")
     asked = cli(*run, *tools, *where, env=env)
     blank = cli("resume", "t", "--correct", " ", *tools, *where, env=env)
     answered = cli("resume", "t", "--correct", "receipt 7", *tools, *where, env=env)

@@ -111,12 +111,11 @@ def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
     [
         ({"executor": Asking()}, "executor_error"),
         ({"executor": AsyncAsking()}, "executor_error"),
-        ({"executor": asking_tool()}, "executor_error"),
         ({"planner": AskingPlanner()}, "planner_error"),
         ({"monitor": AskingMonitor()}, "monitor_error"),
         ({"compressor": AskingCompressor()}, "compressor_error"),
     ],
-    ids=["plain", "coroutine", "tool", "planner", "monitor", "compressor"],
+    ids=["plain", "coroutine", "planner", "monitor", "compressor"],
 )
 def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind):
     fakes = {"planner": FakePlanner(["one", "two"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
@@ -125,6 +124,19 @@ def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind
     assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
     assert state["failure"]["error_type"] == "InterruptError"
     assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
+
+
+def test_a_tool_that_asks_without_a_checkpointer_is_answered_that_nobody_can_be_asked():
+    call = AIMessage("", tool_calls=[{"name": "may_i", "args": {}, "id": "1"}])
+    model = ScriptedChatModel([call, "not asked"])
+    state = LangGraphOrchestrator(FakePlanner(["one"]), ExecutionAgent(model, [may_i]), FakeMonitor()).run(
+        "x"
+    )
+
+    told = "The tool asks a person, and nobody can be asked."
+    assert (state["status"], state["results"][0]["result"]) == ("success", "not asked")
+    assert state["results"][0]["tool_calls"][0]["error"] == told
+    assert model.prompts[-1][-1].text == told
 
 
 async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():

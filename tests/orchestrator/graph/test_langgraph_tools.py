@@ -111,7 +111,7 @@ def test_a_host_may_pass_a_context_of_its_own():
 def test_an_evaluation_keeps_no_checkpoints_of_its_own():
     orchestrator = build(checkpointer=InMemorySaver())
     recorder = Recorder()
-    orchestrator.run("x", "thread", {"callbacks": [recorder]})
+    orchestrator.run("x", "thread", config={"callbacks": [recorder]})
     stored = orchestrator.graph.checkpointer.list(None)
 
     assert "prepare_evaluation" in {name for name, _ in recorder.runs.values()}
@@ -143,8 +143,8 @@ def test_the_config_of_the_caller_reaches_the_model_calls(start):
     recorder = Recorder()
     config: RunnableConfig = {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}}
     if start in {"run", "stream"}:
-        list(orchestrator.stream("x", "thread", config)) if start == "stream" else orchestrator.run(
-            "x", "t", config
+        list(orchestrator.stream("x", "thread", config=config)) if start == "stream" else orchestrator.run(
+            "x", "t", config=config
         )
     else:
         continue_run(orchestrator, start, config)
@@ -155,7 +155,7 @@ def test_the_config_of_the_caller_reaches_the_model_calls(start):
 
 
 def continue_run(orchestrator: LangGraphOrchestrator, start: str, config: RunnableConfig) -> None:
-    orchestrator.run("x", "thread", {"recursion_limit": 3})
+    orchestrator.run("x", "thread", config={"recursion_limit": 3})
     if start == "resume":
         orchestrator.resume("thread", config=config)
     else:
@@ -193,7 +193,7 @@ def test_tools_read_values_of_the_callers_config():
 )
 def test_a_config_that_contradicts_the_call_is_refused(thread, config, problem):
     with pytest.raises(ConfigurationError, match=problem):
-        build().run("x", thread, config)
+        build().run("x", thread, config=config)
 
 
 def test_a_run_that_reaches_the_callers_recursion_limit_fails_and_keeps_its_results():

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from evaluation import evaluate
-from orchestrator.judging.agent_run import MAX_CONTEXT, build_agent_run
+from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
 from orchestrator.state.records import StepRecord, ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, Usage
 from tests.fakes.records import record as build_record

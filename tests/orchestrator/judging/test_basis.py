@@ -90,7 +90,7 @@ TABLE = [
 ]
 
 
-PAYING = {"trajectory": {"writing_tools": ["pay", "refund"]}}
+PAYING = {"trajectory": {"acting_tools": ["pay", "refund"]}}
 
 
 @pytest.mark.parametrize(("evidence", "basis", "words"), TABLE)

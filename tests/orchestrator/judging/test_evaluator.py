@@ -238,7 +238,7 @@ def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run(
     answers = iter([DONE])
     state = of_one_step(step_contract=lambda step, index: next(answers))
 
-    assert (failure(state), statuses(state)) == ("contract_error", ["failed"])
+    assert (failure(state), statuses(state)) == ("contract_error", ["needs_review"])
 
 
 @pytest.mark.parametrize("contract", ["done", 3, [DONE]], ids=repr)

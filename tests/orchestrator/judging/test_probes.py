@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
+from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import ContractError, EvaluationContract, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
@@ -77,15 +77,28 @@ def test_a_tool_that_says_ok_and_does_nothing_is_no_success():
 
 
 @pytest.mark.parametrize("orders", [range(9)])
-def test_a_tool_that_drops_every_third_write_is_called_again(orders):
+def test_a_tool_that_drops_every_third_write_is_called_again_if_it_may_be(orders):
     shop, claimed, right = Shop(dropped={3, 6, 9}), 0, 0
+    acting = {"refund": ActingTool(repeat="allow")}
     for _ in orders:
         shop.status = {884: "paid"}
-        state, _ = run(shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1))
+        state, _ = run(
+            shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1), acting_tools=acting
+        )
         claimed += state["status"] == "success"
         right += state["status"] == "success" and shop.status[884] == "refunded"
 
     assert (claimed, right) == (9, 9)
+
+
+def test_a_tool_that_acts_is_not_called_again_although_its_write_was_dropped():
+    shop = Shop(dropped={1})
+    state, _ = run(shop, *[REFUND, "done"] * 3)
+
+    assert (shop.writes, state["status"]) == (1, "failed")
+    assert [call.get("gate") for record in state["results"] for call in record["tool_calls"]] == [
+        None, "reused", "reused",
+    ]  # fmt: skip
 
 
 def test_a_recorded_run_has_the_verdict_of_the_live_one():

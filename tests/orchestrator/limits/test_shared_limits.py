@@ -19,7 +19,7 @@ from agents.testing import ScriptedChatModel
 from benchmarks.queue_fairness import MODEL, Fairness, measure_fairness
 from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreLostError
 from orchestrator.limits import share_limits
-from orchestrator.limits.shared_limiter import SharedRateLimiter
+from orchestrator.limits.shared_limits import SharedRateLimiter
 from orchestrator.persistence import open_store
 
 LIMIT = f"{MODEL}=20/s"

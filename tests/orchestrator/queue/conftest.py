@@ -7,15 +7,14 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.session.queue_session import install_queue
+from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.queue import JobQueue, QueueWorker, open_queue
-from orchestrator.tuning.trials import TuneResult
 from tests.orchestrator.queue.worker_app import build, list_effects
 from tests.orchestrator.queue.workers import APP
 
@@ -65,14 +64,6 @@ class Bench:
         while not await asyncio.to_thread(is_reached):
             assert time.monotonic() < deadline, (self.count(), self.reports, self.effects())
             await asyncio.sleep(0.05)
-
-
-def describe_search(result: TuneResult) -> object:
-    """All that was measured but seconds."""
-    steps = [step for run in result.runs for step in run.steps]
-    attempts = [replace(attempt, seconds=0) for step in steps for attempt in step.attempts]
-    figures = [(trial.candidate, trial.successes, trial.tokens) for trial in result.trials]
-    return figures, attempts, result.recommendation.sentence, result.recommendation.difference
 
 
 @pytest.fixture

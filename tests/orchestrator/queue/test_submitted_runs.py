@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orchestrator import ConfigurationError
-from orchestrator.queue import submit
+from orchestrator.queue import open_queue
 from orchestrator.queue.queued_job import QueuedJob
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP, APP_ONCE
@@ -45,8 +45,11 @@ def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, pos
     given = {"task": "Do all", "app": APP, "queue": "default", **change}
     bench.submit()
 
-    with pytest.raises(ConfigurationError, match=sentence):
-        submit(given["task"], app=given["app"], queue=given["queue"], db=postgres_url, thread_id="run")
+    with (
+        open_queue(postgres_url, given["queue"]) as opened,
+        pytest.raises(ConfigurationError, match=sentence),
+    ):
+        opened.submit(given["task"], app=given["app"], thread_id="run")
     assert bench.count()["waiting"] == 1
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
 
+from agents import ActingTool
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import Store
@@ -81,8 +83,9 @@ def build_asking(store: Store) -> LangGraphOrchestrator:
 
 
 def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraphOrchestrator:
-    tool = act_once if once else act
-    tool.__name__ = "act"
+    # Its key makes a repeated call of ``act`` harmless, and only a tool that reads is repeated unasked.
+    metadata = {} if once or asks else {"readOnlyHint": True}
+    tool = StructuredTool.from_function(act_once if once else act, name="act", metadata=metadata)
     return LangGraphOrchestrator.from_model(
         ScriptedChatModel(_answer),
         planner_model=ScriptedChatModel(lambda _: PLAN),
@@ -91,8 +94,7 @@ def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraph
         contract=None,
         planning="always",
         synthesis=False,
-        once_tools=["act"] if once else [],
-        approve_tools=["act"] if asks else [],
+        acting_tools={"act": ActingTool(approve=asks)} if once or asks else None,
         checkpointer=store,
     )
 

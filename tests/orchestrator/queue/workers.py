@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from orchestrator.cli.session.queue_session import install_queue
+from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
 from tests.orchestrator.queue.worker_app import STEPS, list_effects

@@ -5,10 +5,11 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from agents import ExecutionAgent
+from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
 from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy, SupervisionPolicy
+from tests.fakes.acting import approve
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -23,6 +24,11 @@ class Answer(BaseModel):
 
 def send(to: str) -> str:
     """Send a letter."""
+    return f"sent to {to}"
+
+
+def find_letter(to: str) -> str:
+    """Find a letter."""
     return f"sent to {to}"
 
 
@@ -49,7 +55,7 @@ def other_judge(request):
 def build(saver, reply='{"text": "done"}', **options):
     model = ScriptedChatModel(lambda _: reply)
     executor = ExecutionAgent(model, tools=[send])
-    options = {"approve_tools": ["send"], **options}
+    options = {"acting_tools": approve("send"), **options}
     return LangGraphOrchestrator(
         FakePlanner(["Send the letter"]), executor, FakeMonitor(), checkpointer=saver, **options
     )
@@ -64,8 +70,9 @@ def begin(**options):
 
 
 CHANGES = [
-    ("once_tools", ["send"], []),
-    ("approve_tools", "all", ["send"]),
+    ("acting_tools", {"send": ActingTool(approve=True, repeat="ask")}, approve("send")),
+    ("acting_tools", {"send": ActingTool(approve=True, succeeded="sent")}, approve("send")),
+    ("acting_tools", {"send": ActingTool(approve=True, read_back=find_letter)}, approve("send")),
     ("require", "checked", "judged"),
     ("grounding", "facts", "off"),
     ("contract", WORDS, None),
@@ -103,7 +110,7 @@ def test_the_same_settings_need_no_acceptance(name, value, _):
 
 
 def test_a_setting_that_the_run_did_not_have_needs_no_acceptance():
-    added = {"once_tools": ["send"], "require": "judged", "judge": judge, "budget": Budget(max_model_calls=9)}
+    added = {"require": "judged", "judge": judge, "budget": Budget(max_model_calls=9)}
     state = build(begin(), **added).resume("run", APPROVED)
 
     assert not [text for text in state["warnings"] if "accept_changes" in text]

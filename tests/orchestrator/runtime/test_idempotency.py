@@ -9,7 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
-from agents.calls.planned_call import add_call_ids, plan_calls
+from agents.loop.tool_arguments import ToolArguments, add_call_ids, build_call_key
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -39,6 +39,7 @@ def keys_of(plan, monitor, *threads, crash=False, replies=None):
             with pytest.raises(KeyboardInterrupt):
                 orchestrator.run("x", thread, replace=True)
             orchestrator.resume(thread)
+            orchestrator.resume(thread, {"answer": "approve"})
         else:
             orchestrator.run("x", thread, replace=True)
     return keys
@@ -63,12 +64,13 @@ def test_a_call_that_is_repeated_after_a_crash_has_the_same_key():
 
 def test_the_key_does_not_depend_on_the_id_of_the_call_and_on_the_calls_around_it():
     def plan(*payees):
-        calls = plan_calls([], add_call_ids(call(*payees), 1), {})
-        return {(each.name, each.args["to"], each.number): each.build_key("e") for each in calls}
+        reply = add_call_ids(call(*payees), [])
+        return [build_call_key("e", each, [reply], ToolArguments()) for each in reply.tool_calls]
 
-    alone, among = plan("Ada"), plan("Bob", "Ada", "Ada")
+    [alone], among = plan("Ada"), plan("Bob", "Ada", "Ada")
 
-    assert alone["pay", "Ada", 0] == among["pay", "Ada", 0] != among["pay", "Ada", 1]
+    assert alone == among[1] != among[2]
+    assert len({*among}) == 3
 
 
 def test_a_retry_has_a_key_of_its_own():

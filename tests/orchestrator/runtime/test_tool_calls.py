@@ -100,7 +100,12 @@ BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "
 @pytest.mark.parametrize(
     ("reply", "name", "args", "error"),
     [
-        (asks(("nonsense", {"a": 1})), "nonsense", {"a": 1}, "no tool 'nonsense'"),
+        (
+            asks(("nonsense", {"a": 1})),
+            "nonsense",
+            {"a": 1},
+            "nonsense is not a valid tool, try one of [add, divide]",
+        ),
         (BROKEN, "add", {"arguments": "{a"}, "not valid JSON"),
     ],
 )

@@ -12,6 +12,7 @@ from agents.errors import ModelSpecError
 from orchestrator import SupervisionPolicy
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator
+from tests.fakes.acting import approve
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
 REVIEWED = {"supervision": "human", "supervision_policy": SupervisionPolicy(ask="always")}
@@ -24,7 +25,7 @@ ASSESSMENT = '{"met": true, "deviations": [], "concerns": [], "unexpected": []}'
 
 async def ask_about_tool(build, *names, thread="asking", **options):
     """An orchestrator whose run waits for the approval of a call."""
-    orchestrator = build(*invite(*names), tools=[send], approve_tools="all", **options)
+    orchestrator = build(*invite(*names), tools=[send], acting_tools=approve("send"), **options)
     await orchestrator.arun("Invite them", thread)
     return orchestrator
 
@@ -196,7 +197,7 @@ async def test_a_question_survives_a_restart_and_another_process_answers_it(buil
     await ask_about_tool(build, "Bob")
     with open_store(tmp_path / "runs.sqlite") as again:
         replies = ["They are invited.", GOOD]
-        client = await serve(build(*replies, tools=[send], approve_tools="all", checkpointer=again))
+        client = await serve(build(*replies, tools=[send], acting_tools=approve("send"), checkpointer=again))
         await give(client, "approve")
         run = await wait_until(client, "success")
 
@@ -275,7 +276,7 @@ async def test_a_read_only_server_leaves_a_question_open_after_its_deadline(buil
 async def test_every_page_names_the_number_of_open_questions(build, serve):
     await ask_about_tool(build, "Ada", thread="first")
     client = await serve(await ask_about_tool(build, "Bob", thread="second"))
-    paths = ("/", "/runs", "/run?thread_id=first", "/start", "/compare", "/none")
+    paths = ("/", "/runs", "/run?thread_id=first", "/start", "/none")
 
     before = [(await client.get(path)).text for path in paths]
     await give(client, "approve", thread="first")

@@ -16,6 +16,7 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.session.web_server import PageServer
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
+from tests.fakes.acting import approve
 from tests.fakes.chromium import open_chromium
 from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.conftest import GOOD, invite, send
@@ -106,7 +107,7 @@ def open_page(browser):
         page.close()
 
 
-ASKING = {"tools": [send], "approve_tools": "all"}
+ASKING = {"tools": [send], "acting_tools": approve("send")}
 FINISHED = ("Greet the world", "good", ['{"plan": ["Greet"]}', "Hello", GOOD], {})
 FAILED = ("Shout loudly", "bad", ['{"plan": ["Shout"]}', *["Hi", BAD] * 3], {})
 WAITING = ("Invite Ada", "asking", invite("Ada"), ASKING)
@@ -239,7 +240,7 @@ def test_hostile_text_is_shown_as_text_and_does_not_run(serve_pages, open_page):
     page.get_by_label("Reason").fill(HOSTILE)
     page.get_by_role("button", name="Deny").click()
     page.get_by_text("the run ended: failed").wait_for()
-    for path in ("/runs", "/runs?status=failed", "/compare", "/queue", "/start", "/"):
+    for path in ("/runs", "/runs?status=failed", "/queue", "/start", "/"):
         page.goto(f"{address}{path}")
     page.goto(f"{address}/runs")
     page.locator(".row").last.click()
@@ -265,12 +266,12 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     page.wait_for_url("**/run?thread_id=asking")
 
     assert focused[0] == "Skip to the content"
-    assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Compare"]
+    assert focused[1:5] == ["Inbox (1)", "Runs", "Start", "Queue"]
 
 
 MAIN_PAGES = ("/", "/runs", "/run?thread_id=asking")
 OTHER_PAGES = (
-    *("/start", "/compare", "/compare?left=good&right=bad&show=all", "/run?thread_id=none", "/queue"),
+    *("/start", "/run?thread_id=none", "/queue"),
     *("/run?thread_id=good", "/run?thread_id=bad"),
 )
 

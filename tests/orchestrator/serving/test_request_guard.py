@@ -160,22 +160,10 @@ def test_an_address_for_other_machines_needs_a_long_token(fields):
         ServerOptions(**fields)
 
 
-async def test_a_method_that_is_not_allowed_is_answered_with_all_that_are(build, serve):
-    client = await serve(build())
-
-    answers = [await client.options(path) for path in ("/api/runs", "/api/runs/x", "/runs")]
-
-    assert [answer.status_code for answer in answers] == [405] * 3
-    assert [answer.headers["allow"] for answer in answers] == ["GET, POST", "DELETE, GET", "GET"]
-
-
-@pytest.mark.parametrize(
-    ("path", "methods"),
-    [("/start", "GET, POST"), ("/api/runs", "GET, POST"), ("/api/runs/x", "DELETE, GET"), ("/", "GET")],
-)
-async def test_a_method_that_a_page_does_not_take_is_told_those_that_it_takes(build, serve, path, methods):
+@pytest.mark.parametrize("path", ["/start", "/api/runs", "/api/runs/x", "/"])
+async def test_a_method_that_a_page_does_not_take_is_refused_in_one_sentence(build, serve, path):
     client = await serve(build())
 
     answer = await client.request("PUT", path) if path.startswith("/api") else await client.options(path)
 
-    assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+    assert (answer.status_code, "does not take this method" in answer.text) == (405, True)

@@ -12,6 +12,7 @@ from httpx_sse import aconnect_sse
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
+from tests.fakes.acting import approve
 from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
@@ -255,7 +256,7 @@ async def test_a_run_is_deleted_only_by_its_form(build, serve):
 
 
 async def test_a_run_with_tools_asks_and_is_answered_and_followed(build, listening):
-    address = await listening(build(*invite("Bob"), tools=[send], approve_tools="all"))
+    address = await listening(build(*invite("Bob"), tools=[send], acting_tools=approve("send")))
     await post(address, "/api/runs", task="Invite Bob", thread_id="asking")
     paused = await read_events(address, "asking", until="RunPaused")
     question = json.loads(paused[-1].data)["question"]["id"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.serving import OneOrchestrator
+from tests.fakes.acting import approve
 from tests.orchestrator.runs.test_runs import cut_off
 from tests.orchestrator.serving.conftest import GOOD, invite, send
+from tests.orchestrator.serving.test_answers import wait_until
 
 BAD = '{"success": false, "feedback": "too short"}'
 HOSTILE = "<script>window.owned=1</script>\"'><img src=x onerror=window.owned=1>"
@@ -16,7 +18,7 @@ async def run_three(build):
     """A success, a failure and a run that waits, the oldest first."""
     await build('{"plan": ["Greet"]}', "Hello", GOOD).arun("Greet the world", "good")
     await build('{"plan": ["Shout"]}', *["Hi", BAD] * 3).arun("Shout loudly", "bad")
-    asking = build(*invite("Ada"), tools=[send], approve_tools="all")
+    asking = build(*invite("Ada"), tools=[send], acting_tools=approve("send"))
     await asking.arun("Invite Ada", "asking")
     return asking
 
@@ -84,7 +86,7 @@ async def test_an_unknown_run_is_not_found_in_one_sentence(build, serve, path):
 
 async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
     replies = invite(HOSTILE)
-    asking = build(*replies, tools=[send], approve_tools="all")
+    asking = build(*replies, tools=[send], acting_tools=approve("send"))
     await asking.arun(HOSTILE, HOSTILE)
     await build('{"plan": ["' + "<script>alert(1)</script>" + '"]}', HOSTILE, GOOD).arun(HOSTILE, "done")
     client = await serve(asking)
@@ -130,3 +132,21 @@ async def test_a_run_of_another_version_is_a_conflict_in_one_sentence(build, ser
     assert (page.status_code, program.status_code) == (409, 409)
     assert "another version" in program.json()["detail"]
     assert "unreadable" in (await client.get("/runs")).text
+
+
+@pytest.mark.parametrize("is_page", [True, False])
+async def test_a_run_that_could_not_be_judged_is_judged_again_from_its_page_and_by_the_api(
+    build, serve, is_page
+):
+    orchestrator = build('{"plan": ["Greet"]}', "Hello", "?", "?", GOOD)
+    await orchestrator.arun("Greet the world", "t")
+    client = await serve(orchestrator)
+    page = await client.get("/run?thread_id=t")
+
+    if is_page:
+        await client.send_form("/run/resume", thread_id="t")
+    else:
+        await client.post("/api/runs/t/resume", headers={"Content-Type": "application/json"})
+
+    assert ("judges it again" in page.text, "/run/resume" in page.text) == (True, True)
+    assert (await wait_until(client, "success", "t"))["judged_again"] is False

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 from agents.errors import ModelUnavailableError
 from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator.supervision import supervision_prompts as prompts
+from orchestrator.supervision import statements as prompts
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.phases import choose_phases
 from orchestrator.supervision.statements import ModelSupervisor, build_assessment, build_commitment

@@ -106,7 +106,10 @@ def test_a_supervisor_that_raises_fails_the_step_with_its_cause():
 
     assert (failure_kind(state), state["failure"]["error_type"]) == ("supervisor_error", "ValueError")
     assert state["failure"]["message"] == "step 1: ValueError: no key"
-    assert (statuses(state), state["results"][0]["error"]) == (["needs_review"], "ValueError: no key")
+    assert (statuses(state), state["results"][0]["decision"]["reason"]) == (
+        ["needs_review"],
+        "ValueError: no key",
+    )
 
 
 def exit_program(*_):

@@ -25,6 +25,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 from orchestrator import LangGraphOrchestrator
 from orchestrator.telemetry.run_tracer import RunTracer
+from tests.fakes.acting import approve
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
@@ -74,21 +75,6 @@ class Recorded:
 
     def find(self, name: str) -> ReadableSpan:
         return next(span for span in self.spans if span.name == name)
-
-    def sum_metric(self, name: str) -> dict[tuple[str, ...], float]:
-        data = json.loads(self.reader.get_metrics_data().to_json())
-        metrics = [
-            metric
-            for resource in data["resource_metrics"]
-            for scope in resource["scope_metrics"]
-            for metric in scope["metrics"]
-            if metric["name"] == name
-        ]
-        return {
-            tuple(point["attributes"].values()): point["value"]
-            for metric in metrics
-            for point in metric["data"]["data_points"]
-        }
 
 
 def build(replies: list[str | AIMessage], recorded: Recorded, **options: object) -> LangGraphOrchestrator:
@@ -207,7 +193,7 @@ def test_the_calls_of_parallel_steps_stand_below_their_own_steps() -> None:
 
 def test_a_run_that_waits_ends_its_trace_and_its_resumption_begins_another() -> None:
     recorded = Recorded()
-    options = {"approve_tools": ["price_of"], "checkpointer": InMemorySaver()}
+    options = {"acting_tools": approve("price_of"), "checkpointer": InMemorySaver()}
     replies = ['{"plan": ["Look"]}', LOOKED_UP, "It costs 12.50.", '{"success": true, "feedback": ""}']
     orchestrator = build(replies, recorded, **options)
     orchestrator.run("Look", "t")
@@ -215,32 +201,6 @@ def test_a_run_that_waits_ends_its_trace_and_its_resumption_begins_another() -> 
     runs = [span.attributes for span in recorded.spans if span.name.startswith("invoke_workflow")]
     kept = [(run["plan_execute_monitor.status"], run["plan_execute_monitor.resumed"]) for run in runs if run]
     assert kept == [("waiting", False), ("success", True)]
-
-
-def test_runs_steps_attempts_and_retries_are_counted() -> None:
-    recorded = Recorded()
-    run_retried(recorded)
-    assert recorded.sum_metric("plan_execute_monitor.runs") == {("success", "checked", NAME): 1}
-    assert recorded.sum_metric("plan_execute_monitor.steps") == {("validated", "checked", NAME): 1}
-    assert recorded.sum_metric("plan_execute_monitor.attempts") == {
-        ("failed", "none", NAME): 1,
-        ("validated", "checked", NAME): 1,
-    }
-    assert recorded.sum_metric("plan_execute_monitor.retries") == {("feedback",): 1}
-
-
-def test_the_tokens_of_a_run_are_counted_once_by_model_though_it_waited() -> None:
-    recorded = Recorded()
-    usage = {"input_tokens": 2, "output_tokens": 1, "total_tokens": 3}
-    texts = ('{"plan": ["Look"]}', "It costs 12.50.", '{"success": true, "feedback": ""}')
-    plan, output, verdict = (AIMessage(text, usage_metadata=usage) for text in texts)
-    call = LOOKED_UP.model_copy(update={"usage_metadata": usage})
-    options = {"approve_tools": ["price_of"], "checkpointer": InMemorySaver()}
-    orchestrator = build([plan, call, output, verdict], recorded, **options)
-    orchestrator.run("Look", "t")
-    orchestrator.resume("t", {"answer": "approve"})
-    tokens = recorded.sum_metric("plan_execute_monitor.tokens")
-    assert tokens == {("waiting", "none", "none"): 3, ("success", "unverified", NAME): 9}
 
 
 def test_without_a_tracer_nothing_of_opentelemetry_is_imported() -> None:

@@ -81,13 +81,6 @@ def test_what_is_not_recorded_widens_the_bounds():
     assert result.bounds == (0.5, 1.0)
 
 
-@pytest.mark.parametrize("numbers", [(), (2,), (1, 3)])
-def test_a_run_with_a_gap_is_refused(numbers):
-    gap = run(RecordedStep(tuple(attempt(number) for number in numbers)))
-    with pytest.raises(ConfigurationError, match="the record of 'task' lacks an attempt"):
-        counts([gap])
-
-
 @pytest.mark.parametrize(("runs", "names"), [([], ["a"]), ([run(step(0))], []), ([run(step(0))], ["a", "a"])])
 def test_nothing_to_replay_or_one_name_twice_is_refused(runs, names):
     with pytest.raises(ConfigurationError, match="give at least one run, and policies with different names"):

@@ -15,8 +15,7 @@ from langchain_core.outputs import ChatGeneration
 from agents.testing import ScriptedChatModel
 from orchestrator import NamedPolicy, RetryPolicy, replay
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.recorded_replies import RecordedReplies, SqliteReplies
-from orchestrator.tuning.tune import tune
+from orchestrator.tuning.tune import RecordedReplies, SqliteReplies, tune
 from tests.orchestrator.tuning.conftest import RESAMPLE
 
 PROCESSES = multiprocessing.get_context("spawn")

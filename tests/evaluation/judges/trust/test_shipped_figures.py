@@ -7,10 +7,10 @@ import pytest
 from agents import MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import find_trust
-from evaluation.judges.trust import trust_files
-from evaluation.judges.trust.trust_files import get_set_version, load_labelled_set
+from evaluation.judges.trust import figures
+from evaluation.judges.trust.figures import get_set_version, load_labelled_set
 
-FILES = sorted(trust_files._SHIPPED.glob("*.json"))
+FILES = sorted(figures._SHIPPED.glob("*.json"))
 MEASURE_AGAIN = (
     "measure again: `orchestrator doctor --judge local`, and copy the file that it names to "
     "evaluation/judges/trust/measured/ in place of the old one"

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluation import find_trust, save_trust
-from evaluation.judges.trust import trust_files
-from evaluation.judges.trust.figures import compute_trust
-from evaluation.judges.trust.trust_files import load_labelled_set
+from evaluation.judges.trust import figures
+from evaluation.judges.trust.figures import compute_trust, load_labelled_set
 
 JUDGE = "a.Judge 0123 model https://host.example/v1"
 
@@ -16,7 +15,7 @@ JUDGE = "a.Judge 0123 model https://host.example/v1"
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return trust_files.get_trust_folder()
+    return figures.get_trust_folder()
 
 
 def perfect(judge=JUDGE):
@@ -104,7 +103,7 @@ def test_an_earlier_file_is_unchanged_if_writing_fails(monkeypatch, folder):
 
 def test_damaged_figures_of_the_user_do_not_hide_the_shipped_ones(monkeypatch, tmp_path):
     file = save_trust(perfect())
-    monkeypatch.setattr(trust_files, "_SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(figures, "_SHIPPED", tmp_path / "shipped")
     (tmp_path / "shipped").mkdir()
     (tmp_path / "shipped" / file.name).write_bytes(file.read_bytes())
     file.write_text("{")

@@ -3,8 +3,13 @@
 import pytest
 
 from evaluation.judges.trust.answer_agreement import count_agreeing
-from evaluation.judges.trust.figures import ClaimCount, VerifierFigures, count_needed_claims
-from evaluation.judges.trust.trust_files import find_figures, save_figures
+from evaluation.judges.trust.figures import (
+    ClaimCount,
+    VerifierFigures,
+    count_needed_claims,
+    find_figures,
+    save_figures,
+)
 
 CAPITAL = "What is the capital of Peru? Answer in one word."
 

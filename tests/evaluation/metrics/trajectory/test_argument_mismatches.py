@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.trajectory.action_differences import Difference
+from evaluation.metrics.trajectory.expected_steps import Difference
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.trajectory_rules import ArgumentRule
-from evaluation.metrics.trajectory.action_differences import compare_arguments, hashable_key
+from evaluation.inputs.run import ArgumentRule
+from evaluation.metrics.trajectory.expected_steps import compare_arguments, hashable_key
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 
 leaves = st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5, "", "1"])

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.trajectory_rules import MatchMode
+from evaluation.inputs.run import MatchMode
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 
 def test_a_writing_call_beyond_the_expected_ones_does_not_pass():
-    result = match(["pay", "read", "rm"], ["pay"], writing_tools=["pay", "rm"])
+    result = match(["pay", "read", "rm"], ["pay"], acting_tools=["pay", "rm"])
 
     assert (result.agrees, result.passed, result.unexpected_writes) == (True, False, ["rm"])
 
@@ -20,8 +20,8 @@ def test_a_writing_call_beyond_the_expected_ones_does_not_pass():
 @pytest.mark.parametrize(
     ("expected", "rules", "writes"),
     [
-        (["pay"], {"writing_tools": ["pay"]}, ["rm"]),
-        (["rm", "pay"], {"writing_tools": ["pay"]}, []),
+        (["pay"], {"acting_tools": ["pay"]}, ["rm"]),
+        (["rm", "pay"], {"acting_tools": ["pay"]}, []),
         (["pay"], {"reading_tools": ["rm"]}, []),  # the contract's word outweighs the run's
     ],
 )
@@ -34,8 +34,8 @@ def test_the_runs_own_word_keeps_a_call_in_the_comparison(expected, rules, write
 def test_an_unnamed_hand_off_is_no_read():
     expected = ["pay", step("to_billing", kind="handoff")]
 
-    assert match(["pay"], expected, writing_tools=["pay"]).missing_actions == ["to_billing"]
-    assert match(["pay", seen("to_billing", kind="handoff")], expected, writing_tools=["pay"]).passed
+    assert match(["pay"], expected, acting_tools=["pay"]).missing_actions == ["to_billing"]
+    assert match(["pay", seen("to_billing", kind="handoff")], expected, acting_tools=["pay"]).passed
 
 
 WRITES = ["pay", "send"]
@@ -57,14 +57,14 @@ def test_effects_agree_if_the_successful_writes_are_the_expected_ones(actual, ex
         others = {}
     exceeded = any(done[name] > allowed[name] for name in WRITES) or bool(others)
 
-    assert match(actual, expected, mode, writing_tools=WRITES).passed is (enough and not exceeded)
+    assert match(actual, expected, mode, acting_tools=WRITES).passed is (enough and not exceeded)
 
 
 LISTS = [
     {},
-    {"writing_tools": WRITES},
+    {"acting_tools": WRITES},
     {"reading_tools": ["read"]},
-    {"writing_tools": ["pay"], "reading_tools": ["read"]},
+    {"acting_tools": ["pay"], "reading_tools": ["read"]},
 ]
 
 
@@ -74,8 +74,8 @@ def test_what_a_run_says_of_its_tools_relaxes_nothing(actual, expected, mode, li
         assert match(actual, expected, mode, **lists).passed
 
 
-PAY, FAILED = {"writing_tools": ["pay"]}, seen("pay", failed=True)
-BOTH = {"writing_tools": ["pay"], "reading_tools": ["read"]}
+PAY, FAILED = {"acting_tools": ["pay"]}, seen("pay", failed=True)
+BOTH = {"acting_tools": ["pay"], "reading_tools": ["read"]}
 EITHER = ["pay", either(step("show"), step("send"))]
 
 
@@ -91,15 +91,15 @@ EITHER = ["pay", either(step("show"), step("send"))]
         ([FAILED, "pay"], ["pay"], "in_order", PAY, True),
         ([FAILED], ["pay"], "in_order", {**PAY, "failed_calls": "count"}, True),
         # A step that a read fulfils is optional.
-        (["pay"], EITHER, "in_order", {"writing_tools": ["pay", "send"]}, True),
-        (["pay", "send"], EITHER, "in_order", {"writing_tools": ["pay", "send"]}, True),
-        (["send"], EITHER, "in_order", {"writing_tools": ["pay", "send"]}, False),
+        (["pay"], EITHER, "in_order", {"acting_tools": ["pay", "send"]}, True),
+        (["pay", "send"], EITHER, "in_order", {"acting_tools": ["pay", "send"]}, True),
+        (["send"], EITHER, "in_order", {"acting_tools": ["pay", "send"]}, False),
         (["other", "pay"], ["pay"], "in_order", BOTH, True),
         (["pay"], ["other", "pay"], "in_order", BOTH, False),
         (["pay"], ["read", "pay"], "in_order", BOTH, True),
         (["pay", "look"], ["read", "pay"], "exact", {"reading_tools": ["read", "look"]}, True),
         (["pay", "rm"], ["pay"], "exact", {"reading_tools": ["read"]}, False),
-        (["read"], [], "exact", {"writing_tools": []}, True),
+        (["read"], [], "exact", {"acting_tools": []}, True),
     ],
 )
 def test_effects_are_compared_and_reads_left_out(actual, expected, mode, rules, passed):

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from orchestrator.cli.view.consoles import print_logs_on
-from orchestrator.cli.view.run_progress import RunProgress, describe_event
+from orchestrator.cli.view.stored_runs import RunProgress, describe_event
 from tests.orchestrator.cli.builders import (
     answered,
     executed,

@@ -13,6 +13,7 @@ from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, run_from_state
 from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
+from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -26,9 +27,13 @@ def build_tool(name: str, metadata: dict[str, object] | None = None) -> Structur
 
 def run_step(calls: list[str], tools: dict[str, dict[str, object] | None], **contract: object) -> str:
     """Run one step whose executor makes these calls; returns the status of its report."""
+    state = run_tools(calls, [build_tool(*item) for item in tools.items()], **contract)
+    return state["results"][0]["report"]["status"]
+
+
+def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object) -> OrchestratorState:
     requests = [{"name": name, "args": {}, "id": str(place)} for place, name in enumerate(calls)]
-    model = ScriptedChatModel([AIMessage("", tool_calls=requests), "done"])
-    executor = ExecutionAgent(model, [build_tool(*item) for item in tools.items()])
+    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=requests), "done"]), tools)
     orchestrator = LangGraphOrchestrator(
         FakePlanner(["one"]),
         executor,
@@ -36,7 +41,7 @@ def run_step(calls: list[str], tools: dict[str, dict[str, object] | None], **con
         max_retries=0,
         contract=EvaluationContract.model_validate(contract),
     )
-    return orchestrator.run("x")["results"][0]["report"]["status"]
+    return orchestrator.run("x")
 
 
 TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note": SILENT}
@@ -47,7 +52,7 @@ TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note
     [
         (["pay"], ["find", "pay"], "passed"),
         (["find", "find", "pay"], ["pay"], "passed"),
-        (["pay", "rm"], ["pay"], "failed"),
+        (["pay", "rm"], ["pay"], "passed"),  # the second call is refused before it runs
         (["pay"], ["note", "pay"], "failed"),
         (["note", "pay"], ["pay"], "passed"),
         (["find"], ["find"], "passed"),
@@ -59,9 +64,20 @@ def test_the_annotations_of_the_executors_tools_decide_what_is_compared(calls, e
 
 
 def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_needs_a_review():
-    contract = {"expected_trajectory": ["pay"], "trajectory": {"writing_tools": ["pay"]}}
+    contract = {"expected_trajectory": ["pay"], "trajectory": {"acting_tools": ["pay"]}}
 
     assert run_step(["pay", "rm"], TOOLS, **contract) == "needs_review"
+
+
+@pytest.mark.parametrize(
+    ("answer", "basis"), [("paid 5", "checked"), ("perhaps", "unverified"), ("12", "unverified")]
+)
+def test_an_unknown_effect_of_a_stated_tool_makes_no_content_checked(answer, basis):
+    tools = [StructuredTool.from_function(lambda: answer, name="pay", description="Pay.")]
+    contract = {"required_content": [{"text": "done"}], "trajectory": {"acting_tools": ["pay"]}}
+    state = run_tools(["pay"], tools, **contract)
+
+    assert (state["status"], state["basis"]) == ("success", basis)
 
 
 def test_the_annotations_of_an_mcp_server_are_read():
@@ -99,7 +115,7 @@ def test_an_executor_with_other_tools_says_nothing(tools):
     executor = FakeExecutor()
     executor.tools = tools
 
-    assert read_executor_tools(executor) == ExecutorTools()
+    assert read_executor_tools(executor) == ExecutorTools(is_foreign=True)
 
 
 def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():
@@ -108,4 +124,4 @@ def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations()
     executor = ExecutionAgent(model, [build_tool(*item) for item in TOOLS.items()])
     state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).run("x")
 
-    assert run_from_state(state)["writing_tools"] == ["pay"]
+    assert run_from_state(state)["acting_tools"] == ["pay"]

@@ -52,7 +52,7 @@ WRONG = {
     "trajectory.forbidden_tools": {"trajectory": {"forbidden_tools": ["serach"]}},
     "trajectory.ignored_tools": {"trajectory": {"ignored_tools": ["serach"]}},
     "trajectory.compared_tools": {"trajectory": {"compared_tools": ["pay", "serach"]}},
-    "trajectory.writing_tools": {"trajectory": {"writing_tools": ["serach"]}},
+    "trajectory.acting_tools": {"trajectory": {"acting_tools": ["serach"]}},
     "trajectory.reading_tools": {"trajectory": {"reading_tools": ["serach"]}},
     "trajectory.final_tools": {"trajectory": {"final_tools": ["serach"]}},
     "trajectory.tools": {"trajectory": {"tools": {"serach": {"match": "ignore"}}}},

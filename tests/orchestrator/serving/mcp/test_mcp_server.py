@@ -18,6 +18,7 @@ from pydantic import AnyUrl
 
 from orchestrator import SupervisionPolicy
 from orchestrator.serving import OneOrchestrator, build_mcp_server
+from tests.fakes.acting import approve
 from tests.orchestrator.runs.test_runs import cut_off
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
@@ -42,7 +43,7 @@ async def ask_about_call(client, *names, thread="asking"):
 
 
 def asking(build, *names, **options):
-    return build(*invite(*(names or ("Ada",))), tools=[send], approve_tools="all", **options)
+    return build(*invite(*(names or ("Ada",))), tools=[send], acting_tools=approve("send"), **options)
 
 
 def read_error(result):

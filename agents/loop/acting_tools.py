@@ -1,0 +1,207 @@
+"""Which tools act, which only read, and what an answer says of a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+import jsonschema_rs
+import re2
+
+from agents.parsing.outcomes import read_outcome
+from agents.parsing.tool_names import ToolKind, guess_kind
+from agents.reply_types import EffectOutcome
+
+Repeat = Literal["reuse", "ask", "allow"]
+Succeeded: TypeAlias = Mapping[str, object] | str | Callable[[str], bool | None] | None
+Metadata: TypeAlias = Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActingTool:
+    """How calls of a tool that acts are treated.
+
+    Attributes:
+        approve: A person is asked before each call.
+        repeat: What happens to an equal call in another attempt of the step, if the earlier one acted:
+            "reuse" gives its answer if no other call has acted since, and else asks; "ask" asks a person;
+            "allow" makes the call. In a later step, "reuse" asks, too. Where nobody can be asked, the call is
+            not made, and the model is told why. A call in which the process died is asked about in any case.
+        succeeded: When an answer means that the call acted: a dict of values at JSON pointers
+            (``{"/status": "refunded"}``), a JSON Schema, a regular expression, or a function of the answer
+            that returns True, False or None. Default: the words and fields of the answer decide.
+        read_back: A tool that only reads, by its name, or a function. It is asked after the call with the
+            arguments of the same names. If the answer of the call does not say that it acted, ``succeeded``
+            is compared with the answer of this tool.
+
+    Raises:
+        ValueError: A value is not accepted.
+    """
+
+    approve: bool = False
+    repeat: Repeat = "reuse"
+    succeeded: Succeeded = None
+    read_back: str | Callable[..., object] | None = None
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        if not isinstance(self.approve, bool):
+            raise ValueError(f"approve is {self.approve!r}; give True or False")  # noqa: TRY004 - as the others
+        if self.repeat not in get_args(Repeat):
+            raise ValueError(f"repeat is {self.repeat!r}; give 'reuse', 'ask' or 'allow'")
+        if not (self.read_back is None or isinstance(self.read_back, str) or callable(self.read_back)):
+            raise ValueError(f"read_back is {self.read_back!r}; give the name of a tool, or a function")
+        _check_succeeded(self.succeeded)
+
+    def tell_outcome(self, name: str, answer: str | None, *, is_error: bool = False) -> EffectOutcome:
+        """Returns whether a call acted, by its answer: "acted", "refused" or "unknown"."""
+        told = read_outcome(name, answer, is_error=is_error)
+        if self.succeeded is None or answer is None or is_error:
+            return told
+        acted = _matches(self.succeeded, answer)
+        if acted is None or (acted is False and not callable(self.succeeded)):
+            return "refused" if told == "refused" else "unknown"
+        return "acted" if acted else "refused"
+
+    def is_met_by(self, answer: str) -> bool:
+        """Returns whether ``succeeded`` is stated and holds for an answer."""
+        return self.succeeded is not None and _matches(self.succeeded, answer) is True
+
+
+ActingToolsOption: TypeAlias = Sequence[str] | Mapping[str, ActingTool] | None
+"""Names of tools that act, or their treatment by name; None leaves it to annotations and names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActingTools:
+    """The tools that act.
+
+    Attributes:
+        stated: Those that the caller names, with their treatment.
+        metadata: The metadata of the tools by name, with the annotations of MCP.
+        guesses: Whether the name of a tool decides if neither the caller nor an annotation does.
+    """
+
+    stated: Mapping[str, ActingTool] = field(default_factory=dict)
+    metadata: Mapping[str, Metadata] = field(default_factory=dict)
+    guesses: bool = True
+
+    def find(self, name: str) -> ActingTool | None:
+        """Returns the treatment of a tool that acts; None for another one."""
+        if name in self.stated:
+            return self.stated[name]
+        known = self._read_annotations(name)
+        if known == "acting":
+            is_idempotent = (self.metadata.get(name) or {}).get("idempotentHint") is True
+            return _GUESSED if is_idempotent else DEFAULT
+        return _GUESSED if self.classify(name) == "acting" else None
+
+    def classify(self, name: str) -> ToolKind:
+        """Returns whether a tool acts, only reads, or may do either."""
+        if name in self.stated:
+            return "acting"
+        return self._read_annotations(name) or (guess_kind(name) if self.guesses else "open")
+
+    def is_guessed(self, name: str) -> bool:
+        """Returns whether only the name of a tool says that it acts."""
+        is_known = name in self.stated or self._read_annotations(name) is not None
+        return not is_known and self.classify(name) == "acting"
+
+    def _read_annotations(self, name: str) -> ToolKind | None:
+        # MCP: a destructive tool acts even if it says that it only reads. A second call of a tool that is not
+        # idempotent has a second effect.
+        hints = self.metadata.get(name) or {}
+        if hints.get("readOnlyHint") is False or hints.get("destructiveHint") is True:
+            return "acting"
+        if hints.get("readOnlyHint") is True:
+            return "reading"
+        return "acting" if hints.get("idempotentHint") is False else None
+
+
+def read_acting_tools(given: object, metadata: Mapping[str, Metadata] | None = None) -> ActingTools:
+    """Reads the option ``acting_tools``.
+
+    Args:
+        given: Names, treatments by name, or None. An empty list turns guesses by names off.
+        metadata: The metadata of the tools by name.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    annotated = metadata or {}
+    if given is None:
+        return ActingTools(metadata=annotated)
+    is_list = isinstance(given, Sequence) and not isinstance(given, str)
+    if is_list and all(isinstance(name, str) for name in cast("Sequence[object]", given)):
+        stated = dict.fromkeys(cast("Sequence[str]", given), DEFAULT)
+        return ActingTools(stated, annotated, guesses=bool(stated))
+    if isinstance(given, Mapping) and all(isinstance(each, ActingTool) for each in given.values()):
+        return ActingTools(dict(given), annotated)
+    raise ValueError(
+        f"acting_tools is {given!r:.120}; give a list of tool names, or a dict such as "
+        "{'refund': ActingTool(approve=True)}"
+    )
+
+
+def _check_succeeded(succeeded: object) -> None:
+    is_known = succeeded is None or isinstance(succeeded, str | Mapping) or callable(succeeded)
+    if not is_known or succeeded in ("", {}):
+        raise ValueError(
+            f"succeeded is {succeeded!r:.80}; give values at JSON pointers such as {{'/status': 'done'}}, "
+            "a JSON Schema, a regular expression, or a function"
+        )
+    try:
+        if isinstance(succeeded, str):
+            re2.compile(succeeded)
+        elif isinstance(succeeded, Mapping):
+            schema = {"enum": [*succeeded.values()]} if _has_pointers(succeeded) else dict(succeeded)
+            jsonschema_rs.validator_for(schema)
+    except (re2.error, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"succeeded is {succeeded!r:.80}, which cannot be read: {reason}") from None
+
+
+def _has_pointers(succeeded: Mapping[str, object]) -> bool:
+    return all(isinstance(key, str) and key.startswith("/") for key in succeeded)
+
+
+def _matches(
+    succeeded: Mapping[str, object] | str | Callable[[str], bool | None], answer: str
+) -> bool | None:
+    if isinstance(succeeded, str):
+        return re2.search(succeeded, answer) is not None
+    if succeeded is None or callable(succeeded):
+        return None if succeeded is None else succeeded(answer)
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        return False
+    if _has_pointers(succeeded):
+        return all(_has_value(value, pointer, wanted) for pointer, wanted in succeeded.items())
+    return jsonschema_rs.validator_for(dict(succeeded)).is_valid(value)
+
+
+def _has_value(value: object, pointer: str, wanted: object) -> bool:
+    # As JSON compares them: 1 is 1.0, and true is not 1.
+    equal = jsonschema_rs.validator_for({"const": wanted})
+    return any(equal.is_valid(each) for each in _find_values(value, pointer))
+
+
+def _find_values(value: object, pointer: str) -> list[object]:
+    """Returns the value at a JSON pointer (RFC 6901) in a list; an empty list if there is none."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return []
+    return [value]
+
+
+DEFAULT: Final = ActingTool()
+_GUESSED: Final = ActingTool(repeat="allow")
+"""A tool that nobody has named may be called again; the run warns of it."""

@@ -1,0 +1,348 @@
+"""EffectsMiddleware: writes down what acts before it acts, and asks a person before it could act twice."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
+
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    hook_config,
+)
+from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.tools import ToolException
+from langgraph.errors import GraphInterrupt
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agents.errors import LateDurabilityError, NoEffectError
+from agents.loop.acting_tools import DEFAULT, ActingTool, ActingTools, ActingToolsOption, read_acting_tools
+from agents.loop.call_marks import CallMarks, aadd_mark, add_mark, aread_marks, read_marks
+from agents.loop.decisions import (
+    NOT_ENDED,
+    Decision,
+    Made,
+    Withheld,
+    ask_again,
+    build_effect,
+    decide_call,
+    doubt_effect,
+)
+from agents.loop.effects import LOST_START, CallGate, Effect, find_gate
+from agents.loop.langgraph_internals import find_checkpoint, find_late_durability, read_config
+from agents.loop.read_back import aadd_read_back, add_read_back
+from agents.loop.single_agent import SingleAgentGate
+from agents.loop.tool_answers import build_answer, read_answer
+
+ModelHandler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
+AsyncModelHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
+_open: Final[set[tuple[str, str]]] = set()
+"""The stored calls that are under way in this process, by the ids of their checkpoints and their own."""
+_INTERRUPTED: Final = "the run was interrupted while the call was under way"
+
+
+def merge_effects(current: dict[str, Effect] | None, update: dict[str, Effect]) -> dict[str, Effect]:
+    """Adds the effects of an update, by the ids of their calls."""
+    return {**(current or {}), **update}
+
+
+class EffectsState(AgentState[Any]):
+    """The state of an agent with the effects of its calls, and the time of the last reply of its model."""
+
+    effects: NotRequired[Annotated[dict[str, Effect], OmitFromInput, merge_effects]]
+    replied_at: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class EffectsMiddleware(AgentMiddleware[EffectsState, Any, Any]):
+    """Writes down each call that may act before it is made, and asks before one could act twice.
+
+    After each reply of the model, all its calls are decided about, and the decisions are stored; then the
+    tools run. A call that was begun by another execution of the graph and has no answer may have acted: a
+    person is asked with ``interrupt``. It stands first in ``middleware``, so that it decides last.
+
+    Outside of an orchestrator, the process stands for the execution, a question has the form of LangChain's
+    ``HumanInTheLoopMiddleware`` and takes its decisions, and ``state["effects"]`` has the effects by the ids
+    of their calls. After ``interrupt_before`` a call is asked about although it was not begun.
+
+    Args:
+        acting_tools: Names of tools that act, or ``ActingTool`` by name. Default: those of the orchestrator,
+            or else the annotations and the names of the tools decide.
+        gate: Decides in place of the orchestrator or of this middleware.
+
+    Raises:
+        ValueError: ``acting_tools`` is not accepted.
+    """
+
+    state_schema = EffectsState
+
+    def __init__(self, acting_tools: ActingToolsOption = None, gate: CallGate | None = None) -> None:
+        super().__init__()
+        self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
+        self._gate = gate
+        self._single = SingleAgentGate()
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+        """Decides about the calls of a reply, in their order, and stores the decisions.
+
+        Raises:
+            LateDurabilityError: A tool that acts is called, and the graph stores its state too late.
+            CallHaltedError: A person ended the run.
+        """
+        reply, answered = find_last_reply(state["messages"])
+        calls = [] if reply is None else [call for call in reply.tool_calls if call["id"] not in answered]
+        if not calls:
+            return None
+        gate = self._find_gate()
+        gate.note_history(state["messages"], state.get("effects", {}))
+        decided = self._decide(gate, calls, state.get("replied_at") or gate.now())
+        acting = self._list_acting()
+        effects = {
+            str(call["id"]): build_effect(call, each, gate.execution)
+            for call, each in decided
+            if isinstance(each, Withheld) or acting.classify(call["name"]) != "reading"
+        }
+        withheld = [(call, each) for call, each in decided if isinstance(each, Withheld)]
+        for call, each in withheld:
+            gate.note_call(call, effects[str(call["id"])], each.text)
+        messages = [build_answer(call, each.text, is_error=each.is_error) for call, each in withheld]
+        return {"effects": effects, **({"messages": messages} if messages else {})}
+
+    async def aafter_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Like ``after_model``."""
+        return self.after_model(state, runtime)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: ModelHandler
+    ) -> ExtendedModelResponse[Any]:
+        """Stores when the model replied, which is the time of questions about the reply."""
+        return self._add_time(handler(self.prepare_request(request)))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: AsyncModelHandler
+    ) -> ExtendedModelResponse[Any]:
+        """Like ``wrap_model_call``."""
+        return self._add_time(await handler(self.prepare_request(request)))
+
+    def wrap_tool_call(  # type: ignore[override]
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Output]
+    ) -> Output:
+        """Makes a call unless another execution began it, and stores what is known of it."""
+        call_id, config, lost = str(request.tool_call["id"]), request.runtime.config, 0
+        if self._is_in_doubt(request):
+            marks, now = read_marks(config, call_id), self._find_gate().now()
+            if len(marks.asked) < marks.starts:
+                add_mark(config, call_id, "asked", now)
+            if marks.starts > 0 and isinstance(told := self._ask_again(request, marks, now), Withheld):
+                return self._withhold(request, told)
+            lost = marks.starts
+            add_mark(config, call_id, "begun", now)
+        try:
+            output = self.read_output(request, handler(self._begin(request)))
+        except GraphInterrupt as pause:
+            add_mark(config, call_id, "paused", self._find_gate().now())
+            _open.discard(_find_place(request))
+            return self.tell_pause(request, pause)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
+            output = self.tell_error(request, error)
+            return self._end(request, output, self._read_error(request, error), lost)
+        effect = self._read_outcome(request, output)
+        effect = add_read_back(request, self._find_tool(request), effect)
+        return self._end(request, output, effect, lost)
+
+    async def awrap_tool_call(  # type: ignore[override]
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Output]]
+    ) -> Output:
+        """Like ``wrap_tool_call``, without blocking the event loop."""
+        call_id, config, lost = str(request.tool_call["id"]), request.runtime.config, 0
+        if self._is_in_doubt(request):
+            marks, now = await aread_marks(config, call_id), self._find_gate().now()
+            if len(marks.asked) < marks.starts:
+                await aadd_mark(config, call_id, "asked", now)
+            if marks.starts > 0 and isinstance(told := self._ask_again(request, marks, now), Withheld):
+                return self._withhold(request, told)
+            lost = marks.starts
+            await aadd_mark(config, call_id, "begun", now)
+        try:
+            output = self.read_output(request, await handler(self._begin(request)))
+        except GraphInterrupt as pause:
+            await aadd_mark(config, call_id, "paused", self._find_gate().now())
+            _open.discard(_find_place(request))
+            return self.tell_pause(request, pause)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
+            output = self.tell_error(request, error)
+            return self._end(request, output, self._read_error(request, error), lost)
+        effect = self._read_outcome(request, output)
+        effect = await aadd_read_back(request, self._find_tool(request), effect)
+        return self._end(request, output, effect, lost)
+
+    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:  # noqa: ARG002
+        """Returns the answer to a call whose tool raised an error; raises the error if the agent has to."""
+        raise error
+
+    def tell_pause(self, request: ToolCallRequest, pause: GraphInterrupt) -> Output:  # noqa: ARG002
+        """Raises the question of a tool, which the caller of the graph answers."""
+        raise pause
+
+    def read_output(self, request: ToolCallRequest, output: Output) -> Output:  # noqa: ARG002
+        """Returns the output of a tool as the agent takes it."""
+        return output
+
+    def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Returns the request of a reply."""
+        state = cast("EffectsState", request.state)
+        self._find_gate().note_history(state["messages"], state.get("effects", {}))
+        return request
+
+    def begin_call(self, request: ToolCallRequest) -> ToolCallRequest:
+        """Returns the request of a call that is about to be made."""
+        return request
+
+    def _add_time(self, response: ModelResponse[Any]) -> ExtendedModelResponse[Any]:
+        return ExtendedModelResponse(response, Command(update={"replied_at": self._find_gate().now()}))
+
+    def _find_gate(self) -> CallGate:
+        return self._gate or find_gate() or self._single
+
+    def _list_acting(self) -> ActingTools:
+        return self._acting or self._find_gate().acting or ActingTools()
+
+    def _find_tool(self, request: ToolCallRequest) -> ActingTool | None:
+        acting = self._list_acting()
+        if request.tool is not None and request.tool.name not in acting.metadata:
+            known = {**acting.metadata, request.tool.name: request.tool.metadata}
+            acting = ActingTools(acting.stated, known, acting.guesses)
+        return acting.find(request.tool_call["name"])
+
+    def _decide(
+        self, gate: CallGate, calls: Sequence[ToolCall], asked_at: str
+    ) -> list[tuple[ToolCall, Decision]]:
+        acting = self._list_acting()
+        decided = list[tuple[ToolCall, Decision]]()
+        for call in calls:
+            tool = acting.find(call["name"])
+            if tool is not None and (late := find_late_durability(read_config())) is not None:
+                raise LateDurabilityError(call["name"], late)
+            planned = [each for each, decision in decided if isinstance(decision, Made)]
+            decided.append((call, decide_call(gate, call, tool, planned, asked_at)))
+        return decided
+
+    def _is_in_doubt(self, request: ToolCallRequest) -> bool:
+        """Returns whether another execution may have made this call; a tool that only reads is made again."""
+        call_id = str(request.tool_call["id"])
+        effect = _read_effects(request).get(call_id)
+        if effect is None or not self._may_act(request):
+            return False
+        return effect["execution"] != self._find_gate().execution or _find_place(request) in _open
+
+    def _may_act(self, request: ToolCallRequest) -> bool:
+        hints = (request.tool.metadata or {}) if request.tool is not None else {}
+        is_reading = self._list_acting().classify(request.tool_call["name"]) == "reading"
+        return self._find_tool(request) is not None or not (is_reading or hints.get("readOnlyHint") is True)
+
+    def _ask_again(self, request: ToolCallRequest, marks: CallMarks, now: str) -> Decision:
+        # The answers to questions of the tool itself would be taken for answers to ours.
+        if marks.was_answered and not marks.asked:
+            return doubt_effect(_INTERRUPTED).otherwise
+        decision: Decision = Made()
+        # An approval is for one further start: those before are answered again, in their order.
+        for number, asked_at in enumerate([*marks.asked, now][: marks.starts], 1):
+            reason = _INTERRUPTED if number == 1 else f"{_INTERRUPTED}, {number} times"
+            decision = ask_again(self._find_gate(), request.tool_call, reason, asked_at)
+            if isinstance(decision, Withheld):
+                break
+        return decision
+
+    def _begin(self, request: ToolCallRequest) -> ToolCallRequest:
+        state = request.state if isinstance(request.state, Mapping) else {}
+        self._find_gate().note_history(state.get("messages", []), _read_effects(request))
+        place = _find_place(request)
+        if place[0]:
+            _open.add(place)
+        return self.begin_call(request)
+
+    def _withhold(self, request: ToolCallRequest, decision: Withheld) -> Output:
+        call, gate = request.tool_call, self._find_gate()
+        effect = build_effect(call, decision, gate.execution)
+        if decision.gate == "denied":
+            # The person denies a further start, and the first one may have acted.
+            effect = {**effect, "outcome": "unknown"}
+        gate.note_call(call, effect, decision.text)
+        message = build_answer(call, decision.text, is_error=decision.is_error)
+        return _add_effects(message, {str(call["id"]): effect})
+
+    def _read_outcome(self, request: ToolCallRequest, output: Output) -> Effect:
+        answer, tool = read_answer(output), self._find_tool(request)
+        text = None if answer is None else str(answer.text)
+        is_error = answer is not None and answer.status == "error"
+        effect: Effect = {**self._read_intent(request), "answer": text}
+        outcome = (tool or DEFAULT).tell_outcome(request.tool_call["name"], text, is_error=is_error)
+        return {**effect, "outcome": outcome}
+
+    def _read_error(self, request: ToolCallRequest, error: BaseException) -> Effect:
+        # Only these say that nothing was done; another error may have come after the effect.
+        is_refusal = isinstance(error, NoEffectError | ToolException)
+        answer = f"{type(error).__name__}: {error}"
+        return {
+            **self._read_intent(request),
+            "outcome": "refused" if is_refusal else "unknown",
+            "answer": answer,
+        }
+
+    def _read_intent(self, request: ToolCallRequest) -> Effect:
+        call = request.tool_call
+        stored = _read_effects(request).get(str(call["id"]))
+        return stored or build_effect(call, Made(), self._find_gate().execution)
+
+    def _end(self, request: ToolCallRequest, output: Output, effect: Effect, lost: int) -> Output:
+        _open.discard(_find_place(request))
+        call, gate = request.tool_call, self._find_gate()
+        effects = dict[str, Effect]()
+        for number in range(1, lost + 1):
+            # What a start did in which the process died, nobody knows: it may have acted, too.
+            start = cast("ToolCall", {**call, "id": f"{call['id']}{LOST_START}{number}"})
+            effects[str(start["id"])] = build_effect(start, Made(), gate.execution)
+            gate.note_call(start, effects[str(start["id"])], NOT_ENDED)
+        gate.note_call(call, effect)
+        return _add_effects(output, {**effects, str(call["id"]): effect})
+
+
+def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """Returns the last reply of the model, and the ids of its calls that have answers."""
+    answered = set[str]()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def _find_place(request: ToolCallRequest) -> tuple[str, str]:
+    """Returns the ids of the checkpoint and of the call, which are the same when the graph is resumed."""
+    place = find_checkpoint(request.runtime.config)
+    checkpoint = "" if place is None else str(place[1]["configurable"]["checkpoint_id"])
+    return checkpoint, str(request.tool_call["id"])
+
+
+def _read_effects(request: ToolCallRequest) -> Mapping[str, Effect]:
+    state = request.state if isinstance(request.state, Mapping) else {}
+    return cast("Mapping[str, Effect]", state.get("effects") or {})
+
+
+def _add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
+    update = {"effects": effects}
+    if isinstance(output, ToolMessage):
+        return Command(update={**update, "messages": [output]})
+    # Middleware around this one, such as that of deepagents, takes one command and no list.
+    if isinstance(output, Command) and output.graph is None and isinstance(output.update, Mapping):
+        return replace(output, update={**output.update, **update})
+    return [*(output if isinstance(output, list) else [output]), Command(update=update)]

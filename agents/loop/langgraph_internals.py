@@ -1,0 +1,138 @@
+"""The config that agents, tools and graphs inherit from a node, and the private names of LangGraph in it.
+
+No other module of the project uses private names. Each has a test in
+``tests/agents/loop/test_langgraph_internals.py`` that fails when LangGraph changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import Context
+from typing import Final, Literal
+
+from langchain_core.runnables.config import RunnableConfig, set_config_context, var_child_runnable_config
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config
+
+_DURABILITY_KEY: Final = "__pregel_durability"
+_SAVER_KEY: Final = "__pregel_checkpointer"
+INTERRUPT_CHANNEL: Final = "__interrupt__"
+"""The channel of an open interrupt in the pending writes of a checkpoint.
+
+LangGraph uses the same name as a public key of what a graph returns; for the writes, see
+https://github.com/langchain-ai/langgraph/pull/8179.
+"""
+
+RESUME_CHANNEL: Final = "__resume__"
+"""The channel of the answers to interrupts, in the same place."""
+
+
+def read_config() -> RunnableConfig:
+    """Returns the config of the running node, chain or tool; an empty one outside of these."""
+    try:
+        return get_config()
+    except RuntimeError:
+        return RunnableConfig()
+
+
+def read_values(config: RunnableConfig | None = None) -> Mapping[str, object]:
+    """Returns the values in ``configurable`` of a config; default: the running node, chain or tool."""
+    return (read_config() if config is None else config).get("configurable", {})
+
+
+def without_durability(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of a node without the durability of its graph.
+
+    LangGraph 1.2 hands ``durability="sync"`` down to every graph that a node runs. A nested graph without a
+    checkpointer then waits for a checkpoint that it never writes, and raises AttributeError. Only the caller
+    of that graph could pass another durability, and here the callers are agents and tools of users.
+    """
+    # The same crash without nesting: https://github.com/zenml-io/kitaru/issues/403. A test fails when nested
+    # graphs no longer crash; this function can go then.
+    configurable = config.get("configurable", {})
+    if _DURABILITY_KEY not in configurable:
+        return config
+    others = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
+    return RunnableConfig(**{**config, "configurable": others})
+
+
+def drop_recursion_limit() -> None:
+    """Removes the recursion limit from the config that everything inherits which the running node calls.
+
+    The caller of a run limits the nodes of the run, and not those of the graphs within them.
+    """
+    inherited = RunnableConfig(**read_config())
+    inherited.pop("recursion_limit", None)
+    var_child_runnable_config.set(inherited)
+
+
+def find_checkpoint(config: RunnableConfig) -> tuple[BaseCheckpointSaver[str], RunnableConfig] | None:
+    """Returns the saver and the checkpoint that the running node belongs to; None without a saver.
+
+    A node cannot read them otherwise: its own ``checkpoint_id`` is None, and the saver is a private value.
+    """
+    configurable = config.get("configurable", {})
+    saver = configurable.get(_SAVER_KEY)
+    namespace = str(configurable.get("checkpoint_ns", "")).rpartition("|")[0]
+    checkpoint_id = configurable.get("checkpoint_map", {}).get(namespace)
+    if not isinstance(saver, BaseCheckpointSaver) or checkpoint_id is None:
+        return None
+    place = {
+        "thread_id": configurable.get("thread_id"),
+        "checkpoint_ns": namespace,
+        "checkpoint_id": checkpoint_id,
+    }
+    return saver, RunnableConfig(configurable=place)
+
+
+def choose_durability() -> Literal["sync"] | None:
+    """Returns the durability of a graph that is called here: "sync" if a saver keeps the running node."""
+    return None if find_checkpoint(read_config()) is None else "sync"
+
+
+def has_saver() -> bool:
+    """Returns whether a saver keeps the running graph."""
+    return isinstance(read_values().get(_SAVER_KEY), BaseCheckpointSaver)
+
+
+def find_late_durability(config: RunnableConfig) -> str | None:
+    """Returns the durability of the running graph if its saver may store a call after it was made; else None.
+
+    ``InMemorySaver`` does not outlive the process, so that nothing resumes what it has lost.
+    """
+    values = read_values(config)
+    saver, durability = values.get(_SAVER_KEY), values.get(_DURABILITY_KEY, "async")
+    is_late = isinstance(saver, BaseCheckpointSaver) and durability != "sync"
+    return None if not is_late or isinstance(saver, InMemorySaver) else str(durability)
+
+
+def copy_context_with(config: RunnableConfig) -> Context:
+    """Returns a copy of the context variables, in which everything that is called inherits ``config``."""
+    with set_config_context(config) as context:
+        return context.copy()
+
+
+def read_task_id(config: RunnableConfig | None = None) -> str:
+    """Reads the start of the id of the running task, which is the same when a run is resumed."""
+    return str(read_values(config).get("checkpoint_ns", "")).rpartition(":")[2][:8]
+
+
+def build_outer_config(outer: RunnableConfig) -> RunnableConfig:
+    """Returns the config of an outer node, but traced under the running one.
+
+    An interrupt that is raised inside a graph without checkpoints can only be answered this way.
+    """
+    inner = read_config()
+    traced = RunnableConfig(callbacks=inner.get("callbacks"), metadata=inner.get("metadata", {}))
+    return RunnableConfig(**{**outer, **traced}) if outer else outer
+
+
+def extend_config(configurable: Mapping[str, object], metadata: Mapping[str, object]) -> RunnableConfig:
+    """Returns the config of the running node with further values for tools, and metadata for traces."""
+    config = read_config()
+    added = RunnableConfig(
+        configurable={**config.get("configurable", {}), **configurable},
+        metadata={**config.get("metadata", {}), **metadata},
+    )
+    return RunnableConfig(**{**config, **added})

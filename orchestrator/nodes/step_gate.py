@@ -1,0 +1,176 @@
+"""Decides about the calls of one execution: by the contracts, by the calls of the run before, by a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from langchain_core.messages import BaseMessage, ToolCall
+from langgraph.types import interrupt
+
+from agents.errors import CallHaltedError
+from agents.loop.acting_tools import ActingTools
+from agents.loop.effects import Breach, CallQuestion, EarlierCall, Effect
+from agents.loop.langgraph_internals import read_task_id
+from agents.loop.tool_arguments import hash_call
+from agents.reply_types import EffectOutcome, HumanAnswer
+from evaluation.sensitive.scanner import shorten
+from orchestrator.judging.tools.call_rules import CallBounds
+from orchestrator.judging.tools.executor_tools import ExecutorTools
+from orchestrator.runtime.call_recorder import read_recorder
+from orchestrator.runtime.run_context import RunContext
+from orchestrator.state.current_step import current_records, current_step
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.records import CallOrigin, ToolCallRecord
+from orchestrator.supervision import human
+from orchestrator.supervision.modes import SupervisionPolicy
+
+_SHOWN: Final = 5
+"""Most earlier calls that a person is shown."""
+_OF_GATE: Mapping[str, EffectOutcome] = {"forbidden": "refused", "denied": "denied", "unknown": "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunGate:
+    """The gate of one execution: ``agents.loop.effects.CallGate``.
+
+    Attributes:
+        state: The state before the execution.
+        origin: The execution.
+        run: The run.
+        policy: Says whether a person can be asked, and the deadline of the answer.
+        tools: The executor's tools.
+        bounds: What the contracts say of calls.
+    """
+
+    state: OrchestratorState
+    origin: CallOrigin
+    run: RunContext
+    policy: SupervisionPolicy
+    tools: ExecutorTools
+    bounds: CallBounds
+
+    @property
+    def execution(self) -> str:
+        """Id of this start or resume of the run."""
+        return self.run.execution
+
+    @property
+    def acting(self) -> ActingTools:
+        """The tools that act."""
+        return self.tools.acting
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person can be asked."""
+        return self.policy.human and self.run.interruptible
+
+    def now(self) -> str:
+        """Returns the time of the run, as ISO 8601 in UTC."""
+        return self.run.now().isoformat()
+
+    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:
+        """Returns why the contracts exclude a call; None if they may allow it."""
+        made = [*self._list_current(), *(_plan_record(each) for each in planned)]
+        # Each value by itself: deep arguments as a whole would become a text.
+        args = {name: plain_json(value) for name, value in call["args"].items()}
+        return self.bounds.find_breach(call["name"], args, made)
+
+    def find_earlier(self, call: ToolCall) -> EarlierCall | None:
+        """Returns the last equal call before; of this execution one that was denied or may have acted."""
+        current = self._list_current()
+        made = [*self._list_made(), *((self.origin, each) for each in current)]
+        own = [each for each in current if each.get("gate") == "denied" or each.get("outcome") == "unknown"]
+        equal = [
+            (at, origin, record)
+            for at, (origin, record) in enumerate(made)
+            if (origin is not self.origin or record in own) and self._is_equal(call, record)
+        ]
+        if not equal:
+            return None
+        at, origin, record = equal[-1]
+        outcome = read_outcome(self.tools, record)
+        later = (read_outcome(self.tools, each) for _, each in made[at + 1 :] if self._acts(each))
+        return EarlierCall(
+            outcome,
+            record["result"] or record["error"] or "",
+            cast("Mapping[str, int]", record.get("made_in", origin)),
+            is_same_step=origin["step_index"] == self.origin["step_index"],
+            is_latest=not any(each in ("acted", "unknown") for each in later),
+            denial=record.get("answer") if record.get("gate") == "denied" else None,
+        )
+
+    def ask(self, question: CallQuestion) -> HumanAnswer:
+        """Asks until an answer can be read, and returns it."""
+        call = question.call
+        step = (*current_step(self.state), len(current_records(self.state)) + 1)
+        # With the arguments in the id: an agent within a tool starts again, and may ask about others.
+        doubt = [question.doubt] if question.doubt else []
+        place = f"{read_task_id()}-{hash_call(call['name'], call['args'], str(call['id']), *doubt)}"
+        asked = human.build_tool_question(
+            place,
+            step,
+            _plan_record(call),
+            self.policy,
+            question.asked_at,
+            question.doubt,
+            [*question.findings, *self._describe_effects()],
+        )
+        while isinstance(answer := human.read_answer(interrupt(asked), asked, self.run.now()), str):
+            asked = {**asked, "problem": answer}
+        if answer["answer"] == "halt":
+            # Also for an agent within a tool, whose error would only be an answer to the model.
+            read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+        return answer
+
+    def _describe_effects(self) -> list[str]:
+        """Describes the latest calls of this run that act, for a person who decides about another one."""
+        made = [*(call for _, call in self._list_made()), *self._list_current()]
+        acting = [call for call in made if self._acts(call)][-_SHOWN:]
+        return [
+            f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
+            f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
+            f"({read_outcome(self.tools, call)})"
+            for call in acting
+        ]
+
+    def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
+        """Records what is known of a call."""
+        read_recorder().note_call(call, effect, told)
+
+    def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:
+        """Records the calls before a crash."""
+        read_recorder().restore_calls(messages, effects, self.execution)
+
+    def _list_current(self) -> list[ToolCallRecord]:
+        return read_recorder().list_tool_calls()
+
+    def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
+        for record in self.state["results"]:
+            origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+            yield from ((origin, call) for call in record["tool_calls"])
+
+    def _is_equal(self, call: ToolCall, record: ToolCallRecord) -> bool:
+        # As a record holds it: a store has no form for infinity or a number of more than 64 bits.
+        return self.tools.are_equal(_plan_record(call), record)
+
+    def _acts(self, record: ToolCallRecord) -> bool:
+        return self.tools.acting.classify(record["name"]) == "acting"
+
+
+def read_outcome(tools: ExecutorTools, record: ToolCallRecord) -> EffectOutcome:
+    """Returns what is known of a recorded call, also of one that an earlier version stored."""
+    if "outcome" in record:
+        return record["outcome"]
+    if (gate := record.get("gate")) is not None:
+        return _OF_GATE.get(gate, cast("EffectOutcome", gate))
+    return tools.tell_outcome(record)
+
+
+def _plan_record(call: ToolCall) -> ToolCallRecord:
+    return ToolCallRecord(
+        name=call["name"], args=plain_json(call["args"]), result=None, error=None, latency_ms=None
+    )

@@ -1,0 +1,251 @@
+"""Records the model and tool calls of an agent, from the callbacks of LangChain."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, cast
+from uuid import UUID, uuid4
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import BaseMessage, ToolCall
+from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+
+from agents.errors import CallHaltedError
+from agents.loop.effects import Effect
+from agents.loop.read_back import PREFIX as READ_BACK
+from agents.loop.stored_replies import list_earlier_replies
+from agents.models.ollama import NUM_CTX
+from orchestrator.errors import BudgetExceededError
+from orchestrator.runtime import call_records
+from orchestrator.runtime.budget import ModelPrice
+from orchestrator.runtime.events import ToolEnded, ToolStarted
+from orchestrator.state.plain_values import format_text, plain_json
+from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.usage import Usage
+
+
+class UsageRecorder(BaseCallbackHandler):
+    """Records the model and tool calls that are made while it is active.
+
+    Args:
+        gate: Called before each model call; raises BudgetExceededError to refuse it.
+        prices: Prices by model name.
+        lock: Held while the gate decides. Recorders of parallel steps share one, since their gates read
+            each other's usage.
+        observer: Emits the pieces of text and the tool calls as events; None emits nothing.
+
+    Attributes:
+        refused: The error of the gate, even if the agent swallowed it.
+        halted: The error of a person who ended the run at a tool call; no model is called after it.
+        starts: Number of times the agent was called: again after each transient error.
+    """
+
+    # Otherwise LangChain logs the error of the gate and makes the call.
+    raise_error = True
+    # Inline, a refusal would leave the coroutines of the model's other handlers unawaited.
+    run_inline = False
+    ignore_chain = True
+    ignore_retriever = True
+
+    def __init__(
+        self,
+        gate: Callable[[], None],
+        prices: Mapping[str, ModelPrice],
+        lock: threading.Lock,
+        observer: call_records.CallObserver | None = None,
+    ) -> None:
+        self.refused: BudgetExceededError | None = None
+        self.halted: CallHaltedError | None = None
+        self.starts = 0
+        self._gate = gate
+        self._prices = prices
+        self._observer = observer
+        self._models: dict[UUID, call_records.ModelCall] = {}
+        self._restored: set[str | None] = set()
+        self._running: set[UUID] = set()
+        self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
+        self._lock = lock
+        self._started = time.monotonic()
+
+    def sum_usage(self) -> Usage:
+        """Sums the usage so far. The latency is the time since the recorder was created."""
+        return call_records.sum_calls(
+            self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started)
+        )
+
+    def sum_ended_calls(self) -> tuple[Usage, int]:
+        """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
+        ended = [call for run_id, call in self._models.items() if run_id not in self._running]
+        return call_records.sum_calls(ended, self._prices, 0.0), len(self._running)
+
+    def list_model_calls(self) -> list[call_records.ModelCall]:
+        """Lists the model calls so far, in the order of their starts."""
+        with self._lock:
+            return [*self._models.values()]
+
+    def list_tool_calls(self) -> list[ToolCallRecord]:
+        """Lists the tool calls so far, in the order of their starts."""
+        with self._lock:
+            return [record for _, record in self._tools.values()]
+
+    def restore_calls(
+        self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect], execution: str
+    ) -> None:
+        """Records the calls of a stored conversation that other executions of the run have made."""
+        with self._lock:
+            for model, reply in list_earlier_replies(messages, execution):
+                if reply.id not in self._restored:
+                    self._restored.add(reply.id)
+                    self._models[uuid4()] = call_records.read_reply(reply, model)
+            known = {record.get("id") for _, record in self._tools.values()}
+            stored = call_records.read_tool_calls(messages, effects)
+            missing = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
+            if missing:
+                order = call_records.list_call_ids(messages)
+                self._tools = call_records.sort_calls({**self._tools, **missing}, order)
+
+    def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
+        """Records what is known of a call, and with ``told`` a call whose tool did not run."""
+        withheld = None if told is None else call_records.build_withheld(call, effect, told)
+        noted = call_records.read_effect(effect)
+        if withheld is not None:
+            noted = {**noted, "result": withheld["result"], "error": withheld["error"]}
+        with self._lock:
+            own = [key for key, (_, record) in self._tools.items() if record.get("id") == call["id"]]
+            for key in own:
+                started, record = self._tools[key]
+                self._tools[key] = started, cast("ToolCallRecord", {**record, **noted})
+        if withheld is not None and not own:
+            self._add_withheld(withheld)
+
+    def _add_withheld(self, record: ToolCallRecord) -> None:
+        with self._lock:
+            self._tools[uuid4()] = time.monotonic(), record
+        if self._observer is not None:
+            self._observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
+            self._observer.emit_tool(ToolEnded, record)
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, object],
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        metadata: dict[str, object] | None = None,
+        **_: object,
+    ) -> None:
+        """Asks the gate, then records the start. LangChain calls this for chat models, too."""
+        name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
+        size = (metadata or {}).get(NUM_CTX)
+        if self.halted is not None:
+            raise self.halted
+        # The lock covers the gate as well: calls that start together must count each other.
+        with self._lock:
+            try:
+                self._gate()
+            except BudgetExceededError as error:
+                self.refused = error
+                raise
+            call = call_records.ModelCall(model=format_text(name), tokens=None, failed=False)
+            self._models[run_id] = call_records.add_sizes(call, prompts, size) if type(size) is int else call
+            self._running.add(run_id)
+
+    def on_llm_new_token(
+        self,
+        token: str | list[str | dict[str, object]],
+        *,
+        chunk: GenerationChunk | ChatGenerationChunk | None = None,
+        **_: object,
+    ) -> None:
+        """Emits a piece of text."""
+        if self._observer is not None:
+            self._observer.emit_text(chunk.text if chunk is not None else str(token))
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
+        """Records the end and the tokens."""
+        self._end_model(run_id, lambda call: call_records.end_call(call, response))
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
+        """Records the end of a failed call."""
+        self._end_model(run_id, lambda call: call_records.fail_call(call, error))
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, object],
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, object] | None = None,
+        tool_call_id: str | None = None,
+        **_: object,
+    ) -> None:
+        """Records the start and the arguments."""
+        if tool_call_id is not None and tool_call_id.startswith(READ_BACK):
+            return
+        name = format_text((serialized or {}).get("name", "tool"))
+        args = plain_json(input_str if inputs is None else inputs)
+        record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+        if tool_call_id is not None:
+            record["id"] = tool_call_id
+        with self._lock:
+            self._tools[run_id] = time.monotonic(), record
+        if self._observer is not None:
+            self._observer.emit_tool(ToolStarted, record)
+
+    def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
+        """Records the result."""
+        result, error = call_records.read_tool_output(output)
+        self._end_tool(run_id, {"result": result, "error": error})
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
+        """Records the error."""
+        self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}"})
+
+    def _end_model(
+        self, run_id: UUID, end: Callable[[call_records.ModelCall], call_records.ModelCall]
+    ) -> None:
+        with self._lock:
+            if run_id in self._models:
+                self._models[run_id] = end(self._models[run_id])
+                self._running.discard(run_id)
+
+    def _end_tool(self, run_id: UUID, outcome: Mapping[str, object]) -> None:
+        with self._lock:
+            if run_id not in self._tools:
+                return
+            started, record = self._tools[run_id]
+            latency = round(1000 * (time.monotonic() - started), 3)
+            ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
+            self._tools[run_id] = started, ended
+        if self._observer is not None:
+            self._observer.emit_tool(ToolEnded, ended)
+
+
+_active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
+register_configure_hook(_active, inheritable=True)
+
+
+@contextmanager
+def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
+    """Passes the recorder to every LangChain call in the block, also in tasks and threads it starts."""
+    token = _active.set(recorder)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def read_recorder() -> UsageRecorder:
+    """Returns the recorder of the running call of an agent.
+
+    Raises:
+        LookupError: No agent is called.
+    """
+    if (recorder := _active.get()) is None:
+        raise LookupError("no agent is called")
+    return recorder

@@ -1,1 +1,0 @@
-"""The server of the Model Context Protocol."""

@@ -1,0 +1,200 @@
+"""The pages: inbox, runs, one run, start of a run, queue and login; and what their forms do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, get_args
+from urllib.parse import quote, unquote
+
+from fastapi import APIRouter, Form, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from orchestrator.queue.queue_status import read_queue_status
+from orchestrator.runs.run_selection import STATUSES, SortKey
+from orchestrator.serving import run_service
+from orchestrator.serving.live.run_sessions import NewRun
+from orchestrator.serving.request_guard import SESSION, is_same, sign_session
+from orchestrator.serving.responses import build_address, render, run_address
+from orchestrator.serving.run_api import RunQuery, list_page
+from orchestrator.serving.run_service import Context, GivenAnswer
+from orchestrator.serving.views.run_view import MOST_QUESTIONS, build_run_view, list_questions
+from orchestrator.state.records import Basis
+
+PERSON: Final = "pem_person"
+"""The cookie with the name that a person gave last."""
+_REFRESHED: Final = (
+    *("end", "Planned", "Replanned", "StepExecuted", "StepJudged", "StepRetried"),
+    *("RunResumed", "RunPaused", "RunFinished", "RunInterrupted"),
+)
+"""The events that load the page of a run again."""
+_YEAR_S: Final = 31_536_000
+_Thread = Annotated[str, Form(min_length=1)]
+router = APIRouter(include_in_schema=False)
+
+
+class AnswerForm(GivenAnswer):
+    """The form of an answer; ``csrf`` was checked before."""
+
+    csrf: str
+    thread_id: str
+
+
+class StartForm(BaseModel):
+    """The form of a new run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    csrf: str
+    task: str
+    thread_id: str = ""
+    approve: bool = False
+    review: bool = False
+
+
+@router.get("/")
+def show_inbox(request: Request, context: Context) -> Response:
+    """Shows the open questions."""
+    questions = list_questions(context.history, context.builder)
+    values = {"questions": questions, "person": _read_person(request), "most": MOST_QUESTIONS}
+    return render(request, "inbox.html", values)
+
+
+@router.get("/runs")
+def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Query()]) -> Response:
+    """Lists the runs."""
+    listed = list_page(context.history, query)
+    chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    values = {
+        "query": query,
+        "listed": listed,
+        "here": build_address("/runs", chosen),
+        "first_address": build_address("/runs", {**chosen, "cursor": ""}),
+        "next_address": build_address("/runs", {**chosen, "cursor": listed.next}),
+        "json_address": build_address("/api/runs", chosen),
+        "statuses": STATUSES,
+        "bases": get_args(Basis),
+        "sorts": get_args(SortKey),
+    }
+    return render(request, "runs.html", values)
+
+
+@router.get("/queue")
+def show_queue(request: Request, context: Context) -> Response:
+    """Shows the jobs of the queues, and the workers with their last sign of life."""
+    return render(request, "queue.html", {"status": read_queue_status(context.saver)})
+
+
+@router.get("/run")
+def show_run(request: Request, context: Context, thread_id: str) -> Response:
+    """Shows a run."""
+    run = context.show_run(thread_id)
+    can_resume = run.summary.can_resume and run.summary.question is None
+    problem = context.builder.find_problem(thread_id) if can_resume else None
+    values = {
+        "view": build_run_view(run),
+        "refreshed": _REFRESHED,
+        "can_change": not context.options.read_only,
+        "resume_problem": problem or "",
+        "resume_command": "" if problem is None else context.builder.describe_next(thread_id, None),
+    }
+    return render(request, "run.html", values)
+
+
+@router.post("/answer")
+async def answer(request: Request, context: Context, form: Annotated[AnswerForm, Form()]) -> Response:
+    """Answers a question."""
+    await run_service.answer_question(context, form.thread_id, form)
+    response = _go_to(request, run_address(form.thread_id))
+    response.set_cookie(PERSON, quote(form.answered_by), httponly=True, samesite="strict", max_age=_YEAR_S)
+    return response
+
+
+@router.get("/start")
+def show_start(request: Request, context: Context) -> Response:
+    """Shows the form of a new run."""
+    return render(request, "start.html", {"has_tools": context.builder.has_tools})
+
+
+@router.post("/start")
+async def start(request: Request, context: Context, form: Annotated[StartForm, Form()]) -> Response:
+    """Starts a run."""
+    run = NewRun(
+        task=form.task,
+        thread_id=form.thread_id or None,
+        acting_tools=["all:approve"] if form.approve else None,
+        supervise="human" if form.review else None,
+    )
+    thread_id, _ = await run_service.start_run(context, run)
+    return _go_to(request, run_address(thread_id))
+
+
+@router.post("/run/resume")
+async def resume(request: Request, context: Context, thread_id: _Thread) -> Response:
+    """Resumes a run."""
+    await run_service.continue_run(context, thread_id)
+    return _go_to(request, run_address(thread_id))
+
+
+@router.post("/run/cancel")
+async def cancel(request: Request, context: Context, thread_id: _Thread) -> Response:
+    """Ends a run."""
+    await run_service.cancel_run(context, thread_id, _read_person(request))
+    return _go_to(request, run_address(thread_id))
+
+
+@router.post("/run/fork")
+async def fork(
+    request: Request,
+    context: Context,
+    thread_id: _Thread,
+    step: Annotated[int, Form(ge=1, lt=2**31)],
+    new_thread_id: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Forks a run."""
+    name = await run_service.fork_run(context, thread_id, step, new_thread_id or None)
+    return _go_to(request, run_address(name))
+
+
+@router.post("/run/delete")
+async def delete(request: Request, context: Context, thread_id: _Thread) -> Response:
+    """Deletes a run."""
+    await run_service.delete_run(context, thread_id)
+    return _go_to(request, "/runs")
+
+
+@router.get("/login")
+def show_login(request: Request) -> Response:
+    """Shows the form of the token."""
+    return render(request, "login.html", {"is_wrong": False})
+
+
+@router.post("/login")
+def log_in(request: Request, context: Context, token: Annotated[str, Form()]) -> Response:
+    """Keeps in a cookie that the client has given the token."""
+    expected = context.options.token
+    if expected is None or not is_same(token, expected):
+        return render(request, "login.html", {"is_wrong": True}, 401)
+    response = _go_to(request, "/")
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(SESSION, sign_session(expected), httponly=True, samesite="strict", secure=is_secure)
+    return response
+
+
+@router.post("/logout")
+def log_out(request: Request) -> Response:
+    """Forgets the cookie."""
+    response = _go_to(request, "/login")
+    response.delete_cookie(SESSION)
+    return response
+
+
+def _read_person(request: Request) -> str:
+    return unquote(request.cookies.get(PERSON, ""))
+
+
+def _go_to(request: Request, address: str) -> Response:
+    """Sends the browser to a page; htmx follows a header of its own."""
+    if request.headers.get("hx-request"):
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)

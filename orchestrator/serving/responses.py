@@ -1,0 +1,188 @@
+"""Renders the pages, and turns errors into answers: a status and one sentence, as page or JSON problem."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from fastapi.exceptions import RequestValidationError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from agents.errors import ModelSetupError, ModelSpecError
+from evaluation.errors import ContractError
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
+from orchestrator.state.plain_values import format_one_line
+
+FOLDER: Final = Path(__file__).parent
+PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/queue", "Queue"))
+_MINUTE_S: Final = 60.0
+_MILLISECONDS: Final = 1000
+
+
+def render(request: Request, template: str, values: Mapping[str, object], status: int = 200) -> HTMLResponse:
+    """Renders a template as the answer to a request."""
+    shared = {
+        "path": request.url.path,
+        "pages": PAGES,
+        "csrf": getattr(request.state, "csrf", ""),
+        "read_only": getattr(request.state, "read_only", False),
+        "is_logged_in": getattr(request.state, "is_logged_in", False),
+        "open_questions": _count_questions(request),
+    }
+    text = _ENVIRONMENT.get_template(template).render({**shared, **values})
+    return HTMLResponse(text, status)
+
+
+def _count_questions(request: Request) -> int:
+    """Returns the number of open questions for a client that may see them, else 0."""
+    if getattr(request.state, "is_known", False):
+        with suppress(StoreError):  # the page of that error is being rendered
+            number: int = request.app.state.context.history.count_waiting()
+            return number
+    return 0
+
+
+def format_time(value: datetime | str | None) -> str:
+    """Formats a time in UTC; other text stays, and None is empty."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return str(value)
+    return "" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def format_duration(milliseconds: float | None) -> str:
+    """Formats a time in milliseconds as "850 ms", "2.4 s" or "3 min 20 s"."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < _MILLISECONDS:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / _MILLISECONDS
+    if seconds < _MINUTE_S:
+        return f"{seconds:.1f} s"
+    return f"{seconds // _MINUTE_S:.0f} min {seconds % _MINUTE_S:.0f} s"
+
+
+def format_json(value: object) -> str:
+    """Formats a JSON value in lines, for people."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def run_address(thread_id: str) -> str:
+    """Returns the address of the page of a run."""
+    return build_address("/run", {"thread_id": thread_id})
+
+
+def json_address(thread_id: str) -> str:
+    """Returns the address of the JSON of a run; a slash in its name is encoded."""
+    return f"/api/runs/{quote(thread_id, safe='')}"
+
+
+def build_address(path: str, values: Mapping[str, object]) -> str:
+    """Returns a path with its parameters."""
+    return f"{path}?{urlencode(values)}" if values else path
+
+
+def _build_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        time=format_time,
+        duration=format_duration,
+        pretty=format_json,
+        run_address=run_address,
+        json_address=json_address,
+    )
+    return environment
+
+
+_ENVIRONMENT: Final = _build_environment()
+
+
+PROBLEM: Final = "application/problem+json"
+_STATUSES: Final[Mapping[type[Exception], int]] = {
+    StoreLostError: 503,
+    ConfigurationError: 422,
+    OrchestratorError: 409,
+    ContractError: 422,
+    ModelSetupError: 409,
+    ModelSpecError: 422,
+}
+"""The status of each error; the first class that fits."""
+_UNNAMED: Final[Mapping[str, str]] = {
+    "There was an error parsing the body": "the body is no JSON; give a JSON object",
+    "Not Found": "there is no such page; the navigation has all pages, and /api/openapi.json the rest",
+    "Method Not Allowed": "the page does not take this method; /api/openapi.json has those of each path",
+}
+"""Sentences in place of those of the framework."""
+_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {"status": {"type": "integer"}, "detail": {"type": "string"}},
+}
+_PROBLEM: Final[dict[str, Any]] = {
+    "description": "A problem in one sentence, as RFC 9457 says",
+    "content": {PROBLEM: {"schema": _SCHEMA}},
+}
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {"4XX": _PROBLEM, 422: _PROBLEM}
+"""The errors of every operation, for OpenAPI."""
+KNOWN_ERRORS: Final[tuple[type[Exception], ...]] = (*_STATUSES, RequestValidationError, HTTPException)
+
+
+class RequestProblem(HTTPException):
+    """A request that is refused with a status and one sentence."""
+
+
+def is_for_program(request: Request) -> bool:
+    """Returns whether the answer is JSON, and not a page."""
+    return request.url.path.startswith("/api/")
+
+
+def answer_error(request: Request, error: Exception) -> Response:
+    """Answers a request whose handling raised."""
+    status, sentence = _describe(error)
+    response = answer_problem(request, status, sentence)
+    response.headers.update(getattr(error, "headers", None) or {})
+    return response
+
+
+def answer_problem(request: Request, status: int, sentence: str) -> Response:
+    """Answers with a status and one sentence: as RFC 9457 says for programs, else as a page."""
+    title = HTTPStatus(status).phrase
+    if is_for_program(request):
+        fields = {"type": "about:blank", "title": title, "status": status, "detail": sentence}
+        return JSONResponse(fields, status, media_type=PROBLEM)
+    template = "problem_part.html" if request.headers.get("hx-request") else "problem.html"
+    return render(request, template, {"title": title, "sentence": sentence}, status)
+
+
+def _describe(error: Exception) -> tuple[int, str]:
+    if isinstance(error, RequestValidationError):
+        return _describe_validation(error)
+    if isinstance(error, HTTPException):
+        return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
+    status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
+    return status, format_one_line(error)
+
+
+def _describe_validation(error: RequestValidationError) -> tuple[int, str]:
+    details = error.errors()
+    if any(detail["type"] == "json_invalid" for detail in details):
+        return 400, "the body is no JSON; give a JSON object"
+    parts = [f"{'.'.join(map(str, detail['loc'][1:])) or 'body'}: {detail['msg']}" for detail in details]
+    return 422, f"the request is not accepted: {'; '.join(parts)}"

@@ -1,0 +1,139 @@
+"""Which tools act, how their calls are treated, and when an answer means that one acted."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents import ActingTool
+from agents.loop.acting_tools import read_acting_tools
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"approve": "yes"}, "approve is 'yes'; give True or False"),
+        ({"approve": 1}, "approve is 1; give True or False"),
+        ({"repeat": "once"}, "repeat is 'once'; give 'reuse', 'ask' or 'allow'"),
+        ({"read_back": 3}, "read_back is 3; give the name of a tool, or a function"),
+        ({"succeeded": 3}, "succeeded is 3; give values at JSON pointers"),
+        ({"succeeded": ""}, "succeeded is ''; give values at JSON pointers"),
+        ({"succeeded": {}}, r"succeeded is \{\}; give values at JSON pointers"),
+        ({"succeeded": "("}, r"succeeded is '\(', which cannot be read: "),
+        ({"succeeded": {"type": "objekt"}}, "which cannot be read: "),
+        ({"succeeded": {"/status": object()}}, "which cannot be read: "),
+    ],
+)
+def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(values, told):
+    with pytest.raises(ValueError, match=told) as refused:
+        ActingTool(**values)
+
+    assert "\n" not in str(refused.value)
+
+
+REFUNDED = {"/status": "refunded"}
+HAS_ID = {"type": "object", "required": ["id"]}
+
+
+@pytest.mark.parametrize(
+    ("succeeded", "answer", "outcome"),
+    [
+        (REFUNDED, '{"status": "refunded"}', "acted"),
+        (REFUNDED, '{"status": "pending"}', "unknown"),
+        (REFUNDED, '{"status": "failed"}', "refused"),
+        (REFUNDED, "refunded", "unknown"),
+        (REFUNDED, "[]", "unknown"),
+        ({"/orders/0/a~1b": 1}, '{"orders": [{"a/b": 1.0}]}', "acted"),
+        ({"/a~0b": None}, '{"a~b": null}', "acted"),
+        ({"/a": None}, "{}", "unknown"),
+        ({"/ok": True}, '{"ok": 1}', "unknown"),
+        ({"/orders/1": "x"}, '{"orders": ["x"]}', "unknown"),
+        ({"/a": 1, "/b": 2}, '{"a": 1, "b": 2}', "acted"),
+        ({"/a": 1, "/b": 2}, '{"a": 1, "b": 3}', "unknown"),
+        (HAS_ID, '{"id": 7}', "acted"),
+        (HAS_ID, '{"no": 7}', "unknown"),
+        (r"receipt \d+", "see receipt 7", "acted"),
+        (r"receipt \d+", "refunded", "unknown"),
+        (r"receipt \d+", "Could not refund: card expired", "refused"),
+        (lambda answer: answer == "42", "42", "acted"),
+        (lambda answer: answer == "42", "refunded", "refused"),
+        (lambda _: None, "refunded", "unknown"),
+        (lambda _: None, "Could not refund: card expired", "refused"),
+        (None, "refunded", "acted"),
+        (None, "42", "unknown"),
+        (None, None, "unknown"),
+    ],
+)
+def test_what_is_stated_about_the_answer_decides_the_outcome(succeeded, answer, outcome):
+    assert ActingTool(succeeded=succeeded).tell_outcome("refund", answer) == outcome
+
+
+@pytest.mark.parametrize("succeeded", [REFUNDED, "refunded", lambda _: True, None])
+def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(succeeded):
+    tool = ActingTool(succeeded=succeeded)
+
+    assert tool.tell_outcome("refund", '{"status": "refunded"}', is_error=True) != "acted"
+
+
+@pytest.mark.parametrize("given", ["refund", 3, [3], {"refund": True}, {"refund": {"approve": True}}])
+def test_another_form_of_the_option_is_refused(given):
+    with pytest.raises(ValueError, match=r"acting_tools is .*; give a list of tool names, or a dict such as"):
+        read_acting_tools(given)
+
+
+@pytest.mark.parametrize(
+    ("hints", "kind"),
+    [
+        ({"readOnlyHint": True}, "reading"),
+        ({"readOnlyHint": False}, "acting"),
+        ({"destructiveHint": True}, "acting"),
+        ({"destructiveHint": True, "readOnlyHint": True}, "acting"),
+        ({"idempotentHint": False}, "acting"),
+        ({"idempotentHint": False, "readOnlyHint": True}, "reading"),
+        ({"idempotentHint": True}, "open"),
+        ({}, "open"),
+        (None, "open"),
+    ],
+)
+def test_annotations_decide_about_a_tool_that_nobody_names(hints, kind):
+    assert read_acting_tools(None, {"ledger": hints}).classify("ledger") == kind
+
+
+def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():
+    metadata = {"refund": {"readOnlyHint": True}, "get_order": {"readOnlyHint": False}}
+    tools = read_acting_tools({"refund": ActingTool(repeat="ask")}, metadata)
+
+    assert [tools.classify(name) for name in ("refund", "get_order", "send_mail", "get_user")] == [
+        "acting",
+        "acting",
+        "acting",
+        "reading",
+    ]
+    assert [tools.is_guessed(name) for name in ("refund", "get_order", "send_mail", "get_user")] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert read_acting_tools(None, metadata).classify("refund") == "reading"
+
+
+def test_a_guessed_tool_and_an_idempotent_one_may_be_repeated_and_a_stated_one_is_not():
+    idempotent = {"put": {"readOnlyHint": False, "idempotentHint": True}}
+    repeats = {
+        "stated": read_acting_tools(["refund"]).find("refund"),
+        "guessed": read_acting_tools(None).find("refund"),
+        "idempotent": read_acting_tools(None, idempotent).find("put"),
+    }
+
+    assert {name: tool.repeat for name, tool in repeats.items()} == {
+        "stated": "reuse",
+        "guessed": "allow",
+        "idempotent": "allow",
+    }
+
+
+def test_an_empty_list_turns_guesses_by_names_off_and_keeps_annotations():
+    tools = read_acting_tools([], {"send": {"readOnlyHint": False}})
+
+    assert [tools.classify(name) for name in ("send", "refund", "get_order")] == ["acting", "open", "open"]
+    assert tools.find("refund") is None

@@ -1,0 +1,392 @@
+"""EffectsMiddleware in an agent of LangChain, without an orchestrator."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+from agents import ActingTool, EffectsMiddleware
+from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
+from agents.testing import ScriptedChatModel
+
+THREAD = {"configurable": {"thread_id": "t"}}
+TASK = {"messages": [("user", "refund order 7")]}
+
+
+class Shop:
+    """A shop whose refunds raise or answer something else at first."""
+
+    def __init__(self, *answers):
+        self.status: dict[int, str] = {}
+        self.refunds: list[int] = []
+        self.answers = list(answers)
+
+    def refund(self, order: int) -> str:
+        """Refund an order."""
+        self.refunds.append(order)
+        self.status[order] = "refunded"
+        answer = self.answers.pop(0) if self.answers else f"refunded order {order}"
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    async def arefund(self, order: int) -> str:
+        """Refund an order."""
+        await asyncio.sleep(0)
+        return self.refund(order)
+
+    def get_order(self, order: int) -> str:
+        """Return an order."""
+        return json.dumps({"order": order, "status": self.status.get(order, "paid")})
+
+    def tools(self):
+        refund = StructuredTool.from_function(self.refund, self.arefund, name="refund")
+        return [refund, StructuredTool.from_function(self.get_order)]
+
+
+def ask(*orders):
+    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in orders]
+    return AIMessage("", tool_calls=calls)
+
+
+def reply(messages):
+    return "done" if messages[-1].type == "tool" else ask(7)
+
+
+def build(shop, acting, saver=None, script=reply):
+    middleware = EffectsMiddleware(acting)
+    agent = create_agent(
+        ScriptedChatModel(script),
+        shop.tools(),
+        middleware=[middleware],
+        checkpointer=saver or InMemorySaver(),
+    )
+    return agent, middleware
+
+
+@pytest.fixture(params=["sync", "async"])
+def invoke(request):
+    """Invokes an agent in either way."""
+    if request.param == "sync":
+        return lambda agent, given, **options: agent.invoke(given, THREAD, **options)
+    return lambda agent, given, **options: asyncio.run(agent.ainvoke(given, THREAD, **options))
+
+
+def decide(kind, message=None):
+    decision = {"type": kind} if message is None else {"type": kind, "message": message}
+    return Command(resume={"decisions": [decision]})
+
+
+APPROVED = {"refund": ActingTool(approve=True)}
+
+
+def test_the_effects_are_in_the_state_of_the_agent(invoke):
+    shop = Shop()
+    agent, _ = build(shop, ["refund"])
+    state = invoke(agent, TASK)
+
+    effect = state["effects"]["c7"]
+    assert (effect["name"], effect["args"]) == ("refund", {"order": 7})
+    assert (effect["outcome"], effect["answer"]) == ("acted", "refunded order 7")
+    assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
+
+
+@pytest.mark.parametrize(
+    ("decision", "done", "outcome", "told"),
+    [
+        (decide("approve"), [7], "acted", "refunded order 7"),
+        (
+            decide("reject", "too late"),
+            [],
+            "denied",
+            "The call was denied: a person said: too late. Go on without it.",
+        ),
+        (
+            decide("reject"),
+            [],
+            "denied",
+            "The call was denied: a person said: no reason given. Go on without it.",
+        ),
+    ],
+)
+def test_a_call_is_approved_with_the_decisions_of_langchain(invoke, decision, done, outcome, told):
+    shop = Shop()
+    agent, _ = build(shop, APPROVED)
+    [asked] = invoke(agent, TASK)["__interrupt__"]
+    done_before = list(shop.refunds)
+    state = invoke(agent, decision)
+
+    [action] = asked.value["action_requests"]
+    assert action == {"name": "refund", "args": {"order": 7}, "description": "May the tool refund run?"}
+    assert asked.value["review_configs"] == [
+        {"action_name": "refund", "allowed_decisions": ["approve", "reject"]}
+    ]
+    assert (done_before, shop.refunds) == ([], done)
+    assert state["effects"]["c7"]["outcome"] == outcome
+    assert [message.text for message in state["messages"] if message.type == "tool"] == [told]
+
+
+@pytest.mark.parametrize("answer", ["yes", {"decisions": []}, {"decisions": [{"type": "edit"}]}])
+def test_an_answer_that_cannot_be_read_runs_nothing_and_is_asked_for_again(invoke, answer):
+    shop = Shop()
+    agent, _ = build(shop, APPROVED)
+    invoke(agent, TASK)
+    [again] = invoke(agent, Command(resume=answer))["__interrupt__"]
+
+    assert 'give {"decisions": [{"type": "approve"}]}' in again.value["action_requests"][0]["description"]
+    assert shop.refunds == []
+
+
+def test_without_a_saver_a_call_that_needs_an_approval_is_not_made(invoke):
+    shop = Shop()
+    agent = create_agent(ScriptedChatModel(reply), shop.tools(), middleware=[EffectsMiddleware(APPROVED)])
+    state = invoke(agent, TASK)
+
+    assert (shop.refunds, state["effects"]["c7"]["outcome"]) == ([], "denied")
+    assert "there is nobody to ask" in state["messages"][-2].text
+
+
+def test_within_a_conversation_two_equal_calls_are_two_calls(invoke):
+    shop = Shop()
+    script = [ask(7), AIMessage("", tool_calls=[{**ask(7).tool_calls[0], "id": "again"}]), "done"]
+    state = invoke(build(shop, ["refund"], script=script)[0], TASK)
+
+    assert shop.refunds == [7, 7]
+    assert [effect["outcome"] for effect in state["effects"].values()] == ["acted", "acted"]
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(NoEffectError("closed"), "refused"), (TimeoutError("late"), "unknown")]
+)
+def test_an_error_of_a_tool_reaches_the_caller_and_its_call_is_asked_about_later(invoke, error, outcome):
+    shop = Shop(error)
+    agent, _ = build(shop, ["refund"])
+    with pytest.raises(type(error)):
+        invoke(agent, TASK)
+    [asked] = invoke(agent, None)["__interrupt__"] if outcome == "unknown" else [None]
+
+    assert shop.refunds == [7]
+    assert asked is None or "it is not known whether it had its effect" in str(asked.value)
+
+
+# ------------------------------------------------------------------- the process dies
+
+
+class Crash(KeyboardInterrupt):
+    """Ends the process, as far as a test can."""
+
+
+@pytest.mark.parametrize(
+    ("decision", "times", "outcome"),
+    [
+        (decide("approve"), 2, "acted"),
+        (decide("reject", "it is in the books"), 1, "unknown"),
+        (decide("respond", "receipt 7"), 1, "stated"),
+    ],
+)
+def test_a_call_in_which_the_process_died_is_asked_about(invoke, decision, times, outcome):
+    shop, saver = Shop(Crash()), InMemorySaver()
+    with pytest.raises(KeyboardInterrupt):
+        invoke(build(shop, ["refund"], saver)[0], TASK)
+    agent, _ = build(shop, ["refund"], saver)
+    asked = invoke(agent, None)
+    state = invoke(agent, decision)
+
+    [review] = asked["__interrupt__"][0].value["review_configs"]
+    assert review["allowed_decisions"] == ["approve", "reject", "respond"]
+    assert (len(shop.refunds), state["effects"]["c7"]["outcome"]) == (times, outcome)
+
+
+CHILD = """
+import asyncio, os, signal, sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+from agents import EffectsMiddleware
+from agents.testing import ScriptedChatModel
+
+folder, mode, action = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+
+def write(line):
+    with (folder / "done").open("a") as file:
+        file.write(line + "\\n")
+
+def note(text: str) -> str:
+    \"\"\"Write a note.\"\"\"
+    write(f"note {text}")
+    return "noted"
+
+def refund(order: int) -> str:
+    \"\"\"Refund an order, and die at once the first time.\"\"\"
+    write(f"refund {order}")
+    if action == "run":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "refunded"
+
+def reply(messages):
+    write("reply")
+    done = sum(message.type == "tool" for message in messages)
+    calls = [("note", {"text": "a"}), ("refund", {"order": 7})]
+    if done == 2:
+        return "done"
+    name, args = calls[done]
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{done}"}])
+
+def build(saver):
+    middleware = [EffectsMiddleware(["refund"])]
+    return create_agent(ScriptedChatModel(reply), [note, refund], middleware=middleware, checkpointer=saver)
+
+thread = {"configurable": {"thread_id": "t"}}
+given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
+    action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
+)
+db = str(folder / "agent.sqlite")
+if mode == "sync":
+    with SqliteSaver.from_conn_string(db) as saver:
+        state = build(saver).invoke(given, thread, durability="sync")
+else:
+    async def main():
+        async with AsyncSqliteSaver.from_conn_string(db) as saver:
+            return await build(saver).ainvoke(given, thread, durability="sync")
+    state = asyncio.run(main())
+questions = [each.value["action_requests"] for each in state.get("__interrupt__", [])]
+asked = [action["name"] for actions in questions for action in actions]
+print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in state["effects"].values())]))
+"""
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("decision", "outcome", "times"),
+    [("approve", "acted unknown", 2), ("reject", "unknown", 1), ("respond", "stated", 1)],
+)
+def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
+    killed, resumed, answered = (
+        subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path), mode, action],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        for action in ("run", "resume", decision)
+    )
+
+    assert killed.returncode == -9
+    assert (resumed.stdout, resumed.stderr[-300:]) == ("refund\n", "")
+    assert (answered.stdout, answered.stderr[-300:]) == (f"done acted {outcome}\n", "")
+    done = (tmp_path / "done").read_text().split("\n")
+    assert [done.count(line) for line in ("note a", "refund 7", "reply")] == [1, times, 3]
+
+
+# ------------------------------------------------------------------- durability
+
+
+@pytest.mark.parametrize("durability", [None, "async", "exit"])
+def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_argument(durability):
+    shop = Shop()
+    options = {} if durability is None else {"durability": durability}
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        agent, _ = build(shop, ["refund"], saver)
+        with pytest.raises(LateDurabilityError, match="run the graph with durability='sync'") as refused:
+            agent.invoke(TASK, THREAD, **options)
+
+    assert shop.refunds == []
+    assert f"durability={durability or 'async'!r}" in str(refused.value)
+
+
+def test_a_graph_that_stores_a_call_in_time_and_one_in_memory_are_accepted(invoke):
+    shop = Shop()
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        build(shop, ["refund"], saver)[0].invoke(TASK, THREAD, durability="sync")
+    invoke(build(shop, ["refund"])[0], TASK)
+
+    assert shop.refunds == [7, 7]
+
+
+def test_a_tool_that_only_reads_needs_no_durability():
+    look = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "1"}])
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        agent, _ = build(Shop(), ["refund"], saver, script=[look, "done"])
+        state = agent.invoke(TASK, THREAD)
+
+    assert state["messages"][-1].text == "done"
+
+
+# ------------------------------------------------------------------- what a call did is read back
+
+
+REFUNDED = {"/status": "refunded"}
+
+
+@pytest.mark.parametrize("is_function", [False, True], ids=["name", "function"])
+def test_a_reading_tool_says_whether_a_call_with_an_unclear_answer_acted(invoke, is_function):
+    shop = Shop("42")
+
+    def look_up(order: int) -> str:
+        return shop.get_order(order)
+
+    tool = ActingTool(succeeded=REFUNDED, read_back=look_up if is_function else "get_order")
+    state = invoke(build(shop, {"refund": tool})[0], TASK)
+
+    effect = state["effects"]["c7"]
+    assert (effect["outcome"], effect["answer"]) == ("acted", "42")
+    assert effect["read_back"] == {
+        "name": "look_up" if is_function else "get_order",
+        "args": {"order": 7},
+        "result": '{"order": 7, "status": "refunded"}',
+        "error": None,
+    }
+
+
+def test_a_reading_tool_that_finds_no_effect_leaves_it_unknown(invoke):
+    shop = Shop("42")
+    tool = ActingTool(succeeded={"/status": "paid back"}, read_back="get_order")
+    state = invoke(build(shop, {"refund": tool})[0], TASK)
+
+    assert state["effects"]["c7"]["outcome"] == "unknown"
+
+
+def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invoke):
+    def fail(order: int) -> str:
+        raise ConnectionError("the books are closed")
+
+    shop = Shop("42")
+    tool = ActingTool(succeeded=REFUNDED, read_back=fail)
+    state = invoke(build(shop, {"refund": tool})[0], TASK)
+
+    effect = state["effects"]["c7"]
+    assert (effect["outcome"], state["messages"][-1].text) == ("unknown", "done")
+    assert (effect["read_back"]["result"], effect["read_back"]["error"]) == (
+        None,
+        "ConnectionError: the books are closed",
+    )
+
+
+def test_a_refused_call_is_not_read_back(invoke):
+    shop = Shop("Could not refund: card expired")
+    tool = ActingTool(read_back="get_order")
+    state = invoke(build(shop, {"refund": tool})[0], TASK)
+
+    assert state["effects"]["c7"]["outcome"] == "refused"
+    assert "read_back" not in state["effects"]["c7"]
+
+
+def test_a_reading_tool_that_the_agent_does_not_have_is_named(invoke):
+    tool = ActingTool(read_back="find_order")
+    with pytest.raises(ModelSetupError, match=r"read_back names 'find_order'.*get_order, refund"):
+        invoke(build(Shop(), {"refund": tool})[0], TASK)

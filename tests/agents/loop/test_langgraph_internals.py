@@ -1,0 +1,79 @@
+"""The private names of LangGraph still work as the project expects."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import interrupt
+
+from agents.loop.langgraph_internals import (
+    INTERRUPT_CHANNEL,
+    copy_context_with,
+    find_checkpoint,
+    read_config,
+    without_durability,
+)
+
+THREAD = {"configurable": {"thread_id": "thread"}}
+
+
+def compile_graph(node, **options):
+    graph = StateGraph(MessagesState)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.add_edge("node", END)
+    return graph.compile(**options)
+
+
+inner = compile_graph(lambda state: {"messages": ["inner"]}, checkpointer=False)
+
+
+def run_inner(state):
+    return {"messages": inner.invoke(state)["messages"]}
+
+
+def run_inner_without_durability(state):
+    return copy_context_with(without_durability(read_config())).run(run_inner, state)
+
+
+def test_a_nested_graph_without_checkpointer_runs_under_durability_sync():
+    graph = compile_graph(run_inner_without_durability, checkpointer=InMemorySaver())
+    state = graph.invoke({"messages": []}, THREAD, durability="sync")
+
+    assert [message.text for message in state["messages"]] == ["inner"]
+
+
+def test_langgraph_still_needs_the_workaround_for_durability():
+    graph = compile_graph(run_inner, checkpointer=InMemorySaver())
+
+    with pytest.raises(AttributeError, match="_put_checkpoint_fut"):
+        graph.invoke({"messages": []}, THREAD, durability="sync")
+
+
+def test_an_open_interrupt_is_a_pending_write():
+    saver = InMemorySaver()
+    compile_graph(lambda state: interrupt("why?"), checkpointer=saver).invoke({"messages": []}, THREAD)
+    stored = saver.get_tuple(THREAD)
+
+    assert [
+        [each.value for each in value]
+        for _, channel, value in stored.pending_writes
+        if channel == INTERRUPT_CHANNEL
+    ] == [["why?"]]
+
+
+def test_a_node_finds_the_saver_and_the_checkpoint_that_it_belongs_to():
+    saver, places = InMemorySaver(), []
+
+    def note(state, config: RunnableConfig):
+        places.append(find_checkpoint(config))
+        return {"messages": []}
+
+    compile_graph(note, checkpointer=saver).invoke({"messages": []}, THREAD)
+    compile_graph(note).invoke({"messages": []})
+    (named, checkpoint), without_saver = places
+
+    assert (named, without_saver) == (saver, None)
+    assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]

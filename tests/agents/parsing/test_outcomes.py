@@ -1,0 +1,146 @@
+"""The answer of a tool tells whether its call acted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.parsing.outcomes import read_outcome, states_error
+
+REFUSED = [
+    '{"detail": [{"loc": ["body"], "msg": "field required"}]}', '{"fault": {"faultstring": "late"}}',
+    '{"found": false}', '{"data": {"userErrors": [{"message": "late"}]}}', '{"rejected": true}',
+    "Versand nicht ausgeführt", "Die Lieferung ist nicht übertragen worden", "The parcel was never shipped",
+    "404 Not Found", "HTTP/2 401", "502 Bad Gateway: upstream", "Status: 409 Conflict", "413: too large",
+    "Service Unavailable", "Internal Server Error.", "ConnectionError: reset by peer",
+    "Error executing tool ship: x", "Traceback (most recent call last):\n  File",
+    "Sorry, I couldn’t ship this parcel.", "We can't ship to Peru", "Unable to ship: no address",
+    "The carrier refused the parcel", "Shipment failed", "The label has expired.", "Parcel was not shipped",
+    "Not shipped yet", "No parcel was shipped.", "Nothing was shipped", "No such parcel",
+    "parcel 'A 7' not found", "You are not allowed to do this", "Access denied", "Insufficient credit",
+    "Too many requests, slow down", "The limit exceeds the maximum", "invalid postcode",
+    "Parcel cannot be shipped or held", "Request timed out", "exit code 2", "Status: rejected",
+    "Shipping was declined because of customs", "Kann das Paket nicht versenden",
+    "Das Paket konnte nicht versandt werden.", "Paket nicht gefunden", "Der Versand wurde nicht beauftragt",
+    "Versand fehlgeschlagen", "Antrag abgelehnt", "Keine Berechtigung", "Fehler beim Versand",
+    "Fehler: Adresse fehlt", "nein", "false", '{"ok": 0}', '{"success": "no"}', '{"exitCode": 127}',
+    '{"rc": "1"}', '{"authorized": false}', '{"shipped": false}', '{"id": 7, "status": "rejected"}',
+    '{"payment_status": "declined", "id": 1}', '{"status": "503"}', '{"code": 422, "title": "x"}',
+    '{"error": {"code": 5, "message": "late"}}', '{"data": null, "errors": [{"message": "late"}]}',
+    '{"failed": 3}', '{"message": "no_capacity: could not ship"}', '{"result": "Shipment failed"}',
+    '{"result": {"status": "aborted"}}', '{"shipment": {"success": false}}',
+    '{"results": [{"ok": false}, {"ok": false}]}', '[{"error": "x"}]',
+    '{"content": [{"type": "text", "text": "Parcel 7 not found"}]}', '{"isError": true, "content": []}',
+    '[{"type": "text", "text": "ok"}, {"type": "text", "text": "Error: late"}]', "{'ok': False}",
+    '"Not allowed: late"', '```json\n{"success": false}\n```', '{"error": "cut o',
+    "<errors><error>late</error></errors>", "<s:Envelope><s:Fault>late</s:Fault></s:Envelope>",
+    "<!DOCTYPE html><html><h1>504 Gateway Timeout</h1></html>", "<html><title>Access denied</title></html>",
+]  # fmt: skip
+ACTED = [
+    "OK", "ok.", "Okay, done!", "yes", "true", "Success", "shipped", "Shipped 3 parcels",
+    "Parcel 7 was shipped.", "parcel created", "Label printed, 0 errors", "Shipped without any errors.",
+    "no errors; parcel queued", "Shipped parcel with note 'Error: 500'",
+    "Shipped parcel, note: could not ring", "500 parcels shipped", "404-2", "shp_7f", "1Z999AA10123456784",
+    "HTTP/1.1 201 Created", "200 OK", "Tracking number: 77812", "https://track.example/77", "erledigt",
+    "Das Paket wurde versandt.", "Lieferung angelegt", "Exit code: 0. Done.", "✅", '{"error": null}',
+    '{"error": false, "shipped": true}', '{"failed": 0, "shipped": 2}', '{"errors": [], "id": 1}',
+    '{"id": 7}', '{"status": "queued", "job_id": "j1"}', '{"status": "shipped"}',
+    '{"exit_code": 0, "stderr": "error: cached"}', '{"order": 7, "reason": "customer was not found at home"}',
+    '{"id": 1, "message": "Error: server is down"}', '{"order": 7, "previous": {"status": "failed"}}',
+    '{"error": {"code": 0, "message": "ok"}}', '{"result": "ok"}', '[{"id": 1}, {"id": 2}]',
+    "<result>ok</result>", "{'id': 7}", '{"id": 7, "total": 1',
+]  # fmt: skip
+UNKNOWN = [
+    '{"accepted": [], "rejected": ["a@b"]}', "The parcel will be shipped tomorrow",
+    "It must be approved before it is shipped", "Once shipped, you get a mail", "Dry run: parcel shipped",
+    None, "", "  ", "null", "None", "{}", "[]", "42", "12.50", "-3 %", "ok?", "Was it shipped?", "hello",
+    "a nice day", "Parcel 7 was already shipped", "bereits versandt", "Shipped 0 parcels of 3 items, 0 items",
+    "0 rows updated", '{"rows_affected": 0}', '{"result": null}', '{"result": 12}',
+    '{"shipped": 4, "failed": 1}', '{"id": 7, "approved": false}', '{"status": "cancelled", "id": 7}',
+    '{"results": [{"ok": true}, {"ok": false}]}', '{"order": 7, "mail": {"status": "failed"}}',
+    "Shipped, but could not print the label", "<html><title>Log in</title></html>",
+]  # fmt: skip
+TABLES = {"refused": REFUSED, "acted": ACTED, "unknown": UNKNOWN}
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [(each, name) for name in TABLES for each in TABLES[name]])
+def test_an_answer_tells_whether_the_call_acted(answer, outcome):
+    assert read_outcome("ship_parcel", answer) == outcome
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "outcome"),
+    [
+        ("reject_claim", "Claim rejected", "acted"),
+        ("reject_claim", '{"id": 7, "status": "rejected"}', "acted"),
+        ("deny_access", "Access denied.", "acted"),
+        ("expire_token", "expired", "acted"),
+        ("decline_invite", "Could not decline", "refused"),
+        ("delete_jobs", "Deleted 3 failed jobs", "acted"),
+        ("delete_jobs", "Removed 12 expired tokens", "acted"),
+        ("set_order_status", '{"id": 7, "status": "declined"}', "acted"),
+        ("set_order_status", '{"id": 7, "status": "error"}', "refused"),
+        ("update_status", "Order marked as refused", "acted"),
+        ("create_ticket", "Ticket 12 created: Error on login", "acted"),
+        ("book_table", "Reservation cancelled", "unknown"),
+        ("cancel_table", "Reservation cancelled", "acted"),
+        ("write_file", '{"path": "a.log", "content": "Error: x"}', "acted"),
+    ],
+)
+def test_the_verb_of_the_tool_decides_what_affirms(tool, answer, outcome):
+    assert read_outcome(tool, answer) == outcome
+
+
+@pytest.mark.parametrize("answer", ["shipped", None])
+def test_an_error_refuses_whatever_the_answer_says(answer):
+    assert read_outcome("ship_parcel", answer, is_error=True) == "refused"
+
+
+@given(
+    st.text() | st.recursive(st.none() | st.text(), lambda inner: st.dictionaries(st.text(), inner)).map(str)
+)
+def test_any_answer_has_an_outcome(answer):
+    assert read_outcome("ship_parcel", answer) in TABLES
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("Error: too late", "error: too late", "Error executing tool pay: no", '{"error": "too late"}'),
+        *(
+            {"error": "no"},
+            {"isError": True, "content": []},
+            '"{\\"error\\": \\"too late\\"}"',
+            {"Success": 0},
+        ),
+    ],
+)
+def test_the_answer_of_any_tool_may_state_an_error(answer):
+    assert states_error(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(
+            "Paid.",
+            "No error: paid.",
+            '{"error": null, "id": 7}',
+            '{"id": 7',
+            {"error": False},
+            None,
+            "",
+            [],
+            [[]],
+        ),
+        *(
+            "[" * 100_000,
+            [7],
+            "Order 7 not found",
+            "500: return None",
+            {"id": 7, "status": "failed"},
+            {"exit_code": 1},
+        ),
+    ],
+)
+def test_what_is_read_may_tell_of_failures(answer):
+    assert not states_error(answer)

@@ -1,0 +1,148 @@
+"""Contracts count effects: what a call of an acting tool did, not that it was made."""
+
+import pytest
+
+from evaluation import evaluate, run_from_state
+from evaluation.recordings.default_contract import build_default_contract
+from tests.evaluation.inputs.test_run_state import call, record, state
+
+ACTING = {"trajectory": {"acting_tools": ["ship"]}}
+EXPECTED = {"expected_trajectory": ["ship"], **ACTING}
+DONE, NO, OPEN = {"result": "shipped"}, {"result": "Parcel not found"}, {"result": "ok?"}
+
+
+def bound(**limits):
+    return {"checks": [{"check": "tool_calls", "tool": "ship", **limits}]}
+
+
+def judge(*endings, tool="ship", output="Shipped.", **contract):
+    calls = [{"name": tool, "args": {"n": place}, **ending} for place, ending in enumerate(endings)]
+    return evaluate({"agent_run": {"final_output": output, "tool_calls": calls}, **contract})
+
+
+@pytest.mark.parametrize(
+    ("endings", "contract", "status"),
+    [
+        ([DONE], EXPECTED, "passed"),
+        ([NO], EXPECTED, "failed"),
+        ([OPEN], EXPECTED, "needs_review"),
+        ([NO, DONE], EXPECTED, "passed"),
+        ([OPEN, DONE], EXPECTED, "needs_review"),
+        ([DONE, DONE, OPEN], EXPECTED, "failed"),
+        ([OPEN, OPEN], EXPECTED, "needs_review"),
+        ([{"error": "boom"}], EXPECTED, "failed"),
+        ([NO], {**bound(max=0), **ACTING}, "passed"),
+        ([NO, NO, DONE], {**bound(max=1), **ACTING}, "passed"),
+        ([DONE, OPEN], {**bound(max=1), **ACTING}, "needs_review"),
+        ([DONE, DONE, OPEN], {**bound(max=1), **ACTING}, "failed"),
+        ([DONE, OPEN], {**bound(exactly=1), **ACTING}, "needs_review"),
+        ([NO, DONE], {**bound(exactly=1), **ACTING}, "passed"),
+        ([OPEN], {**bound(min=1), **ACTING}, "needs_review"),
+        ([NO], {"must_call": ["ship"], **ACTING}, "failed"),
+        ([OPEN], {"must_call": ["ship"], **ACTING}, "needs_review"),
+        ([DONE, OPEN], {"must_call": ["ship"], **ACTING}, "passed"),
+        # A record of the names alone says nothing of what the calls did.
+        ([{}], EXPECTED, "passed"),
+    ],
+)
+def test_effects_of_stated_tools_are_counted(endings, contract, status):
+    assert judge(*endings, **contract).status == status
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "contract", "status"),
+    [
+        (["stated"], EXPECTED, "passed"),
+        (["denied"], EXPECTED, "failed"),
+        (["denied", "stated"], {**bound(max=1), **ACTING}, "passed"),
+        (["acted", "acted"], {**bound(max=1), **ACTING}, "failed"),
+        (["unknown"], EXPECTED, "needs_review"),
+        (["reused"], EXPECTED, "passed"),
+        (["refused"], {"must_call": ["ship"]}, "failed"),
+    ],
+)
+def test_a_recorded_outcome_weighs_more_than_the_answer(outcomes, contract, status):
+    assert judge(*[{"result": "ok?", "outcome": each} for each in outcomes], **contract).status == status
+
+
+def test_a_reused_answer_is_no_further_effect():
+    calls = [
+        {"name": "ship", "args": {"n": 1}, "result": "shipped", "outcome": each}
+        for each in ("acted", "reused")
+    ]
+
+    for contract in (EXPECTED, {**bound(exactly=1), **ACTING}):
+        assert (
+            evaluate({"agent_run": {"tool_calls": calls, "final_output": "x"}, **contract}).status == "passed"
+        )
+
+
+def test_an_unknown_effect_is_named_with_what_to_give():
+    for report in (judge(OPEN, **EXPECTED), judge(OPEN, **bound(max=0), **ACTING)):
+        reasons = " ".join(alert["reason"] for alert in report.alerts)
+        assert 'ship answered "ok?": whether it acted is not known; give succeeded= or read_back=' in reasons
+
+
+@pytest.mark.parametrize(
+    ("endings", "contract", "status"),
+    [
+        ([NO], {"must_call": ["send_parcel"]}, "failed"),
+        ([NO], {"expected_trajectory": ["send_parcel"]}, "failed"),
+        ([OPEN], {"must_call": ["send_parcel"]}, "passed"),
+        ([OPEN], {"expected_trajectory": ["send_parcel"]}, "passed"),
+        # Calls are counted: only stated effects free a call of a limit.
+        ([NO, DONE], {"checks": [{"check": "tool_calls", "tool": "send_parcel", "max": 1}]}, "failed"),
+    ],
+)
+def test_a_tool_that_only_its_name_tells_keeps_the_count_of_calls(endings, contract, status):
+    assert judge(*endings, tool="send_parcel", **contract).status == status
+
+
+@pytest.mark.parametrize("tool", ["find_parcel", "run_shell"])
+def test_the_answer_of_another_tool_may_tell_of_failures(tool):
+    assert judge(NO, tool=tool, must_call=[tool]).status == "passed"
+
+
+def test_what_a_run_says_of_its_tools_frees_no_call_of_a_limit():
+    calls = [{"name": "ship", **NO}, {"name": "ship", **DONE}]
+    run = {"tool_calls": calls, "acting_tools": ["ship"], "final_output": "x"}
+
+    assert evaluate({"agent_run": run, **bound(max=1)}).status == "failed"
+
+
+def test_a_call_of_a_state_that_had_not_ended_may_have_acted():
+    run = run_from_state(state(record(0, call("ship", result=None))))
+
+    assert evaluate({"agent_run": run, **EXPECTED}).status == "needs_review"
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "status"),
+    [
+        ("Publishing failed", "I published the page.", {"failed"}),
+        ('{"status": "error"}', "I published the page.", {"failed"}),
+        ("<error>locked</error>", "The page is online.", {"needs_review"}),
+        ("maybe", "I published the page.", {"needs_review"}),
+        ("Publishing failed", "Unfortunately the page is locked.", {"warning"}),
+        ("published", "I published the page.", {"passed"}),
+    ],
+)
+def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(answer, output, status):
+    run = {
+        "input": "Publish it",
+        "final_output": output,
+        "tool_calls": [{"name": "publish_page", "result": answer}],
+    }
+
+    assert evaluate({"agent_run": run, **build_default_contract(run)}).status in status
+
+
+def test_the_old_name_of_the_list_is_refused_with_the_new_one():
+    run = {"tool_calls": ["ship"], "writing_tools": ["ship"]}
+
+    for case in (
+        {"agent_run": run},
+        {"agent_run": {"tool_calls": []}, "trajectory": {"writing_tools": ["ship"]}},
+    ):
+        report = evaluate(case)
+        assert (report.status, "acting_tools" in report.errors[0]) == ("invalid", True), report.errors

@@ -1,0 +1,236 @@
+"""Every executed step has a verdict and a report, whatever ended the run; the failure stays what it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
+from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor, SynthesizingExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
+
+PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+HAS_OUT = EvaluationContract(required_content=[{"text": "out"}])
+PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=1e6)}
+
+
+def model():
+    return ScriptedChatModel(lambda messages: "out", usage=(5, 5))
+
+
+class JudgingModel(FakeMonitor):
+    """A monitor that calls a model for each verdict."""
+
+    def __init__(self):
+        super().__init__()
+        self.llm = model()
+
+    def evaluate(self, objective, result):
+        self.llm.invoke(objective)
+        return super().evaluate(objective, result)
+
+
+class WritingExecutor(SynthesizingExecutor):
+    """An executor whose answer costs tokens."""
+
+    def synthesize(self, task, results):
+        return model().invoke(task).text
+
+
+class SlowAssessments(SpeakingExecutor):
+    """An executor that cannot assess itself in time."""
+
+    def assess_step(self, *args):
+        time.sleep(1.5)
+
+
+class SlowSupervisor(FakeSupervisor):
+    """A supervisor that does not decide in time."""
+
+    def supervise(self, request):
+        time.sleep(1.5)
+
+
+def build(plan=("one",), executor=None, monitor=None, **options):
+    planner = FakePlanner(list(plan))
+    return LangGraphOrchestrator(planner, executor or FakeExecutor(), monitor or FakeMonitor(), **options)
+
+
+def records(state):
+    return [*state["results"], *state["synthesis"]]
+
+
+def unreported(state):
+    return [each for each in records(state) if each["report"] is None or each["verdict"] is None]
+
+
+SLOW = {"supervision": "llm", "supervisor": FakeSupervisor(), "call_timeout": 0.4}
+ENDS = {
+    "tokens in an execution": ({"executor": ModelExecutor(model()), "budget": Budget(max_total_tokens=5)}, 1),
+    "tokens in an async execution": (
+        {"executor": AsyncModelExecutor(model()), "budget": Budget(max_total_tokens=5)},
+        1,
+    ),
+    "the cost of parallel steps": (
+        {
+            "plan": PARALLEL,
+            "executor": ModelExecutor(model()),
+            "budget": Budget(max_cost_usd=8, prices=PRICES),
+        },
+        2,
+    ),
+    "tokens in the final answer": (
+        {"plan": ("one", "two"), "executor": WritingExecutor(), "budget": Budget(max_total_tokens=5)},
+        3,
+    ),
+    "calls while judging": (
+        {"executor": ModelExecutor(model()), "monitor": JudgingModel(), "budget": Budget(max_model_calls=1)},
+        1,
+    ),
+    "a late self-assessment": ({"executor": SlowAssessments(said=[met()]), **SLOW}, 1),
+    "a late supervisor": (
+        {"executor": SpeakingExecutor(said=[missed()]), **SLOW, "supervisor": SlowSupervisor()},
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver])
+@pytest.mark.parametrize("mode", ["run", "arun"])
+def test_a_run_that_ends_at_a_limit_has_a_report_of_each_execution(saver, mode, subtests):
+    for name, (options, number) in ENDS.items():
+        with subtests.test(name):
+            orchestrator = build(**options, checkpointer=saver and saver())
+            state = asyncio.run(orchestrator.arun("x")) if mode == "arun" else orchestrator.run("x")
+
+            kind = "timeout" if "call_timeout" in options else "budget_exceeded"
+            assert (state["failure"]["kind"], len(records(state)), unreported(state)) == (kind, number, [])
+
+
+def test_no_judge_is_asked_once_the_run_has_ended():
+    monitor = FakeMonitor()
+    state = build(
+        executor=ModelExecutor(model()), monitor=monitor, budget=Budget(max_total_tokens=5), contract=HAS_OUT
+    ).run("x")
+
+    (record,) = state["results"]
+    assert (monitor.calls, state["judge_calls"]["made"], record["status"]) == ([], 0, "needs_review")
+    assert record["verdict"]["success"] is False
+    assert record["verdict"]["feedback"].startswith(
+        "The run ended before the output was judged: step 1: max_"
+    )
+    assert [each["passed"] for each in record["report"]["checks"]] == [True]
+
+
+def test_a_contract_function_that_fails_after_the_execution_leaves_a_report():
+    answers = iter([HAS_OUT])
+    (record,) = build(step_contract=lambda step, index: next(answers)).run("x")["results"]
+
+    assert record["report"] is not None
+    assert record["verdict"]["feedback"].startswith("The monitor gave no verdict: ")
+
+
+def test_a_parallel_step_that_a_halt_stops_before_its_judging_has_a_report():
+    reached = asyncio.Event()
+
+    class Executor(SpeakingExecutor):
+        async def assess_step(self, step, *args):
+            if step == "two":
+                await reached.wait()
+                await asyncio.sleep(0.3)
+            return missed()
+
+    class Supervisor(FakeSupervisor):
+        async def supervise(self, request):
+            reached.set()
+            return halt()
+
+    state = build(PARALLEL, Executor(), supervision="llm", supervisor=Supervisor()).run("x")
+
+    assert (state["failure"]["kind"], len(records(state)), unreported(state)) == ("halted", 2, [])
+
+
+@pytest.mark.parametrize("plan", [("one",), PARALLEL])
+def test_a_cancel_while_the_executor_assesses_itself_leaves_a_report(plan):
+    class Executor(SpeakingExecutor):
+        async def assess_step(self, *args):
+            orchestrator.cancel("t")
+            await asyncio.sleep(10)
+
+    orchestrator = build(plan, Executor(), supervision="llm", supervisor=FakeSupervisor())
+    state = orchestrator.run("x", "t")
+
+    assert (state["failure"]["kind"], unreported(state), len(records(state)) >= 1) == ("cancelled", [], True)
+
+
+@pytest.mark.parametrize("plan", [("one",), PARALLEL, ("one", "two")])
+def test_a_cancel_of_a_stored_run_that_was_interrupted_while_judging_leaves_a_report(plan):
+    saver, is_answer = InMemorySaver(), plan == ("one", "two")
+
+    async def evaluate(objective, result):
+        if not is_answer or objective == "x":
+            orchestrator.interrupt("t")
+            await asyncio.sleep(10)
+        return {"success": True, "feedback": "good"}
+
+    executor = SynthesizingExecutor()
+    orchestrator = build(plan, executor, SimpleNamespace(evaluate=evaluate), checkpointer=saver)
+    assert orchestrator.run("x", "t")["status"] == "executing"
+    orchestrator.cancel("t")
+
+    state = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
+    expected = 3 if is_answer else len(plan)
+    assert (state["failure"]["kind"], unreported(state), len(records(state))) == ("cancelled", [], expected)
+
+
+@pytest.mark.parametrize("limit", range(3, 8))
+@pytest.mark.parametrize("saver", [None, InMemorySaver])
+def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_execution(limit, saver):
+    orchestrator = build(["one", "two", "three", "four"], checkpointer=saver and saver())
+    state = orchestrator.run("x", "t", config={"recursion_limit": limit})
+
+    assert (state["failure"]["kind"], unreported(state)) == ("recursion_limit", [])
+    assert records(state)
+    if saver is not None:
+        assert orchestrator.resume("t")["status"] == "success"
+
+
+def count_down(state: MessagesState, config: RunnableConfig):
+    return {"messages": [("ai", "out")]}
+
+
+def agent_of_many_steps():
+    graph = StateGraph(MessagesState)
+    graph.add_node("count", count_down)
+    graph.add_edge(START, "count")
+    graph.add_conditional_edges("count", lambda state: END if len(state["messages"]) > 20 else "count")
+    return graph.compile()
+
+
+LIMITED = {
+    "one step": {},
+    "parallel steps with a final answer": {"plan": PARALLEL, "executor": SynthesizingExecutor()},
+    "supervised": {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
+    "an executor that is a graph": {
+        "executor": SimpleNamespace(
+            execute_step=lambda step, context="": agent_of_many_steps().invoke({"messages": []}) and "out"
+        )
+    },
+}
+
+
+def test_the_recursion_limit_of_the_caller_holds_for_the_nodes_of_the_run_alone(subtests):
+    for name, options in LIMITED.items():
+        with subtests.test(name):
+            state = build(**options).run("x", config={"recursion_limit": 10})
+            assert (state["status"], unreported(state)) == ("success", [])
