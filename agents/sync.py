@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import os
 import queue
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
@@ -21,6 +22,11 @@ _GRACE_S: Final = 1.0
 _POLL_S: Final = 0.2
 """Seconds between two looks at pending signals in a blocked thread."""
 
+_IDLE_S: Final = 10.0
+"""Seconds that a thread waits for its next call before it ends."""
+_IDLE: Final[list[queue.SimpleQueue[Callable[[], None]]]] = []
+"""The queues of the threads that wait for a call; starting a thread costs more than most calls do."""
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -31,9 +37,32 @@ def start_call(outcome: Future[T], call: Callable[[], T]) -> Future[T]:
     """
     in_context = partial(contextvars.copy_context().run, call)
     job = partial(_resolve, outcome, in_context)
-    # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
-    threading.Thread(target=job, name="blocking-agent", daemon=True).start()
+    try:
+        calls = _IDLE.pop()
+    except IndexError:
+        calls = queue.SimpleQueue()
+        # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
+        threading.Thread(target=_work, args=(calls,), name="blocking-agent", daemon=True).start()
+    calls.put(job)
     return outcome
+
+
+def _work(calls: queue.SimpleQueue[Callable[[], None]]) -> None:
+    """Makes one call after another, until none comes for a time."""
+    while True:
+        try:
+            calls.get(timeout=_IDLE_S)()
+        except queue.Empty:
+            try:
+                _IDLE.remove(calls)
+            except ValueError:  # taken at this moment: a call follows
+                continue
+            return
+        _IDLE.append(calls)
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 async def run_in_thread(call: Callable[[], T]) -> T:

@@ -11,7 +11,7 @@ import jsonschema_rs
 import re2
 
 from agents.parsing.outcomes import read_outcome
-from agents.parsing.tool_names import ToolKind, guess_kind
+from agents.parsing.tool_names import ToolKind, guess_kind, surely_reads
 from agents.reply_types import EffectOutcome
 
 Repeat = Literal["reuse", "ask", "allow"]
@@ -103,6 +103,13 @@ class ActingTools:
         if name in self.stated:
             return "acting"
         return self._read_annotations(name) or (guess_kind(name) if self.guesses else "open")
+
+    def surely_reads(self, name: str) -> bool:
+        """Returns whether a tool only reads by its annotations, or by a name that leaves no doubt."""
+        if name in self.stated:
+            return False
+        known = self._read_annotations(name)
+        return known == "reading" if known is not None else self.guesses and surely_reads(name)
 
     def is_guessed(self, name: str) -> bool:
         """Returns whether only the name of a tool says that it acts."""

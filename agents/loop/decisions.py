@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -60,8 +60,13 @@ class Withheld:
 Decision: TypeAlias = Made | Withheld
 
 
-def decide_call(
-    gate: CallGate, call: ToolCall, tool: ActingTool | None, planned: Sequence[ToolCall], asked_at: str
+def decide_call(  # noqa: PLR0917
+    gate: CallGate,
+    call: ToolCall,
+    tool: ActingTool | None,
+    planned: Sequence[ToolCall],
+    asked_at: str,
+    effects: Iterable[Effect] = (),
 ) -> Decision:
     """Decides about a call: by the contract, then by an equal call before, then by a person.
 
@@ -71,11 +76,12 @@ def decide_call(
         tool: The treatment of its tool; None if the tool does not act.
         planned: The calls of this reply that come before.
         asked_at: Time of a question about it.
+        effects: What is stored of the calls of the conversation before.
 
     Raises:
         CallHaltedError: The person ends the run.
     """
-    earlier = gate.find_earlier(call)
+    earlier = gate.find_earlier(call) or _find_open(call, effects)
     repeated = None if earlier is None else _decide_repetition(tool, earlier)
     if isinstance(repeated, Withheld) and repeated.gate == "reused":
         return repeated
@@ -136,6 +142,15 @@ def doubt_effect(reason: str) -> Doubt:
     )
     text = f"The same call was made before, and it is not known whether it had its effect: {reason}"
     return Doubt(text, Withheld(refusal, "unknown"))
+
+
+def _find_open(call: ToolCall, effects: Iterable[Effect]) -> EarlierCall | None:
+    """Returns an equal call of the conversation that never ended; None if there is none."""
+    for effect in effects:
+        is_open = effect["outcome"] == "unknown" and effect["answer"] is None
+        if is_open and (effect["name"], effect["args"]) == (call["name"], call["args"]):
+            return EarlierCall("unknown", "", {})
+    return None
 
 
 def _doubt_repetition(earlier: EarlierCall) -> Doubt:

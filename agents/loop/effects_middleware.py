@@ -103,12 +103,14 @@ class EffectsMiddleware(AgentMiddleware[EffectsState, Any, Any]):
             return None
         gate = self._find_gate()
         gate.note_history(state["messages"], state.get("effects", {}))
-        decided = self._decide(gate, calls, state.get("replied_at") or gate.now())
+        own = {str(call["id"]) for call in calls}
+        before = [each for key, each in state.get("effects", {}).items() if key not in own]
+        decided = self._decide(gate, calls, state.get("replied_at") or gate.now(), before)
         acting = self._list_acting()
         effects = {
             str(call["id"]): build_effect(call, each, gate.execution)
             for call, each in decided
-            if isinstance(each, Withheld) or acting.classify(call["name"]) != "reading"
+            if isinstance(each, Withheld) or not acting.surely_reads(call["name"])
         }
         withheld = [(call, each) for call, each in decided if isinstance(each, Withheld)]
         for call, each in withheld:
@@ -223,7 +225,7 @@ class EffectsMiddleware(AgentMiddleware[EffectsState, Any, Any]):
         return acting.find(request.tool_call["name"])
 
     def _decide(
-        self, gate: CallGate, calls: Sequence[ToolCall], asked_at: str
+        self, gate: CallGate, calls: Sequence[ToolCall], asked_at: str, before: Sequence[Effect]
     ) -> list[tuple[ToolCall, Decision]]:
         acting = self._list_acting()
         decided = list[tuple[ToolCall, Decision]]()
@@ -232,7 +234,7 @@ class EffectsMiddleware(AgentMiddleware[EffectsState, Any, Any]):
             if tool is not None and (late := find_late_durability(read_config())) is not None:
                 raise LateDurabilityError(call["name"], late)
             planned = [each for each, decision in decided if isinstance(decision, Made)]
-            decided.append((call, decide_call(gate, call, tool, planned, asked_at)))
+            decided.append((call, decide_call(gate, call, tool, planned, asked_at, before)))
         return decided
 
     def _is_in_doubt(self, request: ToolCallRequest) -> bool:
@@ -245,7 +247,7 @@ class EffectsMiddleware(AgentMiddleware[EffectsState, Any, Any]):
 
     def _may_act(self, request: ToolCallRequest) -> bool:
         hints = (request.tool.metadata or {}) if request.tool is not None else {}
-        is_reading = self._list_acting().classify(request.tool_call["name"]) == "reading"
+        is_reading = self._list_acting().surely_reads(request.tool_call["name"])
         return self._find_tool(request) is not None or not (is_reading or hints.get("readOnlyHint") is True)
 
     def _ask_again(self, request: ToolCallRequest, marks: CallMarks, now: str) -> Decision:

@@ -60,7 +60,8 @@ _REFUSED: Final = _FAILED | {
     "expired", "forbidden", "timeout", "unauthorized", "abgelehnt", "fehler",
 }  # fmt: skip
 _OPEN: Final = frozenset({
-    "canceled", "cancelled", "dryrun", "ignored", "incomplete", "noop", "requiresaction", "skipped",
+    "awaitingconfirmation", "canceled", "cancelled", "draft", "dryrun", "ignored", "preview",
+    "requiresconfirmation", "incomplete", "noop", "requiresaction", "skipped",
     "unchanged",
 })  # fmt: skip
 _NO: Final = frozenset({"", "false", "none", "null", "0", "no", "nein"})
@@ -114,6 +115,7 @@ _REFUSALS: Final = (
     r"(?:(?:un|not )able|fail\w*|refus\w*) to(?: \w+)?",
     r"(?:no \w+(?: \w+)?|nothing) (?:was|were|has been|have been|exists?|found|available)(?: \w+)?",
     r"no such|nothing to|not enough|insufficient|invalid|too many requests|rate limit\w*|quota exceeded",
+    r"connection (?:was )?(?:reset|refused|closed|aborted|lost)",
     r"exceed(?:s|ed) (?:the|your|its|max\w*)|with (?:an )?errors?|time[- ]?out",
     r"exit(?:ed)?\W(?:with )?(?:code|status)?\W*[1-9]\d*",
     rf"(?:was|were|is|are|been|be|got|has) (?:{_DENIED})",

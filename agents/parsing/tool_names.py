@@ -64,6 +64,23 @@ _PLAIN_READING_VERBS: Final = frozenset({
     "calculate", "describe", "fetch", "find", "get", "list", "lookup", "query", "read", "retrieve",
     "search", "view",
 })  # fmt: skip
+_SURELY_READING: Final = frozenset(
+    {
+        "calculate",
+        "count",
+        "describe",
+        "fetch",
+        "find",
+        "get",
+        "list",
+        "lookup",
+        "read",
+        "search",
+        "show",
+        "view",
+    }
+)
+"""Of these, calls are made again after a crash without a question."""
 _READ_THINGS: Final = frozenset(
     {"count", "details", "history", "id", "ids", "info", "price", "prices", "status", "summary", "total"}
 )
@@ -79,6 +96,13 @@ _VOWELS: Final = "aeiou"
 
 
 @lru_cache(1024)
+def surely_reads(name: str) -> bool:
+    """Returns whether a name leaves no doubt that a tool only reads, so that a call may be made again."""
+    first, *rest = split_name(name) or [""]
+    past = {form for verb in ACTING_VERBS for form in list_past_forms(verb)}
+    return first in _SURELY_READING and not (_JOINTS | _PLAIN_VERBS | past | {"replace"}) & {*rest}
+
+
 def guess_kind(name: str) -> ToolKind:
     """Guesses from its name whether a tool acts, only reads, or may do either."""
     words = split_name(name)

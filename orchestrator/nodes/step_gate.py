@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -30,6 +31,10 @@ from orchestrator.supervision.modes import SupervisionPolicy
 
 _SHOWN: Final = 5
 """Most earlier calls that a person is shown."""
+_LATE: Final = re.compile(
+    r"\b(?:5\d\d|time[d-]? ?out|gateway|connection|but|however|partial\w*)\b", re.IGNORECASE
+)
+"""What leaves open in the answer of a failed call whether it acted before it failed."""
 _OF_GATE: Mapping[str, EffectOutcome] = {"forbidden": "refused", "denied": "denied", "unknown": "unknown"}
 
 
@@ -93,6 +98,9 @@ class RunGate:
             return None
         at, origin, record = equal[-1]
         outcome = read_outcome(self.tools, record)
+        if outcome == "refused" and "gate" not in record and _LATE.search(str(record["result"])):
+            # The answer says that something failed, and the call may have acted before.
+            outcome = "unknown"
         later = (read_outcome(self.tools, each) for _, each in made[at + 1 :] if self._acts(each))
         return EarlierCall(
             outcome,

@@ -235,7 +235,14 @@ def _input_without_answer(
 def _check_answer(answer: object, question: Question, now: datetime) -> object:
     """Returns the answer, for a tool call with its question. The question of an agent accepts anything."""
     if question["kind"] == "agent":
-        return human.build_decisions(answer, len(question.get("tool_calls", [])))
+        count = len(question.get("tool_calls", []))
+        decided = human.build_decisions(answer, count)
+        if count and not (isinstance(decided, Mapping) and "decisions" in decided):
+            raise ResumeError(
+                f"the answer is {format_repr(answer, 120)}; give {{'answer': 'approve'}}, 'deny' or "
+                "'correct' with a 'text', or LangChain's {'decisions': [...]}; the question is still open"
+            )
+        return decided
     # An agent within a tool asks again after a resume, and perhaps about other arguments.
     named = human.add_question_id(answer, question) if question["kind"] == "tool" else answer
     problem = human.read_answer(named, question, now)

@@ -248,10 +248,12 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
     graph = getattr(executor, "graph", None)
     if not isinstance(graph, CompiledStateGraph) or graph.nodes.keys() & {*_MIDDLEWARE}:
         return
-    acting = tools.writing or [name for name in tools.tools if tools.acting.is_guessed(name) and is_stored]
+    is_denied = not tools.acting.guesses and not tools.acting.stated
+    other = [name for name in tools.tools if not tools.acting.surely_reads(name)]
+    acting = tools.writing or (other if is_stored and not is_denied else ())
     if acting:
         raise ConfigurationError(
-            f"executor is a graph whose tool {quote_text(acting[0])} acts, and which could call it twice "
+            f"executor is a graph whose tool {quote_text(acting[0])} may act, and which could call it twice "
             "after a crash or in a retry; build it with EffectsMiddleware() first in its middleware, or give "
             "acting_tools=[] if none of its tools acts"
         )

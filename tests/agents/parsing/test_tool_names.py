@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.parsing.tool_names import guess_kind, list_past_forms, split_name
+from agents.parsing.tool_names import guess_kind, list_past_forms, split_name, surely_reads
 
 NAMES = {
     "acting": """
@@ -43,3 +43,15 @@ def test_a_name_is_split_into_words_without_its_server():
 )
 def test_a_verb_has_its_past_forms(verb, form):
     assert form in list_past_forms(verb)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, True) for name in ("get_order", "list_posts", "search", "fetchInvoice", "read_file")),
+        *((name, False) for name in ("read_and_clear", "get_paid", "search_replace", "load_prepaid_card")),
+        *((name, False) for name in ("check_in_guest", "run_query", "fetch_and_delete", "select_seat")),
+    ],
+)
+def test_only_a_name_without_doubt_lets_a_call_be_made_again(name, expected):
+    assert surely_reads(name) is expected

@@ -273,6 +273,22 @@ def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(refusal):
     assert (len(bank.paid), [call["outcome"] for call in calls]) == (2, ["refused", "acted"])
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "504 Gateway Timeout",
+        '{"error": "timed out"}',
+        "Could not send the mail, but it is paid.",
+    ],
+)
+def test_a_failure_that_may_have_come_after_the_effect_is_not_repeated_without_a_person(answer):
+    bank = Bank(answer)
+    orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done")
+    state = orchestrator.run("x")
+
+    assert (len(bank.paid), outcomes(state)[1][1]) == (1, "unknown")
+
+
 class Crash(KeyboardInterrupt):
     """Ends the process, as far as a test can."""
 
