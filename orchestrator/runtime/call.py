@@ -16,7 +16,7 @@ from agents.loop.langgraph_internals import copy_context_with, read_config, with
 from agents.models.identity import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.scanner import shorten
-from orchestrator.errors import InterruptError, OrchestratorError, ResumeError, StoreLostError
+from orchestrator.errors import InterruptError, OrchestratorError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call_recorder import UsageRecorder, use_recorder
 from orchestrator.runtime.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
@@ -172,11 +172,10 @@ def _find_error(task: asyncio.Future[T], run: RunContext) -> BaseException | Non
 
     Raises:
         GraphInterrupt: The agent called interrupt(), and a checkpointer lets LangGraph resume it.
-        ResumeError: The journal of the step is that of other options; the run stays as it is.
         StoreLostError: The store that counts the calls of models has failed; the run stays as it is.
     """
     error = _read_error(task)
-    if isinstance(error, ResumeError | StoreLostError):
+    if isinstance(error, StoreLostError):
         raise error
     if not isinstance(error, GraphInterrupt):
         return error
