@@ -28,4 +28,4 @@ def test_servers_killed_with_open_questions_and_runs_under_way_lose_nothing(plac
     assert len(states) == runs
     records = [call for state in states.values() for one in state["results"] for call in one["tool_calls"]]
     # A start in which the process died has a record without an answer: a person is asked before the next one.
-    assert {call["answer"]["answered_by"] for call in records if call["outcome"] != "unknown"} == {"Ada"}
+    assert {call["answer"]["answered_by"] for call in records if "answer" in call} == {"Ada"}
