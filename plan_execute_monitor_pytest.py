@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("evalset"):
         return
     try:
-        from orchestrator.experiments import case_items  # noqa: PLC0415 - the project may hide it
+        from orchestrator.study import case_items  # noqa: PLC0415 - the project may hide it
     except ImportError as error:
         raise pytest.UsageError(
             f"--evalset finds another package than one of plan-execute-monitor ({error}); rename your own"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
 
@@ -14,16 +13,17 @@ from langchain_core.runnables import Runnable
 from agents import prompts
 from agents.models.chat_options import Sampling
 from agents.models.model_call import (
+    Call,
     Conversation,
     Model,
-    ModelCall,
+    answer_text,
     arun_conversation,
+    call_model,
     reply_text,
     run_conversation,
 )
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
-from agents.parsing.loose_json import remove_thoughts
 from agents.reply_types import JsonSchema
 from agents.sync import run_in_thread
 
@@ -82,8 +82,8 @@ class BaseAgent:
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         if overrides_invoke(self):
-            [reply] = yield _InvokeCall(self, user_input)
-            return str(reply.text)
+            ask = Call(partial(self.invoke, user_input), partial(ainvoke_override, self, user_input))
+            return str(AIMessage((yield ask)).text)
         return (yield from self._ask_model(user_input, schema))
 
     def _read_text(self, reply: BaseMessage, schema: JsonSchema | None = None) -> str:
@@ -93,9 +93,8 @@ class BaseAgent:
                 "%s got no answer from its model: the reply was cut off (%s)", self.agent_name, reason
             )
             return ""
-        text = reply_text(reply)
         # With a schema, the reader of the reply removes the thoughts itself: it has to see where they end.
-        return text if schema else remove_thoughts(text)
+        return reply_text(reply) if schema else answer_text(reply)
 
     def _call(
         self,
@@ -104,25 +103,10 @@ class BaseAgent:
         sampling: Sampling | None = None,
     ) -> Conversation[BaseMessage]:
         model = self.llm if sampling is None else sampling.model or self.llm
-        [reply] = yield ModelCall(model, messages, self.transport_retry, schema, sampling)
-        return reply
+        return (yield from call_model(model, messages, self.transport_retry, schema, sampling))
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]
-
-
-@dataclass(frozen=True, slots=True)
-class _InvokeCall:
-    """Calls the ``invoke`` of a subclass."""
-
-    agent: BaseAgent
-    user_input: str
-
-    def run(self) -> list[BaseMessage]:
-        return [AIMessage(self.agent.invoke(self.user_input))]
-
-    async def arun(self) -> list[BaseMessage]:
-        return [AIMessage(await ainvoke_override(self.agent, self.user_input))]
 
 
 def overrides_invoke(agent: BaseAgent) -> bool:

@@ -33,8 +33,8 @@ class CompressContextTool(BaseTool):
 
     def compress(self, text: str, task: str = "") -> str:
         """Shortens ``text`` and keeps the parts that matter for ``task``."""
-        if len(text) <= self.max_length:
-            return text
+        if len(text or "") <= self.max_length:
+            return text or ""
         note = _NOTE.match(text)
         left_out, start = (int(note[1]), note.end()) if note else (0, 0)
         blocks = [block for part in _BLOCK_START.split(text[start:]) if (block := part.strip())]
@@ -84,8 +84,8 @@ class SummarizingCompressor(BaseAgent):
         return await arun_conversation(self._summarize(text, task))
 
     def _summarize(self, text: str, task: str) -> Conversation[str]:
-        if len(text) <= self._cut.max_length:
-            return text
+        if len(text or "") <= self._cut.max_length:
+            return text or ""
         summary = yield from self._ask_model(prompts.summary_request(text, task, self._cut.max_length))
         return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
 

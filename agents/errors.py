@@ -6,8 +6,9 @@ AgentError
 ├── ModelUnavailableError   the model's server does not answer, keeps failing, or sends no reply
 ├── ModelRefusedError       the server refused the request: unknown model, no access, bad request
 │   └── PromptTooLongError  the prompt does not fit the context of the model
-├── PlanError               the plan has no step
+├── PlanError               the plan has no step, or cannot be read
 ├── ToolLoopError           the model exceeded the limit of tool rounds
+├── TextualCallError        the model writes its tool calls as text, which is never made
 ├── CallHaltedError         a person ended the run when asked about a tool call
 ├── LateDurabilityError     a graph stores the call of a tool that acts only after it may have been made
 └── NoEffectError           raised by a tool: the call had no effect, and may be made again
@@ -41,7 +42,7 @@ class PromptTooLongError(ModelRefusedError):
 
 
 class PlanError(AgentError):
-    """The plan has no step, or more steps than are accepted."""
+    """The plan has no step, has more steps than are accepted, or cannot be read."""
 
 
 class ToolLoopError(AgentError):
@@ -54,6 +55,16 @@ class ToolLoopError(AgentError):
             "simplify the step, or raise max_tool_rounds of ExecutionAgent"
         )
         self.rounds = rounds
+
+
+class TextualCallError(AgentError):
+    """The model writes its tool calls as text, which are never made."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(
+            f"the model wrote the tool call {call!r:.80} as text, so that it was not made; "
+            "give a model that calls tools, or switch on the parser for tool calls of its server"
+        )
 
 
 class CallHaltedError(AgentError):

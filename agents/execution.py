@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
@@ -11,15 +12,23 @@ from langchain_core.tools import BaseTool
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent, ainvoke_override, overrides_invoke
+from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
-from agents.loop.executor_graph import AgentGraph, AgentInput, build_executor_graph, read_output
+from agents.loop.executor_graph import AgentGraph, build_executor_graph, read_output
 from agents.loop.executor_middleware import StepContext
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.tool_binding import build_tools, has_async_only_tool
 from agents.models.chat_options import Sampling
-from agents.models.model_call import Conversation, Model, arun_conversation, reply_text, run_conversation
+from agents.models.model_call import (
+    Call,
+    Conversation,
+    Model,
+    answer_text,
+    arun_conversation,
+    run_conversation,
+)
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.loose_json import remove_thoughts
+from agents.parsing.textual_calls import TELLINGS, find_textual_call
 from agents.reply_types import JsonSchema
 from agents.sync import run_sync
 
@@ -92,7 +101,7 @@ class ExecutionAgent(BaseAgent):
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
         messages = self._request_step(step_description, context, task)
-        return self._run(messages, schema, sampling)
+        return run_conversation(self._converse(messages, schema, sampling))
 
     async def aexecute_step(
         self,
@@ -105,7 +114,7 @@ class ExecutionAgent(BaseAgent):
     ) -> str:
         """Like ``execute_step``, without blocking the event loop."""
         messages = self._request_step(step_description, context, task)
-        return await self._arun(messages, schema, sampling)
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
     def correct_step(
         self,
@@ -124,9 +133,8 @@ class ExecutionAgent(BaseAgent):
 
         Returns and raises as ``execute_step`` does.
         """
-        refused = previous_output, feedback
-        messages = self._request_step(step_description, context, task, refused)
-        return self._run(messages, schema, sampling)
+        messages = self._request_correction(step_description, previous_output, feedback, context, task)
+        return run_conversation(self._converse(messages, schema, sampling))
 
     async def acorrect_step(
         self,
@@ -140,9 +148,8 @@ class ExecutionAgent(BaseAgent):
         sampling: Sampling | None = None,
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
-        refused = previous_output, feedback
-        messages = self._request_step(step_description, context, task, refused)
-        return await self._arun(messages, schema, sampling)
+        messages = self._request_correction(step_description, previous_output, feedback, context, task)
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
     def synthesize(
         self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
@@ -169,56 +176,62 @@ class ExecutionAgent(BaseAgent):
         messages = self._messages(prompts.answer_request(task, results))
         return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    def _request_step(
-        self, step: str, context: str, task: str, refused: tuple[str, str] | None = None
-    ) -> list[BaseMessage]:
+    def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
         messages = self._messages(prompts.step_request(step, context, task))
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
-        if self.system_prompt == prompts.EXECUTION and not (context or task):
-            messages = messages[1:]
-        if refused is None:
-            return messages
-        output, feedback = refused
+        is_alone = self.system_prompt == prompts.EXECUTION and not (context or task)
+        return messages[1:] if is_alone else messages
+
+    def _request_correction(
+        self, step: str, output: str, feedback: str, context: str, task: str
+    ) -> list[BaseMessage]:
         # Servers refuse a message without text.
-        shown = AIMessage(output if output.strip() else "(empty)")
-        return [*messages, shown, HumanMessage(prompts.correction_turn(feedback))]
+        shown = AIMessage(output if (output or "").strip() else "(empty)")
+        turn = HumanMessage(prompts.correction_turn(feedback))
+        return [*self._request_step(step, context, task), shown, turn]
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
     ) -> Conversation[str]:
-        reply = yield from self._call(_add_schema(messages, schema), schema, sampling)
-        return remove_thoughts(reply_text(reply))
+        request, call = _add_schema(messages, schema), ""
+        for _ in range(TELLINGS + 1):
+            reply = yield from self._call(request, schema, sampling)
+            text = answer_text(reply)
+            call = self._find_call(reply, text, schema)
+            if not call:
+                return text
+            shown = AIMessage(text or call)
+            request = [*request, shown, HumanMessage(prompts.tell_textual_call(call))]
+        raise TextualCallError(call)
 
-    def _build_input(self, messages: Sequence[BaseMessage], sampling: Sampling | None) -> AgentInput:
-        """Returns the input of ``graph`` for a request."""
-        system = [message.text for message in messages if isinstance(message, SystemMessage)]
+    def _find_call(self, reply: BaseMessage, text: str, schema: JsonSchema | None) -> str:
+        """Finds a call in a reply that was to be an answer; a schema may be filled in as a call."""
+        called = reply.tool_calls if isinstance(reply, AIMessage) and schema is None else []
+        if called and not reply.text:
+            return called[0]["name"]
+        return find_textual_call(text, [tool.name for tool in self.tools]) or ""
+
+    def _converse(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+    ) -> Conversation[str]:
+        if overrides_invoke(self):
+            text = _join_request(messages, schema)
+            output: str = yield Call(partial(self.invoke, text), partial(ainvoke_override, self, text))
+            return output
+        if self.graph is None:
+            return (yield from self._converse_without_tools(messages, schema, sampling))
+        return _end_graph((yield self._call_graph(self.graph, _add_schema(messages, schema), sampling)))
+
+    def _call_graph(
+        self, graph: AgentGraph, messages: Sequence[BaseMessage], sampling: Sampling | None
+    ) -> Call:
+        system = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
         others = [message for message in messages if not isinstance(message, SystemMessage)]
-        return AgentInput({"messages": others}, StepContext("\n".join(system), sampling))
-
-    def _run(
-        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
-    ) -> str:
-        if overrides_invoke(self):
-            return self.invoke(_join_request(messages, schema))
-        if self.graph is None:
-            return run_conversation(self._converse_without_tools(messages, schema, sampling))
+        options = {"context": StepContext(system, sampling), "durability": choose_durability()}
+        arun = partial(graph.ainvoke, {"messages": others}, **options)
+        run = partial(graph.invoke, {"messages": others}, **options)
         # Async-only tools need a loop, which a plain call does not have.
-        if has_async_only_tool(self.tools):
-            return run_sync(lambda: self._arun(messages, schema, sampling))
-        given = self._build_input(_add_schema(messages, schema), sampling)
-        state = self.graph.invoke(given.state, context=given.context, durability=choose_durability())
-        return _end_graph(state)
-
-    async def _arun(
-        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
-    ) -> str:
-        if overrides_invoke(self):
-            return await ainvoke_override(self, _join_request(messages, schema))
-        if self.graph is None:
-            return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
-        given = self._build_input(_add_schema(messages, schema), sampling)
-        state = await self.graph.ainvoke(given.state, context=given.context, durability=choose_durability())
-        return _end_graph(state)
+        return Call(partial(run_sync, arun) if has_async_only_tool(self.tools) else run, arun)
 
 
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:

@@ -14,7 +14,7 @@ from agents.base import BaseAgent
 from agents.models.identity import identify_judge
 from agents.models.model_call import Conversation, arun_conversation, run_conversation
 from agents.parsing.loose_json import find_containers, find_document, is_one_object, is_quoted
-from agents.parsing.replies import read_verdict
+from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 
 _log: Final = logging.getLogger(__name__)

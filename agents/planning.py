@@ -7,10 +7,11 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.errors import PlanError
 from agents.models.model_call import Conversation, Model, arun_conversation, run_conversation
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.loose_json import remove_thoughts
-from agents.parsing.replies import is_data, read_plan
+from agents.parsing.plans import NO_LIST, is_data, read_plan
+from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 
 _log: Final = logging.getLogger(__name__)
@@ -43,12 +44,14 @@ class PlanningAgent(BaseAgent):
         """Plans ``task``.
 
         A reply without a list becomes one step with its text, and a tool call or other data becomes one step
-        with the task; both are logged as a WARNING.
+        with the task; both are logged as a WARNING. JSON without its end and a reply with several plans are
+        no plan: the model is asked once more.
 
         Returns:
             The steps in order; an empty list if the model's plan is empty.
 
         Raises:
+            PlanError: The model gave no plan twice.
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
@@ -59,13 +62,27 @@ class PlanningAgent(BaseAgent):
         return await arun_conversation(self._plan(task))
 
     def _plan(self, task: str) -> Conversation[list[str]]:
-        reply = yield from self._ask(prompts.plan_request(task), self._schema)
+        request = prompts.plan_request(task)
+        reply = yield from self._ask(request, self._schema)
         steps = read_plan(reply)
-        if not isinstance(steps, Unreadable):
-            return steps
-        if is_data(reply):
-            _log.warning("the reply is data and no plan; the whole task becomes one step")
-            return [task]
-        text = remove_thoughts(reply)
-        _log.warning("the plan is not a list; the reply of %d characters becomes one step", len(text))
-        return [text] if text else []
+        if isinstance(steps, Unreadable) and steps.reason != NO_LIST:
+            _log.warning("the reply of %d characters is no plan: %s", len(reply), steps.reason)
+            reply = yield from self._ask(prompts.repeat_plan_request(request, steps.reason), self._schema)
+            steps = read_plan(reply)
+        return _choose_steps(task, reply, steps)
+
+
+def _choose_steps(task: str, reply: str, steps: list[str] | Unreadable) -> list[str]:
+    if not isinstance(steps, Unreadable):
+        return steps
+    if steps.reason != NO_LIST:
+        raise PlanError(
+            f"the planner's model wrote no plan, twice: {steps.reason}; give another model, or allow this "
+            f"one more tokens; its last reply begins with {reply[:80]!r}"
+        )
+    if is_data(reply):
+        _log.warning("the reply is data and no plan; the whole task becomes one step")
+        return [task]
+    text = remove_thoughts(reply)
+    _log.warning("the plan is not a list; the reply of %d characters becomes one step", len(text))
+    return [text] if text else []

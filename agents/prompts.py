@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Final, ParamSpec
 
 _RULE: Final = "====="
 _DIGITS: Final = 12
@@ -57,10 +58,23 @@ COMPRESSION: Final = (
 )
 
 
+P = ParamSpec("P")
 _SHORT_TASK: Final = 300
 """Maximum length of a task that is repeated in the examples, in characters."""
 
 
+def _read_none(request: Callable[P, str]) -> Callable[P, str]:
+    """Makes a request take None for an empty text, as the output of a step that returned nothing."""
+
+    @wraps(request)
+    def ask(*texts: P.args, **named: P.kwargs) -> str:
+        given = ("" if text is None else text for text in texts)
+        return request(*given, **{name: "" if text is None else text for name, text in named.items()})  # type: ignore[arg-type]
+
+    return ask
+
+
+@_read_none
 def plan_request(task: str) -> str:
     """Asks for a plan."""
     # The smallest models copy the example, so it is made of the task itself.
@@ -73,6 +87,12 @@ def plan_request(task: str) -> str:
     )
 
 
+def repeat_plan_request(request: str, reason: str) -> str:
+    """Asks for a plan again after a reply that is none."""
+    return f"{request}\n\nYour last reply was no plan: {reason}. Write one complete JSON object alone."
+
+
+@_read_none
 def verdict_request(objective: str, result: str, task: str = "", evidence: str = "") -> str:
     """Asks for the missing parts, and then for a verdict. All texts are fenced off as data."""
     given = {"the whole task": task, "objective": objective, "evidence": evidence, "output": result}
@@ -86,6 +106,7 @@ def verdict_request(objective: str, result: str, task: str = "", evidence: str =
     )
 
 
+@_read_none
 def clean_verdict_request(objective: str, result: str, task: str = "", evidence: str = "") -> str:
     """Asks for a verdict again after a reply with more than one JSON object."""
     return (
@@ -95,6 +116,7 @@ def clean_verdict_request(objective: str, result: str, task: str = "", evidence:
     )
 
 
+@_read_none
 def step_request(step: str, context: str, task: str = "") -> str:
     """Asks for a step. The task and earlier results are fenced off as data."""
     mark = find_boundary(context, step, task)
@@ -104,12 +126,22 @@ def step_request(step: str, context: str, task: str = "") -> str:
     return f"{before}Your step now: {step}" if before else step
 
 
+@_read_none
 def correction_turn(feedback: str) -> str:
     """Answers a refused output in a chat, and asks for the step again."""
     # Not fenced: small models copy the fences into their next output.
     return f"{feedback}\n\nDo the step again and fix that. Reply with the complete result only."
 
 
+def tell_textual_call(call: str) -> str:
+    """Tells a model that it wrote a tool call as text."""
+    return (
+        f"You wrote the tool call {call} as text, so it was not made. Call tools only with the tool calls "
+        "of your interface; if you need no tool, reply with the result in words."
+    )
+
+
+@_read_none
 def answer_request(task: str, results: str) -> str:
     """Asks for the final answer to a task. The results of its steps are fenced off as data."""
     mark = find_boundary(task, results)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from evaluation.statistics.intervals import proportion
+from evaluation.statistics import proportion
 from tests.evaluation.task_checks.corpus import SETS, measure, read_set
 
 

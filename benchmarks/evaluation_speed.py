@@ -61,7 +61,7 @@ from evaluation.metrics.trajectory.expected_steps import expected_steps
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import MetricChoice, Plugins
-from evaluation.statistics.intervals import paired_difference
+from evaluation.statistics import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 
 NODES: Final = 9

@@ -25,14 +25,14 @@ from typing import Any
 from agents import load_model
 from agents.models.identity import identify_model
 from benchmarks.judge_arms import ARMS, COMBINED, LIMITS
-from evaluation.judges.trust.figures import (
+from evaluation.judges.figures import (
     LabelledOutput,
     Verdict,
     compute_trust,
     get_set_version,
     load_labelled_set,
 )
-from evaluation.statistics.intervals import Proportion
+from evaluation.statistics import Proportion
 
 SEED = 20250101
 ALLOWED = 0.1

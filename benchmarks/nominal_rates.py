@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from evaluation.inputs.contract import DriftRules
 from evaluation.metrics.drift_signals import Direction, compare_with_baseline
-from evaluation.statistics.intervals import proportion
+from evaluation.statistics import proportion
 
 Draw = Callable[[], float]
 CEILING = "scores with a ceiling"

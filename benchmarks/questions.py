@@ -30,9 +30,9 @@ from benchmarks.effect.arms.crewai import CrewAI
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.models import Meter
 from benchmarks.effect.prompts import Prompt
-from evaluation.statistics.intervals import paired_difference, proportion
+from evaluation.statistics import paired_difference, proportion
 from orchestrator import LangGraphOrchestrator
-from orchestrator.retry.attempts import find_best_answer
+from orchestrator.retry.policy import find_best_answer
 from orchestrator.settings import PlanningMode
 from orchestrator.state.records import VerifierName
 

@@ -25,7 +25,7 @@ from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
 from orchestrator.queue.job_queue import open_engine
-from orchestrator.queue.queued_job import QueuedJob
+from orchestrator.queue.queue_records import QueuedJob
 from orchestrator.runs.run_saver import RunSaver
 from tests.orchestrator.queue.worker_app import STEPS, build
 from tests.orchestrator.queue.workers import Fleet, fleet_on

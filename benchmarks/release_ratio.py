@@ -74,7 +74,7 @@ def measure(tree: Path, file: Path) -> float:
 
 
 def print_row(name: str, before: Sequence[float], now: Sequence[float]) -> None:
-    from evaluation.statistics.intervals import paired_difference
+    from evaluation.statistics import paired_difference
 
     # Interleaved rounds: what slows down both sides of a round leaves its ratio alone.
     measured = paired_difference([*map(math.log, before)], [*map(math.log, now)])

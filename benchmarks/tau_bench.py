@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import evaluate_many, run_from_messages
-from evaluation.statistics.intervals import proportion
+from evaluation.statistics import proportion
 from examples.tau_bench import WRITES, make_case
 
 Json = dict[str, Any]

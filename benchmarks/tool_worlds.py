@@ -23,7 +23,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from evaluation.statistics.intervals import proportion
+from evaluation.statistics import proportion
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 
 _RIGHT: Final = 0.6

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, Planned, RunStarted, StepExecuted, StepStarted
-from orchestrator.cli.view.stored_runs import describe_event
+from orchestrator.cli.run_drawings import describe_event
 
 TASK = "Announce when the library is open: Tuesday, Thursday and Saturday. Use at most 12 words."
 GOOD = '{"success": true, "feedback": "It does what the step says."}'

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar, Unpack
+from typing import Any, TypeAlias, TypeVar, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from evaluation.pipeline import FIRST, NODES, Node
+from evaluation.inputs.intake import select_fields
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.results.state import EvaluationState
+from evaluation.runner import FIRST, NODES, Node
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -73,15 +75,17 @@ def build_evaluation_graph(
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Returns:
-        A graph that takes a case in the document's shape and ends with every field of ``EvaluationState``.
+        A graph that takes a case in the document's shape, or the final state of an evaluation, and ends with
+        every field of ``EvaluationState``. As a node of a larger graph, it reads the fields of a case from
+        that graph's state, and leaves out the others.
     """
     plugins = Plugins(check_judge(judge), **options)
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
-    # A typed input would drop them silently.
+    # A typed input would drop them silently. A larger graph has fields of its own, which are left out.
     graph: StateGraph[EvaluationState, None, Any, EvaluationState]
     graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)
     for name, node in NODES.items():
-        graph.add_node(name, _bind(node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
+        graph.add_node(name, _bind(name, node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
         if isinstance(node.then, str):
             graph.add_edge(name, node.then)
         else:
@@ -90,9 +94,20 @@ def build_evaluation_graph(
     return graph.compile(checkpointer, name="evaluation")
 
 
-def _bind(node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
+def _bind(name: str, node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
     def run(state: EvaluationState) -> EvaluationState:
         return node.run(state, plugins)
 
+    def run_first(state: EvaluationState) -> EvaluationState:
+        return run(cast("EvaluationState", select_fields(state) if _is_nested() else state))
+
+    if name == FIRST:
+        return DirectCall(run_first)
+
     arun = node.arun
     return DirectCall(run) if arun is None else DirectCall(run, lambda state: arun(state, plugins))
+
+
+def _is_nested() -> bool:
+    """Returns whether the running graph is a node of another graph; its namespace then has two parts."""
+    return "|" in str(get_config().get("configurable", {}).get("checkpoint_ns"))

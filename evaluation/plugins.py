@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args, runtime_checkable
 
+from agents.credentials.spans import Recognizer
 from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import Rubric
 from evaluation.results.state import Action
-from evaluation.sensitive.spans import Recognizer
-from evaluation.validation.problems import InputModel
+from evaluation.validation import InputModel
 from evaluation.values import Quantity
 
 
@@ -81,24 +80,13 @@ JudgeFunction: TypeAlias = Callable[[JudgeRequest], object]
 
 @dataclass(frozen=True, slots=True)
 class FunctionJudge:
-    """Makes a judge of a function."""
+    """Makes a judge of a function; of an asynchronous one, the answer has to be awaited."""
 
     function: JudgeFunction
 
     def judge(self, request: JudgeRequest) -> object:
         """Score ``request``."""
         return self.function(request)
-
-
-@dataclass(frozen=True, slots=True)
-class AsyncFunctionJudge:
-    """Makes a judge of an asynchronous function."""
-
-    function: Callable[[JudgeRequest], Awaitable[object]]
-
-    async def ajudge(self, request: JudgeRequest) -> object:
-        """Score ``request``."""
-        return await self.function(request)
 
 
 def check_judge(judge: AnyJudge | JudgeFunction | None) -> AnyJudge | None:
@@ -116,8 +104,6 @@ def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
         raise ContractError(f"judge is the class {judge.__name__}; give an instance of it")
     if isinstance(judge, Judge | AsyncJudge):
         return judge
-    if inspect.iscoroutinefunction(judge):
-        return AsyncFunctionJudge(judge)
     if callable(judge):
         return FunctionJudge(judge)
     raise ContractError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import EvaluationContract, TaskCase, evaluate_many, run_from_messages, write_case_set
-from evaluation.statistics.intervals import pass_hat_k
+from evaluation.statistics import pass_hat_k
 
 WRITES = [  # of the domains airline and retail
     "book_reservation",

@@ -8,7 +8,7 @@ attempts under other policies, which takes seconds and calls no model.
 from pathlib import Path
 
 from orchestrator import NamedPolicy, ResampleRule, RetryPolicy, SearchBudget, TuneSpec, replay, tune
-from orchestrator.tuning.trials import TuneResult
+from orchestrator.study.trials import TuneResult
 
 HERE = Path(__file__).parent
 SPEC = TuneSpec(

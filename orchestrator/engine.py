@@ -13,7 +13,7 @@ from agents.roles import build_roles
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, Graph, compile_graph
-from orchestrator.judging.evaluation_options import EvaluationOptions, check_evaluation, read_judge
+from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
 from orchestrator.options import OrchestratorOptions, read_options
@@ -26,8 +26,7 @@ from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Pl
 from orchestrator.runtime.events import check_hooks
 from orchestrator.runtime.graph_executor import AnyGraph, read_executor
 from orchestrator.settings import Settings
-from orchestrator.task_contracts.contract_options import ContractSource, read_contracts
-from orchestrator.task_contracts.source import read_task_contracts
+from orchestrator.task_contracts.source import ContractSource, read_contracts, read_task_contracts
 
 
 class LangGraphOrchestrator(RunMethods):

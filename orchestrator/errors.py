@@ -10,6 +10,7 @@ OrchestratorError
 ├── StoreError              a store, or a thread in it, cannot be used (also a ValueError)
 │   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
 │   └── BrokenRunError      a stored run cannot be read; the other runs of the store can
+├── UnmetContractError      the answer of an agent does not meet its contract; has ``verdict``
 ├── RunFailedError          a run has no output: it failed, or has not ended; has ``failure`` and ``state``
 └── InterruptError          an agent's interrupt that nothing could resume; ends the run as failed
 """
@@ -73,6 +74,18 @@ class RunFailedError(OrchestratorError):
         super().__init__(message)
         self.failure = failure
         self.state = state
+
+
+class UnmetContractError(OrchestratorError):
+    """The answer of an agent with ``ContractMiddleware`` was refused at last.
+
+    Attributes:
+        verdict: The verdict, as ``state["verdict"]`` has it.
+    """
+
+    def __init__(self, message: str, verdict: Mapping[str, object]) -> None:
+        super().__init__(message)
+        self.verdict = verdict
 
 
 class InterruptError(OrchestratorError):

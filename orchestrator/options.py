@@ -16,17 +16,15 @@ from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.evaluation_options import EvaluationOptions
+from orchestrator.judging.evaluator import EvaluationOptions
 from orchestrator.persistence.store import Store
 from orchestrator.replaced_options import REPLACED, describe_argument
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
-from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
-from orchestrator.state.supervision_records import SupervisionMode
-from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
-from orchestrator.supervision.reconcile import Supervisor
-from orchestrator.task_contracts.contract_options import ContractWriter, PlainFields, StepContract
+from orchestrator.runtime.settings_model import Budget
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
+from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy, Supervisor
+from orchestrator.task_contracts.source import ContractWriter, PlainFields, StepContract
 
 
 class OrchestratorOptions(TypedDict, total=False):

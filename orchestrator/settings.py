@@ -12,11 +12,10 @@ from pydantic import Field, InstanceOf, SkipValidation
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime import settings_model
-from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.run_context import RunContext, utc_now
+from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import Grounding, PlanningMode, Requirement, VerifierName
-from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
 

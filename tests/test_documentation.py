@@ -60,7 +60,7 @@ def test_a_link_leads_to_a_file(page, target):
 
 
 def test_the_readme_stays_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_the_page_of_effects_lists_the_verbs_of_the_code():

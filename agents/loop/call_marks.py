@@ -1,23 +1,91 @@
-"""Marks in the store of calls that began again after a crash or paused for a person.
+"""Marks in the store: who got a reply, what sends an answer back, which calls began again or paused.
 
 LangGraph stores a node's own writes when it ends, which is too late for a call in which the process dies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from functools import partial
+from typing import Final, Literal, cast
 from uuid import uuid4
 
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, PendingWrite
+from typing_extensions import TypedDict
 
-from agents.loop.langgraph_internals import RESUME_CHANNEL, find_checkpoint, read_task_id
+from agents.loop.langgraph_internals import (
+    INTERRUPT_CHANNEL,
+    NO_TASK,
+    RESUME_CHANNEL,
+    find_checkpoint,
+    read_task_id,
+)
+from agents.models.model_call import Call, Conversation
 
 CHANNEL: Final = "tool_call_marks"
 """The channel of the marks among the pending writes of a checkpoint. No node reads it."""
 Mark = Literal["begun", "paused", "asked"]
+_CORRECTION: Final = "contract"
+_MODEL: Final = "orchestrator_model"
+_REPLY_MARK: Final = "orchestrator_call"
+
+
+class ReplyMark(TypedDict):
+    """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC."""
+
+    model: str
+    execution: str
+    replied_at: str
+
+
+def name_model(reply: AIMessage, model: str) -> AIMessage:
+    """Returns the reply with the name of its model, which is stored with it and sent to no server."""
+    return reply.model_copy(update={"response_metadata": {**reply.response_metadata, _MODEL: model}})
+
+
+def mark_reply(reply: AIMessage, model: str, execution: str, replied_at: str) -> AIMessage:
+    """Returns the reply with its mark; ``model`` names the model if the reply does not."""
+    name = str(reply.response_metadata.get(_MODEL, model))
+    mark = ReplyMark(model=name, execution=execution, replied_at=replied_at)
+    return reply.model_copy(update={"response_metadata": {**reply.response_metadata, _REPLY_MARK: mark}})
+
+
+def read_reply_mark(reply: AIMessage) -> ReplyMark | None:
+    """Returns the mark of a reply; None for a message of a model that is a part of the request."""
+    mark = reply.response_metadata.get(_REPLY_MARK)
+    return cast("ReplyMark", mark) if isinstance(mark, Mapping) else None
+
+
+def build_correction(text: str) -> HumanMessage:
+    """Builds the message that sends a refused answer back to the model."""
+    return HumanMessage(text, additional_kwargs={"lc_source": _CORRECTION})
+
+
+def is_correction(message: BaseMessage) -> bool:
+    """Returns whether a message sends a refused answer back, so that it begins another attempt."""
+    return message.additional_kwargs.get("lc_source") == _CORRECTION
+
+
+def list_refused_calls(messages: Sequence[BaseMessage]) -> set[str]:
+    """Returns the ids of the calls of the attempts at the last request that were refused."""
+    refused, current = set[str](), set[str]()
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            refused = refused | current if is_correction(message) else set()
+            current = set()
+        elif isinstance(message, AIMessage):
+            current |= {str(call["id"]) for call in message.tool_calls}
+    return refused
+
+
+def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
+    """Lists the replies that other executions got, with the names of their models."""
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    marked = [(read_reply_mark(reply), reply) for reply in replies]
+    return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,56 +94,75 @@ class CallMarks:
 
     Attributes:
         starts: Number of starts that neither ended nor paused, the first included.
-        asked: When a person was asked whether it may begin again, for each start.
-        was_answered: Whether any question of its task was answered.
+        asked: When a person was asked whether it may begin again, and the number of answers that its task had
+            then, for each start.
+        answers: Number of answers to questions of its task that are stored.
+        has_question: Whether a question of its task is stored.
     """
 
     starts: int = 1
-    asked: tuple[str, ...] = ()
-    was_answered: bool = False
+    asked: tuple[tuple[str, int], ...] = ()
+    answers: int = 0
+    has_question: bool = False
+
+    @property
+    def is_unasked(self) -> bool:
+        """Whether nobody was asked about the last start."""
+        return len(self.asked) < self.starts
 
 
-def read_marks(config: RunnableConfig, call_id: str) -> CallMarks:
+def read_marks(config: RunnableConfig, call_id: str) -> Conversation[CallMarks]:
     """Reads the marks of a call; those of a call without any if there is no store."""
-    place = find_checkpoint(config)
-    return CallMarks() if place is None else _sum_marks(place[0].get_tuple(place[1]), config, call_id)
+    if (place := find_checkpoint(config)) is None:
+        return CallMarks()
+    saver, checkpoint = place
+    stored = yield Call(partial(saver.get_tuple, checkpoint), partial(saver.aget_tuple, checkpoint))
+    return _sum_marks(stored, config, call_id)
 
 
-async def aread_marks(config: RunnableConfig, call_id: str) -> CallMarks:
-    """Like ``read_marks``, without blocking the event loop."""
-    place = find_checkpoint(config)
-    return CallMarks() if place is None else _sum_marks(await place[0].aget_tuple(place[1]), config, call_id)
-
-
-def add_mark(config: RunnableConfig, call_id: str, mark: Mark, time: str) -> None:
+def add_mark(
+    config: RunnableConfig, call_id: str, mark: Mark, time: str, answers: int = 0
+) -> Conversation[None]:
     """Stores a mark with its time, if there is a store; returns after it is stored."""
-    if (place := find_checkpoint(config)) is not None:
-        place[0].put_writes(place[1], [(CHANNEL, [call_id, mark, time])], _build_id())
+    yield from forget_answer(config)
+    writes = [(CHANNEL, [call_id, mark, time, answers])]
+    # A store keeps the first write of an id, and LangGraph reads those of its own tasks.
+    yield from _put_writes(find_checkpoint(config), writes, f"{read_task_id(config)}-{uuid4()}")
 
 
-async def aadd_mark(config: RunnableConfig, call_id: str, mark: Mark, time: str) -> None:
-    """Like ``add_mark``, without blocking the event loop."""
-    if (place := find_checkpoint(config)) is not None:
-        await place[0].aput_writes(place[1], [(CHANNEL, [call_id, mark, time])], _build_id())
+def forget_answer(config: RunnableConfig) -> Conversation[None]:
+    """Removes the stored answer that names no question, which LangGraph has read: it is for one question.
+
+    LangGraph gives it to each question of a checkpoint, again whenever the graph goes on.
+    """
+    yield from _put_writes(find_checkpoint(config, is_outermost=True), [(RESUME_CHANNEL, None)], NO_TASK)
 
 
-def _build_id() -> str:
-    """Returns a new task id: a store keeps the first write of a task, and LangGraph reads its own tasks'."""
-    return str(uuid4())
+def _put_writes(
+    place: tuple[BaseCheckpointSaver[str], RunnableConfig] | None,
+    writes: Sequence[tuple[str, object]],
+    writer: str,
+) -> Conversation[None]:
+    if place is not None:
+        saver, given = place[0], (place[1], writes, writer)
+        yield Call(partial(saver.put_writes, *given), partial(saver.aput_writes, *given))
+
+
+def is_under_way(writes: Sequence[PendingWrite], task_id: str) -> bool:
+    """Returns whether the call of a task was begun and neither paused nor was asked about since."""
+    task = task_id[:8]
+    values = [value for writer, channel, value in writes if channel == CHANNEL and writer.startswith(task)]
+    marks = [mark for _, mark, *_ in values]
+    return bool(marks) and 1 + marks.count("begun") - marks.count("paused") > marks.count("asked")
 
 
 def _sum_marks(stored: CheckpointTuple | None, config: RunnableConfig, call_id: str) -> CallMarks:
-    writes: Sequence[tuple[str, str, object]] = (stored.pending_writes or []) if stored else []
-    marks = [
-        (mark, time) for _, channel, value in writes for mark, time in _read_mark(channel, value, call_id)
-    ]
-    names, task = [mark for mark, _ in marks], read_task_id(config)
-    answered = any(writer.startswith(task) for writer, channel, _ in writes if channel == RESUME_CHANNEL)
-    asked = tuple(sorted(time for mark, time in marks if mark == "asked"))
-    return CallMarks(1 + names.count("begun") - names.count("paused"), asked, answered)
-
-
-def _read_mark(channel: str, value: object, call_id: str) -> Iterator[tuple[str, str]]:
-    match value:
-        case [str(owner), str(mark), str(time)] if channel == CHANNEL and owner == call_id:
-            yield mark, time
+    writes: Sequence[PendingWrite] = (stored.pending_writes or []) if stored else []
+    own = read_task_id(config)
+    marks = [value[1:] for _, channel, value in writes if channel == CHANNEL and value[0] == call_id]
+    names = [mark for mark, *_ in marks]
+    asked = tuple(sorted((time, before) for mark, time, before in marks if mark == "asked"))
+    written = [(name, value) for task, name, value in writes if task.startswith(own)]
+    answers = sum(len(value) for name, value in written if name == RESUME_CHANNEL)
+    starts = 1 + names.count("begun") - names.count("paused")
+    return CallMarks(starts, asked, answers, any(name == INTERRUPT_CHANNEL for name, _ in written))

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 
 from agents.errors import ModelSetupError
 from agents.loop.executor_middleware import ExecutorMiddleware, ModelCallMiddleware, StepContext
 from agents.loop.tool_arguments import read_arguments
-from agents.models.model_call import Model, reply_text
+from agents.models.model_call import Model, answer_text
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.loose_json import remove_thoughts
 
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -45,24 +42,18 @@ def build_executor_graph(
     if not isinstance(llm, BaseChatModel):
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
-    own = ExecutorMiddleware(max_rounds, read_arguments(tools))
-    around = [own, *middleware, ModelCallMiddleware(retry)]
+    arguments = read_arguments(tools)
+    around = [
+        ExecutorMiddleware(max_rounds, arguments), *middleware, ModelCallMiddleware(retry, arguments),
+    ]  # fmt: skip
     graph = create_agent(llm, [*tools], middleware=around, context_schema=StepContext)
     return cast("AgentGraph", graph)
-
-
-@dataclass(frozen=True, slots=True)
-class AgentInput:
-    """What a graph of an agent is called with: its state and its runtime context."""
-
-    state: dict[str, list[BaseMessage]]
-    context: object
 
 
 def read_output(state: object) -> str:
     """Returns the text of the last message of an agent, without thoughts; empty if there is none."""
     messages = state.get("messages") if isinstance(state, Mapping) else None
-    return remove_thoughts(reply_text(messages[-1])) if messages else ""
+    return answer_text(messages[-1]) if messages else ""
 
 
 def _check_tool_calls(llm: BaseChatModel, tools: Sequence[BaseTool]) -> None:

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, cast
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.runtime import Runtime
 
-from agents.errors import ToolLoopError
-from agents.loop.decisions import Withheld, build_effect
-from agents.loop.effects import read_execution
-from agents.loop.effects_middleware import AsyncModelHandler as AsyncHandler
-from agents.loop.effects_middleware import EffectsMiddleware, EffectsState, Output, find_last_reply
-from agents.loop.effects_middleware import ModelHandler as Handler
-from agents.loop.langgraph_internals import has_saver, read_values
-from agents.loop.stored_replies import mark_reply
+from agents import prompts
+from agents.errors import TextualCallError, ToolLoopError
+from agents.loop.call_marks import name_model
+from agents.loop.effects import Output, Withheld, build_effect
+from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
+from agents.loop.langgraph_internals import find_storage_problem, has_saver, read_values
 from agents.loop.tool_answers import (
     build_answer,
     describe_error,
-    format_lists,
+    describe_unstored,
+    find_last_reply,
     read_answer,
+    read_broken_reply,
     read_invalid_call,
+    write_answer,
+    write_calls,
 )
-from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, add_call_ids, build_call_key
-from agents.models.chat_options import Sampling, apply_sampling, remove_refused
+from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, build_call_key
+from agents.models.chat_options import Sampling, apply_sampling
 from agents.models.identity import name_called
-from agents.models.model_call import await_call, heed_refusal, make_sendable, wait_for_call
-from agents.models.ollama import require_complete
-from agents.models.server_errors import convert_errors
+from agents.models.model_call import (
+    Call,
+    Conversation,
+    answer_text,
+    arun_conversation,
+    make_sendable,
+    read_served_model,
+    remove_refused_sampling,
+    retry_attempts,
+    run_conversation,
+    wait_for_call,
+)
 from agents.models.transport_retry import TransportRetry
+from agents.models.whole_replies import check_replies
+from agents.parsing.textual_calls import TELLINGS, find_textual_call
+
+_IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
+"""The providers whose models take images and files in the answer of a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +78,21 @@ class ExecutorMiddleware(EffectsMiddleware):
         self._max_rounds = max_rounds
         self._arguments = arguments
 
-    @hook_config(can_jump_to=["model"])
-    def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def decide_calls(self, state: EffectsState) -> dict[str, Any] | None:
         """Answers broken calls, and decides about the others.
 
         Raises:
             ToolLoopError: The model called tools in more rounds than allowed.
+            TextualCallError: The model writes its calls as text, also after it was told so.
         """
         reply, answered = find_last_reply(state["messages"])
-        if reply is None or not (reply.tool_calls or reply.invalid_tool_calls):
+        if reply is None:
             return None
+        if not (reply.tool_calls or reply.invalid_tool_calls):
+            return self._tell_textual(state["messages"])
         self._check_rounds(state)
         told = self._tell_invalid(reply, answered)
-        update = super().after_model(state, runtime) or {}
+        update = super().decide_calls(state) or {}
         if not told:
             return update
         # Without a call that can be made, the agent would end here.
@@ -102,12 +120,17 @@ class ExecutorMiddleware(EffectsMiddleware):
         return build_answer(request.tool_call, text)
 
     def read_output(self, request: ToolCallRequest, output: Output) -> Output:
-        """Returns the answer with the id of the call, which a tool may have written itself."""
+        """Returns the answer with the id of the call, which a tool may have written itself.
+
+        An artifact that the saver cannot store is left out: it would end the run after the call was made.
+        """
         if read_answer(output) is None:
             return build_answer(request.tool_call, "The tool ended without an answer. Go on without it.")
+        problem = find_storage_problem(request.runtime.config, output)
         if not isinstance(output, ToolMessage):
-            return output
-        return format_lists(output).model_copy(update={"tool_call_id": request.tool_call["id"]})
+            return output if problem is None else build_answer(request.tool_call, describe_unstored(problem))
+        kept = {} if problem is None else {"artifact": None}
+        return output.model_copy(update={"tool_call_id": request.tool_call["id"], **kept})
 
     def begin_call(self, request: ToolCallRequest) -> ToolCallRequest:
         """Gives the tool the idempotency key of the call."""
@@ -128,6 +151,18 @@ class ExecutorMiddleware(EffectsMiddleware):
         if rounds > self._max_rounds:
             raise ToolLoopError(self._max_rounds)
 
+    def _tell_textual(self, messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
+        """Tells the model of a call in the text of its last reply, a few times."""
+        replies = [message for message in messages if isinstance(message, AIMessage)]
+        made = {call["name"] for reply in replies for call in reply.tool_calls}
+        calls = [find_textual_call(answer_text(reply), self._arguments, made) for reply in replies]
+        told = sum(call is not None for call in calls[:-1])
+        if (call := calls[-1]) is None:
+            return None
+        if told >= TELLINGS:
+            raise TextualCallError(call)
+        return {"jump_to": "model", "messages": [HumanMessage(prompts.tell_textual_call(call))]}
+
     def _tell_invalid(self, reply: AIMessage, answered: set[str]) -> list[ToolMessage]:
         gate, told = self._find_gate(), list[ToolMessage]()
         for invalid in reply.invalid_tool_calls:
@@ -146,11 +181,13 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Args:
         retry: The retries.
+        arguments: How each tool reads its arguments, by its name.
     """
 
-    def __init__(self, retry: TransportRetry) -> None:
+    def __init__(self, retry: TransportRetry, arguments: Mapping[str, ToolArguments]) -> None:
         super().__init__()
         self._retry = retry
+        self._arguments = arguments
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Calls the model.
@@ -159,66 +196,66 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
             ModelUnavailableError: The error was still there after the last retry.
             ModelRefusedError: The server refused the request.
         """
-        with convert_errors(request.model):
-            return self._retry.sync()(self._call, request, handler, _read_context(request.runtime).sampling)
+        return run_conversation(self._converse(request, handler))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``, without blocking the event loop."""
-        sampling = _read_context(request.runtime).sampling
-        with convert_errors(request.model):
-            return await self._retry.asynchronous()(self._acall, request, handler, sampling)
+        return await arun_conversation(self._converse(request, handler))
 
-    def _call(
-        self, request: ModelRequest[Any], handler: Handler, sampling: Sampling | None
-    ) -> ModelResponse[Any]:
-        sent = _apply(request, sampling)
-        wait_for_call(sent.model)
-        try:
-            return _complete(sent, handler(sent))
-        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
-            other = _remove_refused(sent.model, sampling, error)
-        return self._call(request, handler, other)
+    def _converse(
+        self, request: ModelRequest[Any], handler: Handler | AsyncHandler
+    ) -> Conversation[ModelResponse[Any]]:
+        attempt = partial(self._attempt, request, handler, _read_context(request.runtime).sampling)
+        return retry_attempts(request.model, self._retry, attempt)
 
-    async def _acall(
-        self, request: ModelRequest[Any], handler: AsyncHandler, sampling: Sampling | None
-    ) -> ModelResponse[Any]:
-        sent = _apply(request, sampling)
-        await await_call(sent.model)
+    def _attempt(
+        self, request: ModelRequest[Any], handler: Callable[..., Any], sampling: Sampling | None
+    ) -> Conversation[ModelResponse[Any]]:
+        sent = self._apply(request, sampling)
+        yield from wait_for_call(sent.model)
         try:
-            return _complete(sent, await handler(sent))
-        except Exception as error:  # noqa: BLE001 - as above
-            other = _remove_refused(sent.model, sampling, error)
-        return await self._acall(request, handler, other)
+            return self._complete(sent, (yield Call(partial(handler, sent), partial(handler, sent))))
+        except Exception as error:
+            if (broken := read_broken_reply(error)) is not None:
+                return self._adopt(sent, broken)
+            accepted = remove_refused_sampling(sent.model, sampling, error)
+            if accepted is None:
+                raise
+        return (yield from self._attempt(request, handler, accepted))
+
+    def _apply(self, request: ModelRequest[Any], sampling: Sampling | None) -> ModelRequest[Any]:
+        other = None if sampling is None else sampling.model
+        model = check_replies(apply_sampling(other or request.model, sampling))
+        with_images = read_served_model(model).provider in _IMAGES_IN_ANSWERS
+        messages = [self._write(message, with_images=with_images) for message in request.messages]
+        return request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
+
+    def _write(self, message: BaseMessage, *, with_images: bool) -> BaseMessage:
+        if isinstance(message, ToolMessage):
+            return write_answer(message, with_images=with_images)
+        has_calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+        return write_calls(cast("AIMessage", message), self._arguments) if has_calls else message
+
+    def _complete(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+        *others, reply = response.result
+        adopted = self._adopt(request, reply)
+        return replace(response, result=[*others, *adopted.result])
+
+    def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> ModelResponse[Any]:
+        """Returns a reply with ids of its own, with its mark, and with arguments as the tools take them."""
+        # LangGraph replaces a message by one with the same id, which some servers give to all replies.
+        if reply.id in {message.id for message in request.messages}:
+            reply = reply.model_copy(update={"id": None})
+        if isinstance(reply, AIMessage):
+            calls = [{**call, "args": self._restore_texts(call)} for call in reply.tool_calls]
+            reply = reply.model_copy(update={"tool_calls": calls}) if calls else reply
+            reply = name_model(reply, name_called(request.model))
+        return ModelResponse(result=[reply])
+
+    def _restore_texts(self, call: ToolCall) -> dict[str, object]:
+        return self._arguments.get(call["name"], ToolArguments()).restore_texts(call["args"])
 
 
 def _read_context(runtime: object) -> StepContext:
     context = getattr(runtime, "context", None)
     return context if isinstance(context, StepContext) else StepContext()
-
-
-def _apply(request: ModelRequest[Any], sampling: Sampling | None) -> ModelRequest[Any]:
-    other = None if sampling is None else sampling.model
-    model = apply_sampling(other or request.model, sampling)
-    return request.override(model=model, messages=cast("list[Any]", make_sendable(request.messages)))
-
-
-def _complete(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
-    *others, reply = response.result
-    whole = require_complete(request.model, reply)
-    if isinstance(whole, AIMessage) and (whole.tool_calls or whole.invalid_tool_calls):
-        whole = add_call_ids(whole, request.messages)
-    # LangGraph replaces a message by one with the same id, which some servers give to all replies.
-    if whole.id in {message.id for message in request.messages}:
-        whole = whole.model_copy(update={"id": None})
-    if isinstance(whole, AIMessage):
-        whole = mark_reply(whole, name_called(request.model), read_execution())
-    return ModelResponse(result=[*others, whole], structured_response=response.structured_response)
-
-
-def _remove_refused(model: BaseChatModel, sampling: Sampling | None, error: Exception) -> Sampling:
-    """Returns the sampling without what the server refused; raises an error about something else."""
-    heed_refusal(model, error)
-    accepted = None if sampling is None else remove_refused(sampling, error)
-    if accepted is None:
-        raise error
-    return accepted

@@ -14,6 +14,8 @@ from langchain_core.runnables.config import RunnableConfig, set_config_context, 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
+from langgraph.errors import GraphInterrupt
+from langgraph.types import Command, Interrupt, _interrupt_id, interrupt
 
 _DURABILITY_KEY: Final = "__pregel_durability"
 _SAVER_KEY: Final = "__pregel_checkpointer"
@@ -26,6 +28,9 @@ https://github.com/langchain-ai/langgraph/pull/8179.
 
 RESUME_CHANNEL: Final = "__resume__"
 """The channel of the answers to interrupts, in the same place."""
+
+NO_TASK: Final = "00000000-0000-0000-0000-000000000000"
+"""The id of the writer of an answer that names no interrupt, and of other input."""
 
 
 def read_config() -> RunnableConfig:
@@ -67,14 +72,20 @@ def drop_recursion_limit() -> None:
     var_child_runnable_config.set(inherited)
 
 
-def find_checkpoint(config: RunnableConfig) -> tuple[BaseCheckpointSaver[str], RunnableConfig] | None:
+def find_checkpoint(
+    config: RunnableConfig, *, is_outermost: bool = False
+) -> tuple[BaseCheckpointSaver[str], RunnableConfig] | None:
     """Returns the saver and the checkpoint that the running node belongs to; None without a saver.
 
     A node cannot read them otherwise: its own ``checkpoint_id`` is None, and the saver is a private value.
+
+    Args:
+        config: The config of the node.
+        is_outermost: Whether the checkpoint of the outermost graph is meant.
     """
     configurable = config.get("configurable", {})
     saver = configurable.get(_SAVER_KEY)
-    namespace = str(configurable.get("checkpoint_ns", "")).rpartition("|")[0]
+    namespace = "" if is_outermost else str(configurable.get("checkpoint_ns", "")).rpartition("|")[0]
     checkpoint_id = configurable.get("checkpoint_map", {}).get(namespace)
     if not isinstance(saver, BaseCheckpointSaver) or checkpoint_id is None:
         return None
@@ -86,6 +97,23 @@ def find_checkpoint(config: RunnableConfig) -> tuple[BaseCheckpointSaver[str], R
     return saver, RunnableConfig(configurable=place)
 
 
+def ask_person(value: object, new_after: int | None = None) -> object:
+    """Asks with LangGraph's ``interrupt``, and returns the answer.
+
+    Args:
+        value: The question.
+        new_after: For a question that was not asked before, the number of answers that its task has: it takes
+            none that is stored, since that is for another one.
+
+    Raises:
+        GraphInterrupt: There is no answer yet.
+    """
+    if new_after is None:
+        return interrupt(value)
+    place = _interrupt_id(str(read_values()["checkpoint_ns"]), new_after)
+    raise GraphInterrupt((Interrupt(value, place),))
+
+
 def choose_durability() -> Literal["sync"] | None:
     """Returns the durability of a graph that is called here: "sync" if a saver keeps the running node."""
     return None if find_checkpoint(read_config()) is None else "sync"
@@ -94,6 +122,19 @@ def choose_durability() -> Literal["sync"] | None:
 def has_saver() -> bool:
     """Returns whether a saver keeps the running graph."""
     return isinstance(read_values().get(_SAVER_KEY), BaseCheckpointSaver)
+
+
+def find_storage_problem(config: RunnableConfig, output: object) -> Exception | None:
+    """Returns why the saver of the running graph cannot store the output of a tool; None if it can."""
+    saver = read_values(config).get(_SAVER_KEY)
+    if not isinstance(saver, BaseCheckpointSaver):
+        return None
+    parts = [output.update] if isinstance(output, Command) else output
+    try:
+        saver.serde.dumps_typed(parts)
+    except Exception as error:  # noqa: BLE001 - values of users have errors of their own
+        return error
+    return None
 
 
 def find_late_durability(config: RunnableConfig) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from langchain_core.messages import ToolMessage
@@ -14,34 +15,23 @@ from agents.errors import ModelSetupError
 from agents.loop.acting_tools import ActingTool
 from agents.loop.effects import Effect, ReadBack
 from agents.loop.tool_answers import read_answer
+from agents.models.model_call import Call, Conversation
 
 PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""
 
 
-def add_read_back(request: ToolCallRequest, tool: ActingTool | None, effect: Effect) -> Effect:
+def add_read_back(request: ToolCallRequest, tool: ActingTool | None, effect: Effect) -> Conversation[Effect]:
     """Returns the effect with what its tool's ``read_back`` answers, unless the call was refused."""
     reader = _find_reader(request, tool, effect)
     if reader is None or tool is None:
         return effect
     args = select_arguments(reader, effect["args"])
+    given = _build_call(request, reader, args), request.runtime.config
     try:
-        output = reader.invoke(_build_call(request, reader, args), request.runtime.config)
+        output = yield Call(partial(reader.invoke, *given), partial(reader.ainvoke, *given))
     except Exception as error:  # noqa: BLE001 - a tool is user code, and the call has been made
-        return _join(tool, effect, reader, args, error)
-    return _join(tool, effect, reader, args, output)
-
-
-async def aadd_read_back(request: ToolCallRequest, tool: ActingTool | None, effect: Effect) -> Effect:
-    """Like ``add_read_back``, without blocking the event loop."""
-    reader = _find_reader(request, tool, effect)
-    if reader is None or tool is None:
-        return effect
-    args = select_arguments(reader, effect["args"])
-    try:
-        output = await reader.ainvoke(_build_call(request, reader, args), request.runtime.config)
-    except Exception as error:  # noqa: BLE001 - as above
-        return _join(tool, effect, reader, args, error)
+        output = error
     return _join(tool, effect, reader, args, output)
 
 
@@ -56,10 +46,8 @@ def find_missing_argument(reader: BaseTool, acting: BaseTool) -> str | None:
     return next((name for name in required if name not in acting.args), None)
 
 
-def build_reader(read_back: object) -> BaseTool:
+def build_reader(read_back: Callable[..., object]) -> BaseTool:
     """Returns a function as a tool."""
-    if not callable(read_back):
-        raise TypeError(f"read_back is {read_back!r:.80}; give the name of a tool, or a function")
     name = getattr(read_back, "__name__", "read_back")
     return StructuredTool.from_function(read_back, name=name, description="Reads what a call has done.")
 

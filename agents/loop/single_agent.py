@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Annotated, Literal
+from uuid import uuid4
 
-from langchain_core.messages import BaseMessage, ToolCall
-from langgraph.types import interrupt
 from pydantic import BaseModel, Field, ValidationError
 
-from agents.loop.acting_tools import ActingTools
-from agents.loop.effects import Breach, CallQuestion, EarlierCall, Effect, read_process_id
-from agents.loop.langgraph_internals import has_saver
+from agents.loop.effects import CallGate, CallQuestion
+from agents.loop.langgraph_internals import ask_person, has_saver
 from agents.reply_types import AnswerWord, HumanAnswer
 
 _WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
@@ -29,15 +29,13 @@ class _Response(BaseModel):
     decisions: Annotated[list[_Decision], Field(min_length=1, max_length=1)]
 
 
-class SingleAgentGate:
-    """The gate of an agent that no orchestrator runs: ``agents.loop.effects.CallGate``."""
-
-    acting: ActingTools | None = None
+class SingleAgentGate(CallGate):
+    """The gate of an agent that no orchestrator runs: without a contract and other attempts."""
 
     @property
     def execution(self) -> str:
         """The process: a resumed graph in the same process is told apart by its open calls."""
-        return read_process_id()
+        return _build_process_id(os.getpid())
 
     @property
     def can_ask(self) -> bool:
@@ -46,34 +44,39 @@ class SingleAgentGate:
 
     def now(self) -> str:
         """Returns the time, as ISO 8601 in UTC."""
-        return datetime.now(UTC).isoformat()
-
-    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:  # noqa: ARG002
-        """Returns None: there is no contract."""
-        return None
-
-    def find_earlier(self, call: ToolCall) -> EarlierCall | None:  # noqa: ARG002
-        """Returns None: there are no other attempts."""
-        return None
+        return _read_time()
 
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks until an answer can be read, and returns it."""
-        problem = ""
-        while True:
-            answer = interrupt(_build_request(question, problem))
-            try:
-                [decision] = _Response.model_validate(answer).decisions
-            except ValidationError:
-                problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
-                continue
-            word, text = _WORDS[decision.type], decision.message or "no reason given"
-            return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=self.now())
+        return ask_decision(partial(_build_request, question), question.new_after)
 
-    def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
-        """Does nothing: the state of the agent has the effects."""
 
-    def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:
-        """Does nothing: nobody counts the calls."""
+def ask_decision(build_request: Callable[[str], object], new_after: int | None = None) -> HumanAnswer:
+    """Asks a person until an answer can be read, and returns it.
+
+    Args:
+        build_request: Returns the request, with a sentence on what is wrong with the last answer.
+        new_after: As for ``ask_person``.
+    """
+    problem = ""
+    while True:
+        answer = ask_person(build_request(problem), new_after)
+        try:
+            [decision] = _Response.model_validate(answer).decisions
+        except ValidationError:
+            problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
+            continue
+        word, text = _WORDS[decision.type], decision.message or "no reason given"
+        return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=_read_time())
+
+
+@cache
+def _build_process_id(pid: int) -> str:  # noqa: ARG001 - a forked process has another number, and the same module
+    return uuid4().hex
+
+
+def _read_time() -> str:
+    return datetime.now(UTC).isoformat()
 
 
 def _build_request(question: CallQuestion, problem: str) -> dict[str, object]:

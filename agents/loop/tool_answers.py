@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
+from asyncio import CancelledError, current_task
+from collections.abc import Collection, Sequence
+from typing import Final
 
-from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+    is_data_content_block,
+)
 from langgraph.types import Command
+from pydantic import ValidationError
+
+from agents.credentials.masking import mask_keys
+from agents.models.whole_replies import BROKEN
+
+UNKNOWN_TOOL: Final = "unknown_tool"
+"""The name of the tool in a call that has none."""
+_TEXT_KEYS: Final = frozenset({"type", "text", "id", "index", "annotations", "extras", "cache_control"})
+_DATA: Final = re.compile(r"(?:data:[\w/+.-]+;base64,)?[\w+/=-]{1000,}", re.ASCII)
+"""The content of an image or of a file in base64."""
+_UNSENDABLE: Final = re.compile(r"[^\w-]", re.ASCII)
 
 
 def read_answer(output: object) -> ToolMessage | None:
@@ -17,20 +39,70 @@ def read_answer(output: object) -> ToolMessage | None:
         output = output.update.get("messages", [])
     messages = output if isinstance(output, list) else [output]
     answers = [message for message in messages if isinstance(message, ToolMessage)]
-    return format_lists(answers[-1]) if answers else None
+    return write_answer(answers[-1]) if answers else None
 
 
-def format_lists(answer: ToolMessage) -> ToolMessage:
-    """Returns the answer with a list as JSON, unless it is a list of content blocks.
+def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """Returns the last reply of the model, and the ids of its calls that have answers."""
+    answered = set[str]()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
 
-    LangChain takes a list of texts for content blocks, whose text is one word after another.
+
+def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessage:
+    """Returns the answer as models take it: text as it is, and any other list as JSON.
+
+    LangChain takes a list of texts, and of objects with a key "type", for content. Most servers refuse images
+    and files in an answer; a placeholder stands for their data.
+
+    Args:
+        answer: The answer of a tool.
+        with_images: Whether the model takes images and files in an answer.
     """
     content = answer.content
-    if isinstance(content, str):
+    if isinstance(content, str) or (content and all(map(_is_text, content))):
         return answer
-    if content and all(isinstance(item, dict) and "type" in item for item in content):
+    if with_images and content and all(_is_text(part) or _is_media(part) for part in content):
         return answer
-    return answer.model_copy(update={"content": json.dumps(content, ensure_ascii=False, default=str)})
+    text = json.dumps(_hide_data(content), ensure_ascii=False, default=str)
+    return answer.model_copy(update={"content": text})
+
+
+def _is_text(part: object) -> bool:
+    if not isinstance(part, dict) or not part.keys() <= _TEXT_KEYS:
+        return False
+    return part.get("type") == "text" and isinstance(part.get("text"), str)
+
+
+def _is_media(part: object) -> bool:
+    return is_data_content_block(part) if isinstance(part, dict) else False
+
+
+def _hide_data(value: object) -> object:
+    if isinstance(value, str) and _DATA.fullmatch(value):
+        return f"({len(value)} characters of data, which are not shown)"
+    if isinstance(value, dict):
+        return {key: _hide_data(part) for key, part in value.items()}
+    return [_hide_data(part) for part in value] if isinstance(value, list) else value
+
+
+def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:
+    """Returns a reply whose calls any server takes back: with a valid name, and an object as arguments.
+
+    Args:
+        reply: The reply.
+        names: The names of the tools.
+    """
+    broken = [read_invalid_call(each)[0] for each in reply.invalid_tool_calls]
+    calls = [
+        call if call["name"] in names else {**call, "name": _UNSENDABLE.sub("_", call["name"])[:64]}
+        for call in (*reply.tool_calls, *broken)
+    ]
+    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
 
 
 def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMessage:
@@ -40,12 +112,59 @@ def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMes
 
 
 def describe_error(error: BaseException) -> str:
-    """Tells a model that a tool raised an error."""
-    return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
+    """Tells a model that a tool raised an error, without credentials."""
+    text = mask_keys(str(error))
+    return f"The tool failed: {type(error).__name__}: {text}. Mend the call, or go on without it."
+
+
+def describe_unstored(problem: Exception) -> str:
+    """Tells a model that a tool changed the state to a value that no store takes."""
+    return (
+        f"The tool was called, and its answer cannot be written as JSON: {type(problem).__name__}: "
+        f"{str(problem)[:200]}. Go on without it."
+    )
+
+
+def raise_outer(error: BaseException) -> None:
+    """Raises an error that did not arise in a tool: an interruption, or a cancellation of the task."""
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        raise error
+    if isinstance(error, CancelledError) and _is_cancelled():
+        raise error
+
+
+def _is_cancelled() -> bool:
+    try:
+        task = current_task()
+    except RuntimeError:  # no loop runs
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
-    """Returns a call whose arguments are no JSON, with their text, and what the model is told."""
-    args: dict[str, object] = {"arguments": invalid["args"]}
-    call = ToolCall(name=invalid["name"] or "", args=args, id=invalid["id"] or "", type="tool_call")
-    return call, f"The arguments are not valid JSON: {invalid['error'] or invalid['args']}"
+    """Returns a call whose arguments are no JSON object, with their text, and what the model is told."""
+    written = (invalid["args"] or "").removeprefix(BROKEN)
+    args: dict[str, object] = {"arguments": written}
+    name = invalid["name"] or UNKNOWN_TOOL
+    call = ToolCall(name=name, args=args, id=invalid["id"] or "", type="tool_call")
+    return call, f"The arguments are not valid JSON of an object: {invalid['error'] or written}"
+
+
+def read_broken_reply(error: Exception) -> AIMessage | None:
+    """Returns the calls of a reply that LangChain or a client refused; None for any other error.
+
+    They refuse arguments that are no object. The name of the tool is not known then.
+    """
+    problems = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    calls = [
+        InvalidToolCall(
+            type="invalid_tool_call",
+            name=None,
+            args=json.dumps(problem["input"], ensure_ascii=False, default=str),
+            id=None,
+            error=f"{json.dumps(problem['input'], ensure_ascii=False, default=str)}: {problem['msg']}",
+        )
+        for problem in problems
+        if "tool_calls" in problem["loc"]
+    ]
+    return AIMessage("", invalid_tool_calls=calls) if calls else None

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
@@ -37,10 +37,6 @@ class ToolArguments:
         value = _unify_numbers(args if read is None else read)
         return json.dumps(value, sort_keys=True, default=str, skipkeys=True)
 
-    def accept(self, args: object) -> bool:
-        """Returns whether the tool accepts the arguments, so that a call with them runs it."""
-        return self._read(args) is not None
-
     def read_values(self, args: object) -> object:
         """Returns the arguments of a call with the values that the tool receives: 2 for "2".
 
@@ -50,6 +46,26 @@ class ToolArguments:
         if read is None or not isinstance(args, Mapping):
             return args
         return {name: read.get(name, value) for name, value in args.items()}
+
+    def restore_texts(self, args: Mapping[str, object]) -> dict[str, object]:
+        """Returns arguments with JSON as text if the tool takes a text: LangChain decodes it for Ollama."""
+        texts = {name for name in self._list_texts(args) if isinstance(args.get(name), dict | list)}
+        return {**args, **{name: json.dumps(args[name], ensure_ascii=False) for name in texts}}
+
+    def _list_texts(self, args: Mapping[str, object]) -> list[str]:
+        if isinstance(self.schema, Mapping):
+            fields = self.schema.get("properties")
+            known = fields.items() if isinstance(fields, Mapping) else ()
+            return [
+                name for name, each in known if isinstance(each, Mapping) and each.get("type") == "string"
+            ]
+        try:
+            self.schema.model_validate(args)
+        except ValidationError as error:
+            return [str(each["loc"][0]) for each in error.errors() if each["type"] == "string_type"]
+        except _INVALID:
+            pass
+        return []
 
     def _read(self, args: object) -> Mapping[str, object] | None:
         if isinstance(self.schema, Mapping):

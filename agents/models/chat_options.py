@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import BaseModel, ValidationError
 
 from agents.errors import AgentError, ModelSetupError, ModelSpecError
-from agents.models.transport_retry import find_status
+from agents.models.server_answers import find_status, read_answer
 
 if TYPE_CHECKING:
     from langchain_core.language_models import LanguageModelInput
@@ -137,9 +137,18 @@ def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
     Returns:
         The sampling; None if the error is not about these settings.
     """
-    is_refusal = find_status(error) in _REFUSING and _ABOUT_NUMBERS.search(str(error)) is not None
+    answer = read_answer(error)
+    words = f"{error} {answer.words if answer else ''}"
+    is_refusal = find_status(error) in _REFUSING and _ABOUT_NUMBERS.search(words) is not None
     accepted = replace(sampling, temperature=None, seed=None)
     return accepted if is_refusal and accepted != sampling else None
+
+
+def unbind_model(model: object) -> object:
+    """Returns a model without the tools and settings that are bound to it."""
+    while isinstance(model, RunnableBinding):
+        model = model.bound
+    return model
 
 
 def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> BaseChatModel:

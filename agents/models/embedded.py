@@ -14,6 +14,7 @@ The default weights are found in this order:
 from __future__ import annotations
 
 import atexit
+import importlib
 import importlib.util
 import json
 import os
@@ -24,7 +25,10 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
+
+import httpx2
 
 from agents.errors import ModelSetupError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
@@ -32,11 +36,6 @@ from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
-import importlib
-import importlib.util
-from types import ModuleType
-
-import httpx
 
 _REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
@@ -149,7 +148,7 @@ def _download(sources: Sources) -> Path:
         raise ModelSetupError(f"no weights for the local model are on this machine; {GET_WEIGHTS}")
     try:
         # Without a network, the hub's client would retry for half a minute.
-        httpx.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
+        httpx2.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
         path = hub.hf_hub_download(
             sources.repository,
             sources.filename,
@@ -158,7 +157,7 @@ def _download(sources: Sources) -> Path:
             endpoint=sources.endpoint,
         )
     # The hub's client uses requests or httpx, depending on its version.
-    except (OSError, httpx.HTTPError, hub.errors.HTTPError) as error:
+    except (OSError, httpx2.HTTPError, hub.errors.HTTPError) as error:
         raise ModelSetupError(
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"

@@ -6,25 +6,20 @@ No name and no message has a password or a key.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableBinding
 from pydantic import SecretStr
 
+from agents.models.chat_options import unbind_model
 from agents.models.embedded import find_served_weights
 from agents.models.ollama import server_address
 from agents.parsing.loose_json import replace_surrogates
 
 _FIELDS: Final = ("openai_api_base", "azure_endpoint", "anthropic_api_url", "endpoint_url", "base_url")
-_KEY: Final = re.compile(r"(?i)\bbearer\s+[^\s\"',}]+|\b(?:sk|pk|gsk|xai|hf|key)[-_][a-z0-9_-]{8,}")
-# A placeholder such as "x" is no secret, and masking it would make the text unreadable.
-_SHORTEST: Final = 4
 _NAMES: Final = ("model_name", "model")
 _SETTINGS: Final = (
     "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "reasoning_effort", "reasoning",
@@ -96,8 +91,7 @@ def find_name(llm: object) -> str | None:
 
 def name_called(model: object) -> str:
     """Returns the name under which a call of a model is recorded."""
-    while isinstance(model, RunnableBinding):
-        model = model.bound
+    model = unbind_model(model)
     return find_name(model) or type(model).__name__
 
 
@@ -113,23 +107,13 @@ def find_address(llm: object) -> str | None:
 def hide_credentials(address: str) -> str:
     """Drops the user and the password of a URL, and its query, which may have a key."""
     try:
-        url = httpx.URL(address)
-    except httpx.InvalidURL:
+        url = httpx2.URL(address)
+    except httpx2.InvalidURL:
         return "invalid-endpoint"
     return f"{url.scheme}://{url.netloc.decode('ascii')}{url.path.rstrip('/')}"
 
 
-def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
-    """Masks ``secrets`` and everything that looks like a key: servers repeat the key that they refuse."""
-    for secret in secrets:
-        if len(secret) >= _SHORTEST:
-            text = text.replace(secret, "***")
-    return _KEY.sub("***", text)
-
-
 def read_secrets(model: object) -> list[str]:
     """Reads the secret settings of a model, also of one with tools bound."""
-    while isinstance(model, RunnableBinding):
-        model = model.bound
-    values = getattr(model, "__dict__", {}).values()
+    values = getattr(unbind_model(model), "__dict__", {}).values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

@@ -6,37 +6,39 @@ Every agent asks the limits before each call of its model, so that no agent has 
 from __future__ import annotations
 
 import json
-import logging
 import re
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from http import HTTPStatus
-from typing import Final, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.rate_limiters import BaseRateLimiter
-from langchain_core.runnables import Runnable, RunnableBinding
+from langchain_core.runnables import Runnable
 
 from agents.errors import ModelSpecError
-from agents.models.chat_options import Sampling, apply_sampling, remove_refused
-from agents.models.identity import find_address, find_name, hide_credentials
-from agents.models.ollama import require_complete
+from agents.models.chat_options import Sampling, apply_sampling, remove_refused, unbind_model
+from agents.models.identity import find_address, hide_credentials, name_called
+from agents.models.server_answers import find_status, read_retry_after
 from agents.models.server_errors import (
     accepts_schema,
     convert_errors,
     is_schema_refusal,
     remember_schema_refusal,
 )
-from agents.models.transport_retry import TransportRetry, find_status, read_retry_after
+from agents.models.transport_retry import TransportRetry
+from agents.models.whole_replies import check_replies
+from agents.parsing.end_reasons import read_refusal
 from agents.parsing.loose_json import replace_surrogates
+from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
 
-_log: Final = logging.getLogger(__name__)
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600}
 """Seconds in each unit of time."""
 _BUSY: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
@@ -46,6 +48,58 @@ _LIMIT: Final = re.compile(
     r":(?P<model>(?!//)\S+)=(?P<calls>[1-9]\d{0,5})/(?P<unit>s|min|h)",
     re.VERBOSE,
 )
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that the logic asks for. Its result is sent back to the logic, or its error raised there.
+
+    Attributes:
+        run: Makes the call.
+        arun: Makes the call without blocking the event loop.
+    """
+
+    run: Callable[[], Any]
+    arun: Callable[[], Awaitable[Any]]
+
+
+Conversation: TypeAlias = Generator[Call, Any, T]
+
+
+def run_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with blocking calls."""
+    step: Call | T = _advance(conversation.send, None)
+    while isinstance(step, Call):
+        try:
+            result = step.run()
+        except BaseException as error:  # noqa: BLE001 - raised again by the logic
+            step = _advance(conversation.throw, error)
+        else:
+            step = _advance(conversation.send, result)
+    return step
+
+
+async def arun_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with awaited calls."""
+    step: Call | T = _advance(conversation.send, None)
+    while isinstance(step, Call):
+        try:
+            result = await step.arun()
+        except BaseException as error:  # noqa: BLE001 - raised again by the logic
+            step = _advance(conversation.throw, error)
+        else:
+            step = _advance(conversation.send, result)
+    return step
+
+
+def _advance(resume: Callable[[Any], Call], value: object) -> Any:  # noqa: ANN401 - a call, or the result
+    try:
+        return resume(value)
+    except StopIteration as end:
+        return end.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,34 +183,31 @@ def limit_calls(find: FindLimiter) -> Iterator[None]:
         _finders.remove(find)
 
 
-def wait_for_call(model: object) -> None:
+def wait_for_call(model: object) -> Conversation[None]:
     """Waits until a model may be called."""
     for limiter in _find_limiters(model):
-        limiter.acquire()
+        yield Call(limiter.acquire, limiter.aacquire)
 
 
-async def await_call(model: object) -> None:
-    """Does the same without blocking the event loop."""
-    for limiter in _find_limiters(model):
-        await limiter.aacquire()
+def remove_refused_sampling(model: object, sampling: Sampling | None, error: Exception) -> Sampling | None:
+    """Returns the sampling without what the server refused; None if the error is about something else.
 
-
-def heed_refusal(model: object, error: Exception) -> None:
-    """Pauses the calls of a model if its server has no capacity and says for how long."""
+    Pauses the calls of the model if its server has no capacity and says for how long.
+    """
     seconds = read_retry_after(error) if _finders and find_status(error) in _BUSY else None
     if seconds is not None:
         for limiter in _find_limiters(model):
             limiter.pause(seconds)
+    return None if sampling is None else remove_refused(sampling, error)
 
 
 def read_served_model(model: object) -> ServedModel:
     """Returns the provider, the endpoint and the name of a model, also of one with tools bound."""
-    while isinstance(model, RunnableBinding):
-        model = model.bound
+    model = unbind_model(model)
     package = type(model).__module__.partition(".")[0]
     address = find_address(model)
     shown = "" if address is None else hide_credentials(address)
-    return ServedModel(package.removeprefix("langchain_"), shown, find_name(model) or type(model).__name__)
+    return ServedModel(package.removeprefix("langchain_"), shown, name_called(model))
 
 
 def _find_limiters(model: object) -> list[PausingRateLimiter]:
@@ -166,140 +217,89 @@ def _find_limiters(model: object) -> list[PausingRateLimiter]:
     return [limiter for find in _finders if (limiter := find(served)) is not None]
 
 
-T = TypeVar("T")
-
 _SENT_FIELDS: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 Model = Runnable[LanguageModelInput, BaseMessage]
 
 
-class Request(Protocol):
-    """A call that the logic asks for. Its result is sent back to the logic as messages."""
-
-    def run(self) -> list[BaseMessage]:
-        """Makes the call."""
-        ...
-
-    async def arun(self) -> list[BaseMessage]:
-        """Makes the call without blocking the event loop."""
-        ...
-
-
-Conversation = Generator[Request, list[BaseMessage], T]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    request: Request
-
-
-def run_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with blocking calls."""
-    step = _advance(conversation)
-    while isinstance(step, _Pending):
-        step = _advance(conversation, step.request.run())
-    return step
-
-
-async def arun_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with awaited calls."""
-    step = _advance(conversation)
-    while isinstance(step, _Pending):
-        step = _advance(conversation, await step.request.arun())
-    return step
-
-
-def _advance(conversation: Conversation[T], replies: list[BaseMessage] | None = None) -> _Pending | T:
-    # Only the logic runs in here: a StopIteration of a model or a tool must not look like the logic's end.
-    try:
-        return _Pending(next(conversation) if replies is None else conversation.send(replies))
-    except StopIteration as end:
-        return cast("T", end.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCall:
-    """A call of a chat model, with retries after transient errors.
+def call_model(
+    model: Model,
+    messages: Sequence[BaseMessage],
+    retry: TransportRetry,
+    schema: JsonSchema | None = None,
+    sampling: Sampling | None = None,
+) -> Conversation[BaseMessage]:
+    """Calls a chat model, with retries after transient errors.
 
     If the server does not accept the schema, it is asked without one.
 
-    Attributes:
+    Args:
         model: The model, with its tools bound.
         messages: The prompt.
         retry: The retries after transient errors.
         schema: The JSON schema of the reply, which is used if the model supports it.
         sampling: Temperature and seed of the reply; None for the model's own.
+
+    Raises:
+        ModelUnavailableError: The error was still there after the last retry.
+        ModelRefusedError: The server refused the request.
     """
+    attempt = partial(_attempt_call, model, messages, schema, sampling)
+    return (yield from retry_attempts(model, retry, attempt))
 
-    model: Model
-    messages: Sequence[BaseMessage]
-    retry: TransportRetry
-    schema: JsonSchema | None = None
-    sampling: Sampling | None = None
 
-    def run(self) -> list[BaseMessage]:
-        """Calls the model; returns one message.
+def retry_attempts(
+    model: object, retry: TransportRetry, attempt: Callable[[], Conversation[T]]
+) -> Conversation[T]:
+    """Calls a model until an attempt has no transient error; raises as ``call_model`` does."""
 
-        Raises:
-            ModelUnavailableError: The error was still there after the last retry.
-            ModelRefusedError: The server refused the request.
-        """
-        with convert_errors(self.model):
-            return [self.retry.sync()(self._invoke)]
+    async def arun() -> T:
+        return await arun_conversation(attempt())
 
-    async def arun(self) -> list[BaseMessage]:
-        """Calls the model; returns and raises as ``run`` does."""
-        with convert_errors(self.model):
-            return [await self.retry.asynchronous()(self._ainvoke)]
-
-    def _invoke(self) -> BaseMessage:
-        model, is_structured = self._prepare()
-        wait_for_call(self.model)
-        try:
-            return require_complete(self.model, model.invoke(make_sendable(self.messages)))
-        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
-            other = self._replace_error(error, is_structured=is_structured)
-        return self._note(other, other._invoke()) if isinstance(other, ModelCall) else other  # noqa: SLF001 - the same class
-
-    async def _ainvoke(self) -> BaseMessage:
-        model, is_structured = self._prepare()
-        await await_call(self.model)
-        try:
-            return require_complete(self.model, await model.ainvoke(make_sendable(self.messages)))
-        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
-            other = self._replace_error(error, is_structured=is_structured)
-        return self._note(other, await other._ainvoke()) if isinstance(other, ModelCall) else other  # noqa: SLF001
-
-    def _prepare(self) -> tuple[Model, bool]:
-        """Returns the model to call, and whether it is constrained by the schema."""
-        model = apply_sampling(self.model, self.sampling)
-        # A refusal of schemas is remembered for the model itself, not for its copy.
-        is_accepted = isinstance(self.model, BaseChatModel) and accepts_schema(self.model)
-        structured = bind_schema(model, self.schema) if is_accepted else None
-        return structured or model, structured is not None
-
-    def _replace_error(self, error: Exception, *, is_structured: bool) -> BaseMessage | ModelCall:
-        """Returns the call without the settings that the server refused, or the reply in the error."""
-        heed_refusal(self.model, error)
-        accepted = None if self.sampling is None else remove_refused(self.sampling, error)
-        if accepted is not None:
-            return replace(self, sampling=accepted)
-        openai = sys.modules.get("openai")
-        # LangChain's OpenAI model raises these for a structured reply that was cut off or blocked.
-        if openai and isinstance(error, openai.LengthFinishReasonError):
-            text = error.completion.choices[0].message.content or ""
-            return AIMessage(text, response_metadata={"finish_reason": "length"})
-        if openai and isinstance(error, openai.ContentFilterFinishReasonError):
-            return AIMessage("", response_metadata={"finish_reason": "content_filter"})
-        if is_structured and is_schema_refusal(error):
-            return replace(self, schema=None)
-        raise error
-
-    def _note(self, other: ModelCall, reply: BaseMessage) -> BaseMessage:
-        # Only after a reply is it certain that the schema was the reason.
-        if self.schema is not None and other.schema is None:
-            remember_schema_refusal(self.model)
+    with convert_errors(model, retry):
+        reply: T = yield Call(
+            lambda: retry.sync()(lambda: run_conversation(attempt())),
+            lambda: retry.asynchronous()(arun),
+        )
         return reply
+
+
+def _attempt_call(
+    model: Model, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+) -> Conversation[BaseMessage]:
+    checked = check_replies(apply_sampling(model, sampling))
+    # A refusal of schemas is remembered for the model itself, not for its copy.
+    is_accepted = isinstance(model, BaseChatModel) and accepts_schema(model)
+    structured = bind_schema(checked, schema) if is_accepted else None
+    sent, called = make_sendable(messages), structured or checked
+    yield from wait_for_call(model)
+    try:
+        reply: BaseMessage = yield Call(partial(called.invoke, sent), partial(called.ainvoke, sent))
+    except Exception as error:
+        if (cut_off := _read_cut_off(error)) is not None:
+            return cut_off
+        accepted = remove_refused_sampling(model, sampling, error)
+        is_refused = accepted is None and structured is not None and is_schema_refusal(error)
+        if accepted is None and not is_refused:
+            raise
+    else:
+        return reply
+    reply = yield from _attempt_call(model, messages, None if is_refused else schema, accepted or sampling)
+    # Only after a reply is it certain that the schema was the reason.
+    if is_refused:
+        remember_schema_refusal(model)
+    return reply
+
+
+def _read_cut_off(error: Exception) -> AIMessage | None:
+    """Returns the reply in the error of LangChain's OpenAI model for a structured reply without an end."""
+    openai = sys.modules.get("openai")
+    if openai and isinstance(error, openai.LengthFinishReasonError):
+        text = error.completion.choices[0].message.content or ""
+        return AIMessage(text, response_metadata={"finish_reason": "length"})
+    if openai and isinstance(error, openai.ContentFilterFinishReasonError):
+        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
+    return None
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:
@@ -307,18 +307,37 @@ def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:
     if schema is None or not isinstance(model, BaseChatModel):
         return None
     try:
-        return model.with_structured_output(schema, method="json_schema", include_raw=True).pick("raw")
-    except (NotImplementedError, TypeError, ValueError):
+        named = _name_root(schema)
+        return model.with_structured_output(named, method="json_schema", include_raw=True).pick("raw")
+    except (NotImplementedError, KeyError, TypeError, ValueError):  # KeyError: LangChain's, for a list
         return None
 
 
+def _name_root(schema: JsonSchema) -> JsonSchema:
+    """Returns the schema with an object and a title at its root: that of a recursive type is a reference."""
+    definitions, reference = schema.get("$defs"), str(schema.get("$ref"))
+    root = definitions.get(reference.rpartition("/")[2]) if isinstance(definitions, dict) else None
+    return {
+        "title": "reply",
+        **(root or {}),
+        **{key: schema[key] for key in schema if key != "$ref" or not root},
+    }
+
+
 def reply_text(message: BaseMessage) -> str:
-    """Returns the text of a reply, or the arguments of its tool calls as JSON if it has no text."""
+    """Returns the text of a reply; without one, the arguments of its calls as JSON, or its refusal."""
     text: str = message.text
     if not text and isinstance(message, AIMessage) and message.tool_calls:
         # All of them: with two answers, the reader has to see that the model gave none.
         text = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
+    if not text:
+        text = read_refusal({**message.additional_kwargs, "content": message.content}) or ""
     return replace_surrogates(text)
+
+
+def answer_text(message: BaseMessage) -> str:
+    """Returns the text of a reply without thoughts and special tokens: the one way to an output."""
+    return remove_thoughts(reply_text(message))
 
 
 def make_sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:

@@ -6,23 +6,22 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-import httpx
-from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableBinding
+import httpx2
 
-from agents.models.chat_options import build_chat_model
-from agents.models.transport_retry import http_status, iter_causes
+from agents.models.chat_options import build_chat_model, unbind_model
+from agents.models.server_answers import find_status, iter_causes
+from agents.models.transport_retry import is_client_error
 
 if TYPE_CHECKING:
+    import httpx
     from langchain_ollama import ChatOllama
 
 DEFAULT_NUM_CTX: Final = 8192
 NUM_CTX: Final = "num_ctx"
 """The key of the context's size in the metadata of a model."""
-# A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
-_KEEP_NONE: Final = httpx.Limits(max_keepalive_connections=0)
 _DEFAULT_PORT: Final = 11434
 _DEFAULT_HOST: Final = f"127.0.0.1:{_DEFAULT_PORT}"
 _NO_SERVER: Final = "Failed to connect to Ollama"
@@ -43,15 +42,17 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     Raises:
         ModelSpecError: An option is not accepted.
     """
+    import httpx  # noqa: PLC0415 - the client of Ollama's library
     from langchain_ollama import ChatOllama  # noqa: PLC0415 - slow to import
 
+    # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
     model = build_chat_model(
         ChatOllama,
         fixed={"model": name},
         defaults={
             "num_ctx": DEFAULT_NUM_CTX,
             "temperature": 0.0,
-            "client_kwargs": {"timeout": 300.0, "limits": _KEEP_NONE},
+            "client_kwargs": {"timeout": 300.0, "limits": httpx.Limits(max_keepalive_connections=0)},
             "sync_client_kwargs": {"event_hooks": {"request": [_forbid_cuts]}},
             "async_client_kwargs": {"event_hooks": {"request": [_aforbid_cuts]}},
         },
@@ -64,6 +65,8 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
 
 def _forbid_cuts(request: httpx.Request) -> None:
     """Adds the fields that the client does not know: a server before 0.12.6 ignores them."""
+    import httpx  # noqa: PLC0415
+
     if request.url.path.endswith("/api/chat"):
         body = {**json.loads(request.content), "truncate": False, "shift": False}
         content = json.dumps(body, ensure_ascii=False).encode()
@@ -91,22 +94,6 @@ def explain_error(llm: object | None, error: BaseException) -> str | None:
     return next(filter(None, sentences), None)
 
 
-def require_complete(llm: object, reply: BaseMessage) -> BaseMessage:
-    """Returns the reply, unless an Ollama server's stream ended too early.
-
-    Args:
-        llm: The model that replied, with its tools bound.
-        reply: Its reply.
-
-    Raises:
-        RemoteProtocolError: The same error as for a connection that breaks off.
-    """
-    # If a connection is closed normally in the middle of a stream, Ollama's client reports no error.
-    if _is_ollama(llm) and not reply.response_metadata.get("done"):
-        raise httpx.RemoteProtocolError("the reply ended before the server said that it was done")
-    return reply
-
-
 def format_address(host: str | None = None) -> str:
     """Formats the scheme, host and port of an Ollama server, without the password of its address.
 
@@ -116,8 +103,8 @@ def format_address(host: str | None = None) -> str:
     address = (host or "").strip() or _DEFAULT_HOST
     has_scheme = "://" in address
     try:
-        url = httpx.URL(address if has_scheme else f"http://{address}")
-    except httpx.InvalidURL:
+        url = httpx2.URL(address if has_scheme else f"http://{address}")
+    except httpx2.InvalidURL:
         return "the address in OLLAMA_HOST, which is invalid"
     port = "" if has_scheme or url.port else f":{_DEFAULT_PORT}"
     return f"{url.scheme}://{url.netloc.decode('ascii')}{port}"
@@ -133,10 +120,11 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
     Returns:
         The names in the server's order; None if no Ollama server answers.
     """
+    import httpx  # noqa: PLC0415
     from ollama import Client, ResponseError  # noqa: PLC0415 - slow to import
 
     try:
-        client = Client(host=host, timeout=timeout, limits=_KEEP_NONE)
+        client = Client(host=host, timeout=timeout, limits=httpx.Limits(max_keepalive_connections=0))
         models = client.list().models
     # ValueError: the address is invalid, or another kind of server answers.
     except (OSError, httpx.HTTPError, httpx.InvalidURL, ResponseError, ValueError):
@@ -146,11 +134,11 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
 
 def server_address(llm: object) -> str | None:
     """Returns the address of an Ollama model's server without its password; None for another model."""
-    return _host(llm) if _is_ollama(llm) else None
+    return _host(llm) if is_ollama(llm) else None
 
 
 def _explain_unreachable(llm: object | None, error: BaseException) -> str | None:
-    is_lost = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and _is_ollama(llm)
+    is_lost = is_client_error(error, "ConnectError", "ConnectTimeout") and is_ollama(llm)
     if not is_lost and not (isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER)):
         return None
     start = "start it with `ollama serve`, or set OLLAMA_HOST to where it runs"
@@ -159,21 +147,28 @@ def _explain_unreachable(llm: object | None, error: BaseException) -> str | None
 
 def _explain_missing(llm: object | None, error: BaseException) -> str | None:
     # By name, since importing the client is slow.
-    if type(error).__name__ != "ResponseError" or http_status(error) != httpx.codes.NOT_FOUND:
+    if type(error).__name__ != "ResponseError" or find_status(error) != HTTPStatus.NOT_FOUND:
         return None
     name = next(iter(_NO_MODEL.findall(str(error))), None)
+    if name is None:
+        return None
+    has = ", ".join(installed_models(_find_host(llm)) or ())
     found = f"the Ollama server at {_host(llm)} has no model {name!r}; get it with `ollama pull {name}`"
-    return None if name is None else found
+    return f"{found}, or use one that it has: {has}" if has else found
 
 
-def _is_ollama(llm: object | None) -> bool:
-    while isinstance(llm, RunnableBinding):
-        llm = llm.bound
+def is_ollama(llm: object | None) -> bool:
+    """Checks whether a model, also one with tools bound, is LangChain's class for Ollama servers."""
     # By name: importing the class is slow, and a caller's test may replace it by a double that is no class.
-    names = ((each.__module__.partition(".")[0], each.__name__) for each in type(llm).__mro__)
+    kinds = type(unbind_model(llm)).__mro__
+    names = ((each.__module__.partition(".")[0], each.__name__) for each in kinds)
     return ("langchain_ollama", "ChatOllama") in names
 
 
 def _host(llm: object | None) -> str:
+    return format_address(_find_host(llm))
+
+
+def _find_host(llm: object | None) -> str | None:
     host = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST")
-    return format_address(None if host is None else str(host))
+    return None if host is None else str(host)

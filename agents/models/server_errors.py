@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final
 from weakref import WeakValueDictionary
 
-import httpx
 from langchain_core.exceptions import ContextOverflowError, ModelError
 from langchain_core.language_models import BaseChatModel
 
+from agents.credentials.masking import mask_keys
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
-from agents.models.identity import find_address, hide_credentials, mask_keys, read_secrets
+from agents.models.identity import find_address, hide_credentials, name_called, read_secrets
 from agents.models.ollama import explain_error
-from agents.models.transport_retry import (
-    find_status,
-    http_status,
-    is_transient,
-    is_undecodable,
-    iter_causes,
-)
+from agents.models.openai_replies import list_models
+from agents.models.server_answers import find_status, iter_causes, read_answer
+from agents.models.transport_retry import TransportRetry, is_client_error, is_transient
 
 _log: Final = logging.getLogger(__name__)
 _LONGEST: Final = 300
-_OVERFLOW: Final = re.compile(r"exceeds? the (?:available )?context (?:size|length)", re.IGNORECASE)
+_SHOWN: Final = 20
+"""Number of models that are listed."""
+_PROMPT: Final = r"\b(?:context|prompts?|inputs?|messages?(?![\[.])|tokens?)\b"
+_EXCESS: Final = (
+    r"(?:\b(?:exceed|overflow)|\btoo (?:long|large|many|big)\b"
+    r"|\b(?:longer|larger|max|maximum|limit|reduce)\b|<=)"
+)
+_OVERFLOW: Final = re.compile(
+    rf"context_(?:length|window)_exceeded|{_PROMPT}.{{0,80}}?{_EXCESS}|{_EXCESS}.{{0,60}}?{_PROMPT}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The words of servers for a prompt that does not fit: one for the prompt, near one for too much."""
+_MEASURED: Final = re.compile(r"\b(?:context|prompts?|inputs?)\b|context_", re.IGNORECASE)
+_TOO_LONG: Final = (
+    None, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)  # fmt: skip
 ADVICE: Final = "shorten the task or its sources, or raise the context (n_ctx, num_ctx)"
 """What to do about a prompt that is too long."""
 _REFUSING: Final = frozenset(
@@ -42,10 +54,15 @@ _refused = WeakValueDictionary[int, BaseChatModel]()
 
 
 @contextmanager
-def convert_errors(model: object) -> Iterator[None]:
+def convert_errors(model: object, retry: TransportRetry) -> Iterator[None]:
     """Raises an error of the model's server as an error of this package. Any other passes unchanged.
 
-    The message is one sentence with the address of the server, without keys.
+    The message is one sentence with the model, the address of its server and the words of the server, without
+    keys.
+
+    Args:
+        model: The model that is called.
+        retry: The retries of the call within the block.
 
     Raises:
         ModelUnavailableError: The server does not answer, keeps failing, or is not a model's server.
@@ -57,43 +74,67 @@ def convert_errors(model: object) -> Iterator[None]:
         kind = _choose_kind(error)
         if kind is None:
             raise
-        raise kind(_describe(model, error)) from error
+        calls = retry.max_attempts if is_transient(error) else 1
+        raise kind(_describe(model, error, calls)) from error
 
 
 def is_overflow(error: BaseException) -> bool:
     """Checks whether the server refused a prompt because it does not fit the context."""
-    return any(
-        isinstance(cause, ContextOverflowError)
-        or (http_status(cause) == HTTPStatus.BAD_REQUEST and _OVERFLOW.search(str(cause)) is not None)
-        for cause in iter_causes(error)
-    )
+    if any(isinstance(cause, ContextOverflowError) for cause in iter_causes(error)):
+        return True
+    answer = read_answer(error)
+    is_page = answer is not None and answer.status is None and isinstance(answer.body, str)
+    if answer is None or is_page or answer.status not in _TOO_LONG:
+        return False
+    text = " ".join((str(error), answer.words, *answer.codes))
+    # A refused max_tokens is a setting, unless it is added to the prompt.
+    is_setting = "max_" in text and _MEASURED.search(text) is None
+    return _OVERFLOW.search(text) is not None and not is_setting
 
 
 def _choose_kind(error: Exception) -> type[AgentError] | None:
     """Returns None for an error that does not come from a model's server."""
-    status, known = find_status(error), any(isinstance(cause, ModelError) for cause in iter_causes(error))
+    answer, known = read_answer(error), any(isinstance(cause, ModelError) for cause in iter_causes(error))
     if is_overflow(error):
         return PromptTooLongError
     if is_transient(error):
         return ModelUnavailableError
-    if status is None and not known and not is_undecodable(error):
-        return None
-    # A status below 400 is no refusal: something other than a model answers at this address.
-    refused = known if status is None else status >= HTTPStatus.BAD_REQUEST
-    return ModelRefusedError if refused else ModelUnavailableError
+    if answer is None or answer.status is None:
+        # Without a status, something other than a model answers at this address.
+        return ModelRefusedError if known else ModelUnavailableError if answer else None
+    return ModelUnavailableError if answer.is_success else ModelRefusedError
 
 
-def _describe(model: object, error: Exception) -> str:
+def _describe(model: object, error: Exception, calls: int) -> str:
     address = find_address(model)
     place = "" if address is None else f" at {hide_credentials(address)}"
-    text = " ".join(mask_keys(str(error), read_secrets(model)).split())[:_LONGEST]
+    answer = read_answer(error)
+    words = str(error) if answer is None or answer.words in str(error) else answer.words
+    text = " ".join(mask_keys(words, read_secrets(model)).split())[:_LONGEST]
     if is_overflow(error):
         return f"the prompt does not fit the model's context ({text}); {ADVICE}"
-    if any(isinstance(cause, httpx.ReadTimeout) for cause in iter_causes(error)):
+    if any(is_client_error(cause, "ReadTimeout") for cause in iter_causes(error)):
         return f"the model's server{place} gave no answer in time: raise call_timeout (--call-timeout)"
+    is_missing = answer is not None and answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+    names_model = "model" in text.lower()
+    if is_missing and names_model and (models := list_models(model)):
+        return f"the model's server{place} has no model {name_called(model)!r}; it has {_list_some(models)}"
+    is_page = answer is not None and answer.is_success and isinstance(answer.body, str)
+    if (is_page and not is_transient(error)) or (is_missing and not names_model):
+        return (
+            f"the server{place} sent no reply of a chat model, but: {text!r}; give the address of an "
+            "OpenAI-compatible endpoint (with /v1) or of an Ollama server"
+        )
+    status = "" if answer is None or answer.status is None else f", status {answer.status}"
+    about = f"{type(error).__name__}{status}, model {name_called(model)!r}, calls: {calls}"
     return explain_error(model, error) or (
-        f"the model's server{place} failed ({type(error).__name__}): {text or type(error).__name__}"
+        f"the model's server{place} failed ({about}): {text or 'it gave no reason'}"
     )
+
+
+def _list_some(names: Sequence[str]) -> str:
+    further = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{further}"
 
 
 def is_schema_refusal(error: BaseException) -> bool:
@@ -106,8 +147,10 @@ def is_schema_refusal(error: BaseException) -> bool:
 
 def is_content_filtered(error: BaseException) -> bool:
     """Checks whether the provider's content filter blocked the request."""
-    text = f"{getattr(error, 'code', '')} {error}"
-    return http_status(error) in _REFUSING and _FILTERED.search(text) is not None
+    answer = read_answer(error)
+    if answer is None or answer.status not in _REFUSING:
+        return False
+    return _FILTERED.search(" ".join((str(error), answer.words, *answer.codes))) is not None
 
 
 def accepts_schema(model: BaseChatModel) -> bool:

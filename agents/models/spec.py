@@ -16,6 +16,7 @@ from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model, explain_settings, read_field_names
 from agents.models.embedded import build_embedded, check_weights
 from agents.models.ollama import build_ollama
+from agents.models.whole_replies import check_replies
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,13 +46,17 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
             such as ``temperature``; for ``local`` and ``gguf`` also ``n_ctx``, the context's size in tokens.
 
     Returns:
-        LangChain's own chat model. It never retries by itself, and every call has a timeout, as far as the
-        class of another provider has settings for these.
+        LangChain's own chat model, with its replies checked (``check_replies``). It never retries by itself,
+        and every call has a timeout, as far as the class of another provider has settings for these.
 
     Raises:
         ModelSpecError: The specification names no model, or an option is not accepted.
         ModelSetupError: The model's package, weights or key are missing; the message says what to do.
     """
+    return check_replies(_build_model(spec, options))
+
+
+def _build_model(spec: str, options: dict[str, object]) -> BaseChatModel:
     kind, separator, name = (part.strip() for part in str(spec).partition(":"))
     match kind:
         case "local" if not separator:

@@ -4,49 +4,51 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
-from http import HTTPStatus
+from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeAlias
 
-import httpx
 from langchain_core.exceptions import ModelError
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
+from agents.models.server_answers import has_no_reply, iter_causes, read_answer, read_retry_after
 from agents.parsing.loose_json import find_containers
 
 _log = logging.getLogger(__name__)
 
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
 _Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-_LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError, httpx.DecodingError)
 # LangChain's messages for an empty reply; the exception is a plain ValueError.
-_NO_REPLY: Final = ("No data received from Ollama stream", "No generations found in stream")
+_NO_REPLY: Final = ("No data received from Ollama stream", "No generation")
 
 
 def is_transient(error: BaseException) -> bool:
     """Checks whether the same call may succeed if it is repeated.
 
-    True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and 5xx, and for a
-    reply that is empty, cut off or broken off with an error, also if a client library wraps the error.
+    True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and 5xx, also in
+    the body of an answer, and for a reply that is empty, cut off or broken off with an error, also if a
+    client library wraps the error.
     """
-    causes = list(iter_causes(error))
-    for cause in causes:
-        status = http_status(cause)
-        if status is not None and status >= HTTPStatus.BAD_REQUEST:
-            return status in TRANSIENT_STATUS
-    return any(isinstance(cause, _LOST) or _is_cut_off(cause) for cause in causes)
+    answer = read_answer(error)
+    if answer is not None and answer.status is not None and not answer.is_success:
+        return answer.status in TRANSIENT_STATUS
+    is_empty = answer is not None and has_no_reply(answer)
+    return is_empty or any(map(_is_cut_off, iter_causes(error)))
 
 
-def is_undecodable(error: BaseException) -> bool:
-    """Checks whether the answer was not JSON, such as a web page: no model's server sends that."""
-    return any(isinstance(cause, json.JSONDecodeError | UnicodeDecodeError) for cause in iter_causes(error))
+def is_client_error(error: BaseException, *names: str) -> bool:
+    """Checks whether an error has one of these classes of httpx or httpx2.
+
+    Each client library uses one of the two, and the classes of one are not those of the other.
+    """
+    kinds = ((each.__module__.partition(".")[0], each.__name__) for each in type(error).__mro__)
+    return any(package in ("httpx", "httpx2") and name in names for package, name in kinds)
 
 
 def _is_cut_off(error: BaseException) -> bool:
-    """Checks whether a reply is empty, cut off, or broken off with an error that may be retried."""
+    """Checks whether a connection was lost, or a reply is empty, cut off, or broken off with an error."""
     if isinstance(error, ModelError) and error.is_retryable:
         return True
     if isinstance(error, UnicodeDecodeError):
@@ -55,33 +57,11 @@ def _is_cut_off(error: BaseException) -> bool:
         return not error.doc.strip() or None in find_containers(error.doc)
     if isinstance(error, ValueError):
         return str(error).startswith(_NO_REPLY)
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
     # Ollama's client has no status for a server that fails after the reply has begun.
-    return type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
-
-
-def iter_causes(error: BaseException) -> Iterator[BaseException]:
-    """Yields the error and its chain of causes, outermost first."""
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        yield current
-        seen.add(id(current))
-        current = current.__cause__
-
-
-def http_status(error: BaseException) -> int | None:
-    """Reads the HTTP status of an error. Returns None if it has none."""
-    response = getattr(error, "response", None)
-    for candidate in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
-        if isinstance(candidate, int) and candidate >= HTTPStatus.CONTINUE:
-            return candidate
-    return None
-
-
-def find_status(error: BaseException) -> int | None:
-    """Reads the HTTP status of an error or of its causes. Returns None if there is none."""
-    statuses = map(http_status, iter_causes(error))
-    return next((status for status in statuses if status is not None), None)
+    is_broken = type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
+    return is_broken or is_client_error(error, "TransportError", "DecodingError")
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -124,15 +104,6 @@ class TransportRetry:
         backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
         requested = read_retry_after(error)
         return min(self.max_seconds, backoff(state) if requested is None else requested)
-
-
-def read_retry_after(error: BaseException | None) -> float | None:
-    """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
-    # Ollama's client drops the response from its own error, but not from the context.
-    responses = (getattr(each, "response", None) for each in (error, getattr(error, "__context__", None)))
-    headers = (getattr(response, "headers", None) or {} for response in responses)
-    value = next(filter(None, (each.get("retry-after") for each in headers)), "")
-    return float(value) if value.isdecimal() else None
 
 
 def _log_retry(state: RetryCallState) -> None:

@@ -12,6 +12,13 @@ from typing import Final
 
 import json_repair
 
+from agents.parsing.thoughts import (
+    find_unmarked_thoughts,
+    has_thought_end,
+    remove_marked_thoughts,
+    remove_thoughts,
+)
+
 REPAIR_LIMIT: Final = 4_000
 """Maximum length of a document to repair, in characters: the time grows with the square of the length."""
 
@@ -142,8 +149,6 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-_THOUGHT_START: Final = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
-_THOUGHT_END: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 # Only words that announce an object: any other sentence may refuse what the fence quotes.
 _FENCE: Final = re.compile(
     r"""(?: (?:sure|certainly|okay|ok|of\ course)\b[,.!:]?\s*+ )?
@@ -177,32 +182,6 @@ def find_objects(text: str, sign: re.Pattern[str]) -> tuple[list[str], str] | No
     return written, "\n".join([*rest, document[position:]])
 
 
-def remove_thoughts(text: str) -> str:
-    """Removes the thoughts that a reasoning model writes before its answer; everything if they never end."""
-    if _THOUGHT_START.match(text):
-        return remove_marked_thoughts(text)
-    thoughts = find_unmarked_thoughts(text)
-    answer = text[len(thoughts) :]
-    return (_THOUGHT_END.sub("", answer, count=1) if thoughts else answer).strip()
-
-
-def find_unmarked_thoughts(text: str) -> str:
-    """Returns the thoughts before a lone closing tag: some servers strip the opening one. Empty if none."""
-    closing = list(_THOUGHT_END.finditer(text))
-    if not closing or _THOUGHT_START.match(text) or text.lstrip()[:1] in ("{", "[", "`", '"'):
-        return ""
-    thoughts = text[: closing[-1].start()]
-    return "" if "<think" in thoughts.lower() else thoughts
-
-
-def remove_marked_thoughts(text: str) -> str:
-    """Removes thoughts that begin with an opening tag. A lone closing tag may be quoted, and ends none."""
-    if not _THOUGHT_START.match(text):
-        return text.strip()
-    closing = _THOUGHT_END.search(text)
-    return text[closing.end() :].strip() if closing else ""
-
-
 def unwrap_fence(text: str) -> str:
     """Returns the content of a reply that is one code fence, and any other reply as it is.
 
@@ -225,7 +204,7 @@ def find_document(text: str, shown: Sequence[str] = ()) -> str:
         shown: The texts that the model was shown. A closing tag of thoughts that one of them contains may be
             quoted, so it ends no thoughts without an opening tag.
     """
-    is_shown = any(_THOUGHT_END.search(part) for part in shown)
+    is_shown = any(map(has_thought_end, shown))
     return unwrap_fence(remove_marked_thoughts(text) if is_shown else remove_thoughts(text))
 
 

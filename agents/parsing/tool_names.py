@@ -64,22 +64,7 @@ _PLAIN_READING_VERBS: Final = frozenset({
     "calculate", "describe", "fetch", "find", "get", "list", "lookup", "query", "read", "retrieve",
     "search", "view",
 })  # fmt: skip
-_SURELY_READING: Final = frozenset(
-    {
-        "calculate",
-        "count",
-        "describe",
-        "fetch",
-        "find",
-        "get",
-        "list",
-        "lookup",
-        "read",
-        "search",
-        "show",
-        "view",
-    }
-)
+_SURELY_READING: Final = _PLAIN_READING_VERBS - {"query", "retrieve"} | {"count", "show"}
 """Of these, calls are made again after a crash without a question."""
 _READ_THINGS: Final = frozenset(
     {"count", "details", "history", "id", "ids", "info", "price", "prices", "status", "summary", "total"}
@@ -103,6 +88,7 @@ def surely_reads(name: str) -> bool:
     return first in _SURELY_READING and not (_JOINTS | _PLAIN_VERBS | past | {"replace"}) & {*rest}
 
 
+@lru_cache(1024)
 def guess_kind(name: str) -> ToolKind:
     """Guesses from its name whether a tool acts, only reads, or may do either."""
     words = split_name(name)

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Final
 
 from benchmarks.effect.records import Record
-from evaluation.statistics.intervals import Interval, beta_quantile, mean_variance, proportion, t_quantile
+from evaluation.statistics import Interval, beta_quantile, mean_variance, proportion, t_quantile
 
 _CONFIDENCE: Final = 0.95
 _UPPER: Final = (1.0 + _CONFIDENCE) / 2.0

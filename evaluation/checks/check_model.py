@@ -16,7 +16,7 @@ from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
-from evaluation.validation.problems import InputModel
+from evaluation.validation import InputModel
 from evaluation.values import Severity
 
 NotRun = Literal["denied", "forbidden", "unknown"]

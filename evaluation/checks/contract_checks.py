@@ -13,7 +13,7 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds import counts, data_formats, style, tools, wording
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import quote_text
-from evaluation.validation.problems import describe_errors, find_similar
+from evaluation.validation import describe_errors, find_similar
 from evaluation.values import Severity
 
 Check: TypeAlias = Annotated[

@@ -16,8 +16,8 @@ from evaluation.evalset.value_files import read_values, validate_values
 from evaluation.results.findings import EvaluationStatus
 from evaluation.results.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
-from evaluation.statistics.intervals import TrialRate, pass_at_k, pass_hat_k, proportion
-from evaluation.validation.problems import InputModel
+from evaluation.statistics import TrialRate, pass_at_k, pass_hat_k, proportion
+from evaluation.validation import InputModel
 from evaluation.values import Count, JsonObject, VersionOne, as_object
 
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]

@@ -23,7 +23,7 @@ from evaluation.evalset.value_files import (
 )
 from evaluation.inputs.contract import ContentRule, EvaluationContract, merge_contracts
 from evaluation.sensitive.scanner import shorten
-from evaluation.validation.problems import InputModel, list_field_paths
+from evaluation.validation import InputModel, list_field_paths
 from evaluation.values import VersionOne, as_object
 
 FROM_TASK: Final = "from_task"

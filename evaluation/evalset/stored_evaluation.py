@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.evalset.case_result import CaseResult
-from evaluation.validation.problems import InputModel, describe_errors, parse_json
+from evaluation.validation import InputModel, describe_errors, parse_json
 from evaluation.values import VersionOne
 
 # Windows has no fcntl; there, two commands may write to one file.

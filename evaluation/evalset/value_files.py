@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.validation.problems import describe_errors, list_field_paths, parse_json
+from evaluation.validation import describe_errors, list_field_paths, parse_json
 from evaluation.values import as_object
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"

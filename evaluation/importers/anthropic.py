@@ -28,11 +28,6 @@ _ANSWERS: Final = frozenset({
 })  # fmt: skip
 
 
-def open_message(message: JsonObject) -> JsonObject | None:  # noqa: ARG001
-    """Return None: the messages have the form of OpenAI's, and differ in their parts."""
-    return None
-
-
 def read_calls(message: JsonObject) -> Iterator[Call]:
     """Yield the calls among the parts of a message."""
     return (read_call(part) for part in content_parts(message) if part.get("type") in _CALLS)
@@ -51,7 +46,7 @@ def read_answers(message: JsonObject) -> Iterator[Answer]:
 
 ANTHROPIC: Final = Importer(
     "Anthropic",
-    open_message,
+    lambda _: None,  # the messages have the form of OpenAI's, and differ in their parts
     read_calls,
     read_answers,
     parts=_CALLS | _ANSWERS,

@@ -60,7 +60,7 @@ def read_run_error(record: JsonObject) -> dict[str, str]:
     if not error:
         return {}
     text = error.get("message") if isinstance(error, dict) else error
-    return {"error": text if isinstance(text, str) and text else json.dumps(error, ensure_ascii=False)}
+    return {"error": format_text(text if isinstance(text, str) and text else error)}
 
 
 ROLES: Final = {
@@ -239,11 +239,22 @@ def read_arguments(value: object) -> dict[str, object] | str | None:
 
 def parse_arguments(args: dict[str, object] | str | None) -> object:
     """Return arguments as an object; a text that is no JSON as it is."""
+    value = parse_json_text(args)
+    return {} if value is None or (isinstance(value, str) and not value.strip()) else value
+
+
+def parse_json_text(value: object) -> object:
+    """Return the value of a text that is JSON, and anything else as it is."""
     try:
-        value: object = json.loads(args) if isinstance(args, str) and args.strip() else None
+        parsed: object = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        return args
-    return args if isinstance(args, dict) else {} if value is None else value
+        return value
+    return parsed
+
+
+def format_text(value: object) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_result(content: object) -> object:

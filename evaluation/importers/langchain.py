@@ -26,8 +26,7 @@ from evaluation.importers.imported_message import (
     read_result,
     read_text,
 )
-from evaluation.importers.openai_chat import read_calls as read_chat_calls
-from evaluation.importers.openai_responses import is_call, read_item
+from evaluation.importers.openai import is_call, read_chat_calls, read_item
 from evaluation.values import JsonObject, as_object
 
 _NOT_MADE: Final = Answer("The arguments could not be read.", is_error=True)

@@ -15,7 +15,7 @@ from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES
 from evaluation.sensitive.scanner import shorten
-from evaluation.validation.problems import (
+from evaluation.validation import (
     MAX_PROBLEMS,
     copy_json,
     describe_errors,
@@ -26,6 +26,13 @@ from evaluation.validation.problems import (
 from evaluation.values import JsonObject, as_object
 
 _LONGEST_NAME: Final = 200
+_CASE: Final = frozenset(EvaluationCase.model_fields)
+_EVALUATED: Final = frozenset({"contract", "evaluation_report"})
+"""Fields that only the final state of an evaluation has."""
+_NORMALIZED: Final = frozenset(
+    {"reference_output", "expected_trajectory", "trajectory_match_mode", "thresholds", "rubric"}
+)
+"""Fields of the contract that the state has in another form."""
 _FIELDS: Final = (*list_field_paths(EvaluationCase), *(f"checks.{name}" for name in CONTRACT_CHECK_FIELDS))
 
 
@@ -68,15 +75,28 @@ def with_baseline(case: object, baseline: object) -> object:
 
 
 def read_case(data: object) -> AcceptedCase | RefusedCase:
-    """Validate a case: an object in the document's shape, or an ``EvaluationCase``.
+    """Validate a case: an object in the document's shape, an ``EvaluationCase``, or an evaluated state.
 
     An accepted case shares nothing with ``data``.
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
-    value = _to_plain(data)
+    value = restore_case(_to_plain(data))
     copy = copy_json(value)
     return _refuse_values(value) if copy is None else _validate(*copy)
+
+
+def select_fields(state: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields of a case in the state of a larger graph, which may have been evaluated before."""
+    return {name: value for name, value in as_object(restore_case(state)).items() if name in _CASE}
+
+
+def restore_case(value: object) -> object:
+    """Return the case of the final state of an evaluation; any other value as it is."""
+    if not isinstance(value, Mapping) or not value.keys() >= _EVALUATED:
+        return value
+    stated = {name: each for name, each in value.items() if name in _CASE - _NORMALIZED}
+    return {**as_object(value["contract"]), **stated}
 
 
 def merge_metadata(plain: JsonObject) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,14 @@ from typing import Final, TypeAlias
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
 from agents.parsing.outcomes import states_error
-from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
-from evaluation.importers.imported_message import Answer, content_texts, is_visible, parse_arguments
+from evaluation.importers.imported_message import (
+    Answer,
+    content_texts,
+    format_text,
+    is_visible,
+    parse_arguments,
+)
+from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
 from evaluation.importers.langchain import dump_message
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.run import AgentRun, ToolCall
@@ -101,12 +106,8 @@ def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) 
         "args": call.args,
         "result": answer and answer.value,
         "error": answer is not None
-        and (answer.is_error or (failed is not None and failed(_as_text(answer.value)))),
+        and (answer.is_error or (failed is not None and failed(format_text(answer.value)))),
     }
-
-
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 Matches: TypeAlias = Mapping[int, RecordedCall]

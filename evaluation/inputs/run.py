@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from evaluation.checks.check_model import NotRun, Text
 from evaluation.importers.langchain import dump_messages
-from evaluation.validation.problems import InputModel, wrap_name
+from evaluation.validation import InputModel, wrap_name
 from evaluation.values import WHOLE, Count, Quantity
 
 CallOutcome = Literal["acted", "refused", "unknown", "stated", "reused", "denied"]

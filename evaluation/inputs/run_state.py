@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.errors import ContractError
-from evaluation.validation.problems import describe_errors
+from evaluation.validation import describe_errors
 from evaluation.values import JsonObject, as_object, is_deep
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json`"

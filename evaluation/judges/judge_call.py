@@ -137,7 +137,8 @@ async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
     """Like ``ask_judge``, without blocking the loop: in a thread, if the judge has only ``judge``."""
     if isinstance(judge, AsyncJudge):
         return await judge.ajudge(request)
-    return await run_in_thread(lambda: ask_judge(judge, request))
+    answer = await run_in_thread(lambda: judge.judge(request))
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:

@@ -14,19 +14,18 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from agents.parsing.loose_json import (
-    find_containers,
     is_one_object,
     load_or_repair,
-    remove_marked_thoughts,
     unwrap_fence,
 )
-from agents.parsing.replies import find_denial, iter_fields, normalize_name
+from agents.parsing.thoughts import remove_marked_thoughts
+from agents.parsing.verdicts import find_denial, iter_fields, normalize_name
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.inputs.contract import Rubric, Scale
 from evaluation.patterns.json_schema import find_schema_problem
 from evaluation.plugins import Price
 from evaluation.sensitive.scanner import describe_error, shorten
-from evaluation.validation.problems import copy_json
+from evaluation.validation import copy_json
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
 MAX_ANSWER: Final = 100_000
@@ -93,8 +92,8 @@ def read_object(raw: object) -> ObjectRead | JudgeFailure:
     """Reads the only object of an answer.
 
     A text has to be the object and nothing else, after the thoughts of a reasoning model. It may be in a code
-    fence. An object that is cut off or not quite JSON is repaired, and marked as repaired. An object among
-    other text or other objects is a failure, since it may be quoted; so is a key that occurs twice.
+    fence. An object that is not quite JSON is repaired, and marked as repaired. An object that is cut off is
+    a failure, and so is one among other text or other objects, since it may be quoted, and a key twice.
     """
     text = format_answer(raw)
     if isinstance(text, JudgeFailure):
@@ -104,7 +103,7 @@ def read_object(raw: object) -> ObjectRead | JudgeFailure:
     document = unwrap_fence(remove_marked_thoughts(text))
     value, is_guess = load_or_repair(document)
     # A guess may leave out the text around an object, or a second object.
-    is_alone = not is_guess or (document.startswith("{") and _find_end(document) in (None, len(document)))
+    is_alone = not is_guess or is_one_object(document)
     copied = copy_json(value) if isinstance(value, dict) and is_alone and (value or not is_guess) else None
     if copied:
         return ObjectRead(as_object(copied[0]), repaired=is_guess)
@@ -121,12 +120,6 @@ def copy_json_object(value: object) -> JsonObject:
 def is_number(value: object) -> TypeGuard[float]:
     """Checks whether a value is a number that a float can hold; a boolean is none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
-
-
-def _find_end(document: str) -> int | None:
-    """Finds the end of the first object; None if it is cut off."""
-    first = next(find_containers(document))
-    return None if first is None else first[1]
 
 
 _SUMMED: Final = ("input_tokens", "output_tokens", "cost_usd")

@@ -13,16 +13,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from agents.base import DEFAULT_RETRY
-from agents.models.identity import identify_judge, mask_keys, name_called, read_secrets
-from agents.models.model_call import (
-    Conversation,
-    ModelCall,
-    arun_conversation,
-    reply_text,
-    run_conversation,
-)
+from agents.credentials.masking import mask_keys
+from agents.models.identity import identify_judge, name_called, read_secrets
+from agents.models.model_call import Conversation, arun_conversation, call_model, reply_text, run_conversation
+from agents.models.server_answers import iter_causes
 from agents.models.server_errors import is_content_filtered
-from agents.models.transport_retry import TransportRetry, iter_causes
+from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
 from evaluation.errors import ContractError, JudgeError
@@ -111,12 +107,11 @@ class RubricJudge:
     def _score(self, request: JudgeRequest) -> Conversation[JsonObject]:
         schema = answer_schema(request.rubric)
         messages, shown = self._fit_prompt(request, schema)
-        call = ModelCall(self.llm, messages, self.transport_retry, schema)
-        [first] = yield call
+        first = yield from call_model(self.llm, messages, self.transport_retry, schema)
         result = self._read_answer(first, messages, request.rubric)
         if isinstance(result, JudgeFailure) and result.kind != "blocked":
             again = [*messages, *ask_again(reply_text(first), result.reason)]
-            [second] = yield replace(call, messages=again)
+            second = yield from call_model(self.llm, again, self.transport_retry, schema)
             result = _add_usage(self._read_answer(second, messages, request.rubric), result.usage)
         if isinstance(result, JudgeFailure):
             raise JudgeError(result.reason, result.kind, usage=result.usage)

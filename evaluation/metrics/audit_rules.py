@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
+from agents.credentials.spans import Category
 from evaluation.checks.check_model import CheckContext
 from evaluation.checks.contract_checks import evaluate_requirement
 from evaluation.importers.imported_message import content_texts
@@ -15,13 +16,18 @@ from evaluation.inputs.contract import AuditRule, ContentRule, Reaction
 from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.hosts import Domains, find_hosts
 from evaluation.metrics.trajectory.idle_rules import find_misspelt
-from evaluation.results.findings import AuditFinding, FindingKind, build_finding, end_sentence
+from evaluation.results.findings import (
+    AuditFinding,
+    FindingKind,
+    build_finding,
+    compare_with_bound,
+    end_sentence,
+    unanswered_bound,
+)
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.results.state import Action
-from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.sensitive.json_values import find_at_places, iterate_leaves
 from evaluation.sensitive.scanner import Search, find_sensitive, shorten
-from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, Severity, as_list
 
 MAX_FINDINGS: Final = 100
@@ -44,17 +50,8 @@ _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
     "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
 }
 """Name, category and recommended action of the findings."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Exposure:
-    """The values of one kind at one place."""
-
-    category: Category
-    kind: str
-    count: int
-    where: str
-    value: object
+_Exposure: TypeAlias = tuple[Category, str, str]
+"""The category, the place and the kind of values."""
 
 
 def exposure_findings(
@@ -68,11 +65,13 @@ def exposure_findings(
     searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
     if not searched:
         return
-    exposures = _find_exposures(dict(_places(run)), search)
+    values = dict(_places(run))
+    exposures = _find_exposures(values, search)
     for category, reaction in searched.items():
-        found = (each for each in exposures if each.category == category)
-        yield from (_report_exposure(each, reaction) for each in islice(found, MAX_FINDINGS))
-    if any(each.category == "unsearched" for each in exposures):
+        found = (key for key in exposures if key[0] == category)
+        for key in islice(found, MAX_FINDINGS):
+            yield _report_exposure(key, len(exposures[key]), reaction, values.get(key[1]))
+    if any(category == "unsearched" for category, _, _ in exposures):
         name, action = "sensitive.unsearched", WITHHELD_ACTION
         yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
 
@@ -92,17 +91,15 @@ def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
             yield f"agent_run.{name}", value
 
 
-def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Exposure]:
-    literals: dict[tuple[str, Category, str], set[str]] = {}
+def _find_exposures(values: Mapping[str, object], search: Search) -> dict[_Exposure, set[str]]:
+    """Return the different values by category, place and kind, in the order of the run."""
+    literals: dict[_Exposure, set[str]] = {}
     for place, match in find_at_places(values.items(), search):
-        literals.setdefault((place, match.category, match.kind), set()).add(match.literal)
-    exposures = [
-        _Exposure(category, kind, len(different), place, values.get(place))
-        for (place, category, kind), different in literals.items()
-    ]
-    # The search yields credentials with a telling name first; findings follow the order of the run.
+        literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
+    # The search yields credentials with a telling name first.
     positions = {place: position for position, place in enumerate(values)}
-    return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
+    ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
+    return {key: literals[key] for key in ordered}
 
 
 def name_place(path: str, verb: str) -> str:
@@ -117,18 +114,19 @@ def name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _report_exposure(exposure: _Exposure, reaction: _Reaction) -> AuditFinding:
-    name, category, action = _TOPICS[exposure.category]
-    count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
-    topic = f"{name.replace('_', ' ')}: {exposure.kind} ({count})"
-    reason = f"{name_place(exposure.where, 'contain')} {topic}; remove {them}"
-    at_place: Severity = "critical" if exposure.where == _FINAL_OUTPUT else "info"
+def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value: object) -> AuditFinding:
+    topic, where, kind = exposure
+    name, category, action = _TOPICS[topic]
+    counted, them = (f"{count} values", "them") if count > 1 else ("1 value", "it")
+    found = f"{name.replace('_', ' ')}: {kind} ({counted})"
+    reason = f"{name_place(where, 'contain')} {found}; remove {them}"
+    at_place: Severity = "critical" if where == _FINAL_OUTPUT else "info"
     severity = at_place if reaction == "output" else reaction
-    finding_id, evidence = f"{name}.{exposure.kind}", build_excerpt(exposure.value)
-    return build_finding(finding_id, category, "policy", severity, reason, exposure.where, action, evidence)
+    return build_finding(
+        f"{name}.{kind}", category, "policy", severity, reason, where, action, build_excerpt(value)
+    )
 
 
-_OUTPUT: Final = "agent_run.final_output"
 _MAX_HOSTS: Final = 3
 
 
@@ -209,7 +207,8 @@ def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
 
 def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) -> Iterator[_Breach]:
     requirement = expand_rule(rule, required=required)
-    where = _OUTPUT if requirement.place == "final_output" or not context.messages else "agent_run.messages"
+    reads_output = requirement.place == "final_output" or not context.messages
+    where = _FINAL_OUTPUT if reads_output else "agent_run.messages"
     if not context.has_output and not (requirement.place == "assistant_messages" and context.messages):
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
@@ -280,7 +279,7 @@ def find_outside(allowed: Domains, value: object) -> list[str]:
 
 
 def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
-    yield _OUTPUT, run.context.output
+    yield _FINAL_OUTPUT, run.context.output
     for index, message in enumerate(as_list(run.messages)):
         if isinstance(message, dict) and message.get("role") == "assistant":
             text = "".join(content_texts(message.get("content")))

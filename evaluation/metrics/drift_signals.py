@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from evaluation.results.findings import (
     build_outcome,
     missing_data,
 )
-from evaluation.statistics.intervals import Interval, change_rate, is_constant, prediction_bounds
+from evaluation.statistics import Interval, change_rate, is_constant, prediction_bounds
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 
 _LARGEST: Final = 1e150
@@ -200,7 +200,7 @@ class Signal(NamedTuple):
 
 
 def compare_with_baseline(
-    current: Mapping[str, float], baseline: JsonObject | None, rules: DriftRules, directions: Directions
+    current: Mapping[str, float], baseline: JsonObject, rules: DriftRules, directions: Directions
 ) -> tuple[JsonObject, list[MetricOutcome]]:
     """Compare one run with earlier runs.
 
@@ -225,22 +225,16 @@ def compare_with_baseline(
         information), and the outcomes that did not pass: one for each signal that is not an improvement, and
         those that could not be answered.
     """
-    if baseline is None:
-        return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
     earlier = read_baseline(baseline, {*current, *directions, *rules.tolerances})
     bands = list(build_bands(earlier, current, rules, directions))
-    compared = {band.metric: current[band.metric] for band in bands if band.metric in current}
-    present = [band for band in bands if band.metric in compared]
+    present = [band for band in bands if band.metric in current]
     signals = [
         signal
         for band in present
-        for signal in _list_departures(band, compared[band.metric], earlier.recent, rules, directions)
+        for signal in _list_departures(band, current[band.metric], earlier.recent, rules, directions)
     ]
-    missing: dict[str, Unscored] = {
-        **{metric: missing_data("the baseline does not have it") for metric in rules.tolerances},
-        **{band.metric: missing_data("the run has no number for it") for band in bands},
-    }
-    unscored = {metric: reason for metric, reason in missing.items() if metric not in compared}
+    compared = {band.metric for band in present}
+    unscored = _find_unscored(bands, compared, rules)
     decisive = {band.metric for band in present if _can_decide(band, earlier.recent, rules, directions)}
     # An improvement is a signal too, but no failure.
     failed = [
@@ -248,21 +242,27 @@ def compare_with_baseline(
         for each in signals
         if each.worse is not False
     ]
+    scored, missing = len(compared), len(unscored)
     outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
     return {
         "status": "scored" if compared else "missing_data",
         # An open outcome must not count as a pass.
         "passed": False if failed else None if outcomes else True,
-        "compared": len(compared),
+        "compared": scored,
         "decisive": len(decisive),
-        "counts": {
-            **dict.fromkeys(OUTCOME_STATUSES, 0),
-            "missing_data": len(unscored),
-            "scored": len(compared),
-        },
+        "counts": {**dict.fromkeys(OUTCOME_STATUSES, 0), "missing_data": missing, "scored": scored},
         "signals": [signal._asdict() for signal in signals],
         "unscored": unscored,
     }, outcomes
+
+
+def _find_unscored(bands: Sequence[Band], compared: Container[str], rules: DriftRules) -> dict[str, Unscored]:
+    """Return why a metric of the tolerances or of the baseline is not compared."""
+    missing = {
+        **{metric: missing_data("the baseline does not have it") for metric in rules.tolerances},
+        **{band.metric: missing_data("the run has no number for it") for band in bands},
+    }
+    return {metric: reason for metric, reason in missing.items() if metric not in compared}
 
 
 def _list_departures(
@@ -342,7 +342,7 @@ def _can_decide(
 
 
 def _open_outcomes(
-    unscored: Mapping[str, Unscored], compared: Mapping[str, float], rules: DriftRules
+    unscored: Mapping[str, Unscored], compared: Collection[str], rules: DriftRules
 ) -> Iterator[MetricOutcome]:
     """Yield one for each metric that a tolerance names, and one for an empty result."""
     for metric, tolerance in rules.tolerances.items():

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import Final
 from urllib.parse import unquote
 
-from evaluation.sensitive.detector import Pattern
+from agents.credentials.detector import Pattern
 
 _ADDRESS: Final = Pattern(
     # A browser adds the slashes that a special scheme lacks, and reads a backslash as a slash.

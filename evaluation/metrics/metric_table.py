@@ -7,11 +7,10 @@ from math import inf
 from typing import Final, Literal
 
 from evaluation.inputs.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
-from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response_scores import RESPONSE_METRICS
-from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
-from evaluation.validation.problems import OTHER_NAMES, describe_idle_bound, find_similar, format_path
+from evaluation.metrics.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
+from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
@@ -48,7 +47,7 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
             problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
             yield from () if problem is None else (f"thresholds.{name}: {problem}",)
         if name not in METRICS and not isinstance(bound, Threshold):
-            similar = OTHER_NAMES.get(name) or find_similar(name, METRICS)
+            similar = OTHER_NAMES.get(name, "").removeprefix("thresholds.") or find_similar(name, METRICS)
             hint = f"did you mean {similar!r}? If" if similar else "if"
             yield (
                 f"{format_path(('thresholds', name))}: is no metric; {hint} it is a resource of the run, "

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
-from evaluation.results.findings import MetricOutcome, Unscored, build_group, missing_data, not_applicable
+from evaluation.results.findings import (
+    MetricOutcome,
+    Unscored,
+    build_group,
+    compare_with_bound,
+    limits_by_name,
+    missing_data,
+    not_applicable,
+    unanswered_bound,
+)
 from evaluation.results.state import Action
-from evaluation.results.thresholds import compare_with_bound, limits_by_name, unanswered_bound
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
 Source = Literal["measured", "estimated", "missing"]

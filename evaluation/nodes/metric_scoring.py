@@ -1,21 +1,36 @@
-"""Nodes: compare cost and calls with their limits, and the actions with the expected ones."""
+"""Nodes: compare cost, calls and actions with the contract, check the audit rules, find sensitive data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agents.credentials.spans import Category
+from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
 from evaluation.inputs.run import TrajectoryRules
-from evaluation.metrics.check_outcomes import list_tool_outcomes
-from evaluation.metrics.collaboration import COLLABORATION_METRICS, score_collaboration
+from evaluation.metrics.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
 from evaluation.metrics.metric_table import select_operational
 from evaluation.metrics.operational import score_operational
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep, expected_steps, fits_step
-from evaluation.metrics.trajectory.matching import DEFAULT_RULES
-from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
+from evaluation.metrics.trajectory.scoring import (
+    COLLABORATION_METRICS,
+    TRAJECTORY_METRICS,
+    TrajectoryScores,
+    score_collaboration,
+    score_trajectory,
+)
+from evaluation.nodes.score_response_quality import build_context, list_tool_outcomes
 from evaluation.plugins import Plugins
-from evaluation.results.findings import MetricOutcome, Score, build_group, group_status
+from evaluation.results.findings import (
+    AuditFinding,
+    MetricOutcome,
+    Score,
+    build_finding,
+    build_group,
+    group_status,
+)
 from evaluation.results.state import EvaluationState
-from evaluation.values import as_list, as_object
+from evaluation.sensitive.scanner import build_search
+from evaluation.values import JsonObject, as_list, as_object
 
 
 def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -35,8 +50,7 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
     if plugins.leaves_out("trajectory"):
         return {"trajectory_metrics": build_group({}, [*list_tool_outcomes(state["check_results"])])}
-    contract_rules = state["contract"].get("trajectory")
-    rules = TrajectoryRules.model_validate(contract_rules) if contract_rules else DEFAULT_RULES
+    rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
     steps = expected_steps(state["expected_trajectory"])
     scores = _score_trajectory(state, steps, rules)
     shared, shared_checks = _score_collaboration(state, steps, rules)
@@ -89,3 +103,43 @@ def _score_collaboration(
         {name: thresholds[name] for name in COLLABORATION_METRICS if name in thresholds},
         lambda action: sum(fits_step(step, action, rules) for step in steps),
     )
+
+
+def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Find breaches of the contract's audit rules, and credentials and personal data."""
+    audit = AuditRules.model_validate(state["contract"].get("audit") or {})
+    breaches = rule_findings(audit.rules, _build_audited_run(state)) if audit.rules else []
+    findings = [*breaches, *_find_exposures(state, audit, plugins)]
+    thresholds = state["thresholds"]
+    asked = thresholds.keys() - as_object(state["run_metadata"].get("resources")).keys()
+    bounds: dict[str, JsonObject] = {name: thresholds[name] for name in AUDIT_METRICS if name in asked}
+    searched = audit.credentials != "off"
+    return {"audit_findings": [*findings, *check_shares(bounds, audit.rules, findings, searched=searched)]}
+
+
+def _build_audited_run(state: EvaluationState) -> AuditedRun:
+    run = state["agent_run"]
+    return AuditedRun(
+        context=build_context(state),
+        messages=run.get("messages"),
+        actions=state["actual_trajectory"] if "tool_calls" in run else None,
+    )
+
+
+def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins) -> list[AuditFinding]:
+    # The quick test covers the whole case, but only with the built-in search.
+    if not (state.get("may_be_sensitive", True) or plugins.recognizers):
+        return []
+    reactions: dict[Category, Reaction]
+    reactions = {"credential": audit.credentials, "personal": audit.personal_data}
+    failures: dict[str, str] = {}
+    search = build_search(plugins.recognizers, failures)
+    findings = exposure_findings(state["agent_run"], reactions, search)
+    return [*findings, *(_report_failure(name, cause) for name, cause in failures.items())]
+
+
+def _report_failure(recognizer: str, cause: str) -> AuditFinding:
+    reason = f"the recogniser {recognizer} failed with {cause}; only the built-in search is complete"
+    action = "Repair the recogniser and evaluate again."
+    name = f"recognizer.{recognizer}"
+    return build_finding(name, "privacy", "metric_error", "warning", reason, "agent_run", action)

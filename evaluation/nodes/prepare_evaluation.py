@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
@@ -12,10 +12,9 @@ from evaluation.inputs.contract import AUDIT_METRICS, EvaluationCase, Evaluation
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
-from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
 from evaluation.metrics.response_scores import RESPONSE_METRICS
-from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS
+from evaluation.metrics.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
 from evaluation.plugins import MetricChoice, Plugins
 from evaluation.results.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
 from evaluation.results.redaction import Redactor
@@ -27,37 +26,27 @@ from evaluation.values import JsonObject, as_list, as_object
 _UNDONE: Final = frozenset({"refused", "denied"})
 
 
-class CallResult(NamedTuple):
-    """How a call ended: its error, if it failed, and what it did, if the tool is stated to act."""
+def normalize_calls(run: AgentRun, rules: TrajectoryRules) -> list[Action]:
+    """Return the recorded calls of a run, in order, as the comparison takes them.
 
-    error: str | None
-    outcome: CallOutcome | None
-
-
-def read_results(
-    calls: Sequence[ToolCall], rules: TrajectoryRules, recorded: Collection[str]
-) -> list[CallResult]:
-    """Read how each call of a run ended.
-
-    A reused answer stands for the earlier effect only if the run lacks the call that had it.
+    A reused answer stands for the earlier effect only if the run lacks the call that had it. The tools that
+    change something by the run's own word can only make the evaluation stricter: their calls are counted as
+    those of other tools, but an unknown outcome is undecided.
 
     Args:
-        calls: The calls, in order.
+        run: The run.
         rules: The contract's rules, which say what acts and reads.
-        recorded: Tools that change something by the run's own word. It can only make the evaluation stricter:
-            their calls are counted as those of other tools, but an unknown outcome is undecided.
     """
-    results, made = [], set[str]()
-    for call in calls:
-        outcome = _read_outcome(call, rules, recorded)
+    actions, made = [], set[str]()
+    for call in run.tool_calls:
+        outcome = _read_outcome(call, rules, run.acting_tools)
         key = json.dumps([call.name, call.args], sort_keys=True, default=str)
         if outcome == "reused" and key not in made:
             outcome = "acted"
         made |= {key} if outcome in {"acted", "stated"} else set()
-        results.append(
-            CallResult(_find_call_error(call, outcome), _select_counted(call.name, outcome, rules, recorded))
-        )
-    return results
+        counted = _select_counted(call.name, outcome, rules, run.acting_tools)
+        actions.append(_normalize_call(call, _find_call_error(call, outcome), counted))
+    return actions
 
 
 def _read_outcome(call: ToolCall, rules: TrajectoryRules, recorded: Collection[str]) -> CallOutcome | None:
@@ -210,16 +199,10 @@ def _build_doubt(doubt: Doubt) -> MetricOutcome:
     return build_outcome("record", "agent_run", None, doubt.severity, doubt.reason)
 
 
-def normalize_calls(run: AgentRun, rules: TrajectoryRules) -> list[Action]:
-    """Return the recorded calls of a run as the comparison takes them."""
-    results = read_results(run.tool_calls, rules, run.acting_tools)
-    return [_normalize_call(*each) for each in zip(run.tool_calls, results, strict=True)]
-
-
-def _normalize_call(call: ToolCall, result: CallResult) -> Action:
+def _normalize_call(call: ToolCall, error: str | None, outcome: CallOutcome | None) -> Action:
     # Broken JSON does not make the case invalid: the agent wrote it, and the evaluation judges the agent.
     args, problem = _parse_arguments(call.args)
-    not_run = "denied" if result.outcome == "denied" else call.not_run
+    not_run = "denied" if outcome == "denied" else call.not_run
     return {
         "kind": call.kind,
         "name": call.name,
@@ -227,10 +210,10 @@ def _normalize_call(call: ToolCall, result: CallResult) -> Action:
         "args_error": problem,
         "args_text": call.args if problem and isinstance(call.args, str) else None,
         "result": call.result,
-        "error": result.error,
+        "error": error,
         # A tool that has answered has run, whatever else the record says.
         "not_run": not_run if call.result is None else None,
-        "outcome": result.outcome,
+        "outcome": outcome,
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,

@@ -15,18 +15,23 @@ from evaluation.judges.judge_scores import (
     refuse_approval,
 )
 from evaluation.plugins import Plugins
-from evaluation.results.findings import MetricOutcome, build_outcome, end_sentence
-from evaluation.results.state import EvaluationState
-from evaluation.results.status import (
+from evaluation.results.findings import (
+    MetricOutcome,
+    build_outcome,
+    compare_with_bound,
+    describe_comparison,
+    end_sentence,
+)
+from evaluation.results.state import (
     NOTHING_ASKED,
     NOTHING_DECIDES,
+    EvaluationState,
     has_any_demand,
     has_critical_finding,
     has_ended_early,
     metric_outcomes,
     only_informs,
 )
-from evaluation.results.thresholds import compare_with_bound, describe_comparison
 from evaluation.values import JsonObject, Severity, format_numbers
 
 

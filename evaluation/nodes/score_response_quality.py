@@ -1,24 +1,19 @@
-"""Node: scores the text of the response and checks it against the contract."""
+"""Node: scores the text of the response, and evaluates the checks of the contract and their outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
-from evaluation.checks import CheckContext, ToolUse
+from agents.sync import run_sync
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
+from evaluation.checks.contract_checks import NamedCheck, Requirement, evaluate_requirement, find_check
+from evaluation.checks.custom import describe_problem
 from evaluation.facts.lost_facts import find_lost_facts
 from evaluation.inputs.contract import EvaluationContract, Threshold
 from evaluation.inputs.recorded_messages import assistant_parts, list_given_texts
 from evaluation.inputs.run import ToolCall
 from evaluation.inputs.short_forms import expand_contract, is_demanding, read_lengths
-from evaluation.metrics.check_outcomes import (
-    CheckResult,
-    aevaluate_checks,
-    evaluate_checks,
-    list_errors,
-    read_tool_calls,
-    score_content,
-)
 from evaluation.metrics.response_scores import (
     LENGTHS,
     QUALITY_METRICS,
@@ -29,27 +24,25 @@ from evaluation.metrics.response_scores import (
 )
 from evaluation.plugins import Plugins
 from evaluation.results.findings import (
+    CheckRecord,
+    CheckSource,
     FindingKind,
     MetricOutcome,
     Score,
     build_group,
     build_outcome,
-    join_names,
-    missing_data,
-    not_applicable,
-)
-from evaluation.results.state import EvaluationState
-from evaluation.results.thresholds import (
     compare_with_bound,
     describe_comparison,
+    join_names,
     limits_by_name,
+    missing_data,
+    not_applicable,
     unanswered_bound,
 )
+from evaluation.results.state import Action, EvaluationState
 from evaluation.texts.normal import count_visible, split_words
-from evaluation.values import JsonObject, as_list, format_numbers
+from evaluation.values import JsonObject, Severity, as_list, format_numbers
 
-_KEYWORDS: Final = "keyword_coverage"
-_CHARACTERS: Final = "characters"
 DEFAULT_METRIC: Final = "rouge_1"
 """The similarity that the default check of a reference shows."""
 
@@ -75,7 +68,7 @@ def threshold_checks(
 def _measure_length(metric: str, bound: JsonObject, score: Score, output: str | None) -> Score:
     """Return the visible characters if they are too few: blanks count for a maximum, and for no minimum."""
     least = bound.get("min")
-    if metric != _CHARACTERS or output is None or not isinstance(least, (int, float)):
+    if metric != "characters" or output is None or not isinstance(least, (int, float)):
         return score
     visible = count_visible(output)
     return visible if visible < least else score
@@ -94,9 +87,9 @@ def _check_score(metric: str, bound: JsonObject, score: Score, missing: Sequence
 def _explain_failure(outcome: MetricOutcome, observed: str, required: str, missing: Sequence[str]) -> str:
     metric = outcome["metric"]
     if metric in LENGTHS:
-        visible = "visible " if metric == _CHARACTERS and required.startswith("at least") else ""
+        visible = "visible " if metric == "characters" and required.startswith("at least") else ""
         return f"The output has {observed} {visible}{metric}; it must have {required}"
-    if metric == _KEYWORDS and missing:
+    if metric == "keyword_coverage" and missing:
         return f"The output lacks the keywords {join_names(missing)}; include them ({outcome['reason']})"
     if metric in QUALITY_METRICS:
         return f"The output differs too much from the expected answer: {outcome['reason']}"
@@ -154,20 +147,24 @@ _NO_DEMAND: Final = "the contract asks nothing of the response"
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
     contract = _read_contract(state)
-    if contract is _NO_CONTRACT:
-        return _score_nothing()
     requirements = expand_contract(contract)
+    if any(isinstance(each.check, NamedCheck) for each in requirements):
+        return run_sync(lambda: ascore_response_quality(state, plugins))
     context = build_context(state) if requirements else _UNUSED
-    results = evaluate_checks(requirements, context, plugins.own_checks, plugins.call_check)
-    return _score_response(state, contract, results)
+    return _score_response(state, contract, [_evaluate(each, context) for each in requirements])
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Score the response, and await the checks of the user's code."""
+    """Score the response, and await the checks of the user's code, one by one: two may share a folder."""
     contract = _read_contract(state)
     requirements = expand_contract(contract)
     context = build_context(state) if requirements else _UNUSED
-    results = await aevaluate_checks(requirements, context, plugins.own_checks, plugins.call_check)
+    results = [
+        await _evaluate_named(each, each.check, context, plugins)
+        if isinstance(each.check, NamedCheck)
+        else _evaluate(each, context)
+        for each in requirements
+    ]
     return _score_response(state, contract, results)
 
 
@@ -189,7 +186,7 @@ def _score_response(
     if reference is None and not any((contract.keywords, thresholds, results)):
         return _score_nothing()
     output = read_output(state)
-    outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
+    outcomes = [_build_outcome(*result) for result in results if result[1]["kind"] != "tool"]
     missing = None if output is None else find_missing_keywords(output, contract.keywords)
     scores: dict[str, Score] = {
         **_score_text(output, contract, missing or []),
@@ -201,8 +198,8 @@ def _score_response(
     limits = {**limits_by_name(thresholds), **limits_by_name(read_lengths(contract.output_length))}
     named = {"missing_keywords": missing} if contract.keywords and missing is not None else {}
     metrics = build_group(scores, checks, {**limits, **named})
-    errors = [*state["errors"], *list_errors(results)]
-    records = [result.record for result in results]
+    records = [record for _, record in results]
+    errors = [*state["errors"], *(record["sentence"] for record in records if record.get("is_error"))]
     return {"response_metrics": metrics, "check_results": records, "errors": errors}
 
 
@@ -212,8 +209,17 @@ def _score_nothing() -> EvaluationState:
 
 
 def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:
+    """Score the content rules of a field; there is no value if one of them is undecided.
+
+    For required content the share that is found, for forbidden content the number that is found.
+    """
     rules = [outcome for outcome in outcomes if outcome["metric"] == field]
-    return score_content(rules) if rules else not_applicable(_NO_RULES)
+    if not rules:
+        return not_applicable(_NO_RULES)
+    if undecided := [outcome for outcome in rules if outcome["passed"] is None]:
+        return missing_data(undecided[0]["reason"])
+    met = sum(outcome["passed"] is True for outcome in rules)
+    return met / len(rules) if field == "required_content" else len(rules) - met
 
 
 def read_output(state: EvaluationState) -> str | None:
@@ -264,3 +270,91 @@ def _score_text(output: str | None, contract: EvaluationContract, missing: Seque
     if keywords:
         scores["keyword_coverage"] = (len(keywords) - len(missing)) / len(keywords)
     return {**scores, "characters": len(output), "words": len(words)}
+
+
+_CALLS: Final = ("tool", "action")
+"""The kinds of actions that are calls."""
+
+
+CheckResult: TypeAlias = tuple[str, CheckRecord]
+"""The metric of the alert of a requirement, and its record in the report."""
+
+
+def _evaluate(requirement: Requirement, context: CheckContext) -> CheckResult:
+    quote = requirement.check.quote if isinstance(requirement.check, BaseCheck) else None
+    outcome = evaluate_requirement(requirement, context)
+    source: CheckSource = "contract" if quote is None else "task"
+    return _build_result(requirement, outcome, requirement.severity or "critical", source, quote)
+
+
+async def _evaluate_named(
+    requirement: Requirement, named: NamedCheck, context: CheckContext, plugins: Plugins
+) -> CheckResult:
+    check = find_check(named, plugins.own_checks)
+    if isinstance(check, str):
+        outcome = describe_problem(named.name, check)
+        return _build_result(requirement, outcome, named.severity or "critical", "function")
+    severity = named.severity or check.severity
+    return _build_result(requirement, await plugins.call_check(check, context), severity, check.source)
+
+
+def _build_result(
+    requirement: Requirement,
+    outcome: CheckOutcome,
+    severity: Severity,
+    source: CheckSource,
+    quote: str | None = None,
+) -> CheckResult:
+    record: CheckRecord = {
+        "check": requirement.name,
+        "passed": outcome.passed,
+        "seen": outcome.seen,
+        "wanted": outcome.wanted,
+        "kind": outcome.kind,
+        "covers": outcome.covers,
+        "severity": severity,
+        "sentence": outcome.sentence,
+        "quote": quote,
+        "source": source,
+    }
+    if outcome.evidence:
+        record["evidence"] = outcome.evidence
+    if outcome.is_error:
+        record["is_error"] = True
+    return requirement.metric, record
+
+
+def _build_outcome(metric: str, record: CheckRecord) -> MetricOutcome:
+    is_decided = record["passed"] is not None
+    kind: FindingKind = "trajectory" if record["kind"] == "tool" else "response"
+    if not is_decided:
+        kind = "check_error" if record.get("is_error") else "undecided"
+    # At most a warning: an undecided check needs a person, but is no evidence against the agent.
+    is_doubt = not is_decided and record["severity"] == "critical"
+    severity: Severity = "warning" if is_doubt else record["severity"]
+    passed, reason = record["passed"], record["sentence"]
+    return build_outcome(kind, metric, passed, severity, reason, record["seen"], record["wanted"])
+
+
+def list_tool_outcomes(records: Iterable[CheckRecord]) -> Iterator[MetricOutcome]:
+    """Yield the outcomes of the checks of tools."""
+    for record in records:
+        if record["kind"] == "tool":
+            metric = "must_call" if record["check"] == "must_call" else f"checks.{record['check']}"
+            yield _build_outcome(metric, record)
+
+
+def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:
+    """Return the actions that are calls, as checks read them; thoughts and hand-offs are none."""
+    return tuple(
+        ToolUse(
+            action["name"],
+            action["args"],
+            action["result"],
+            action["error"],
+            action["not_run"],
+            action["outcome"],
+        )
+        for action in actions
+        if action["kind"] in _CALLS
+    )

@@ -14,15 +14,18 @@ from evaluation.errors import ContractError
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.formats.adk_evalset import EvalsetFormat
 from evaluation.recordings.formats.atif import AtifFormat
-from evaluation.recordings.formats.conversations import ConversationFormat, are_messages
+from evaluation.recordings.formats.conversations import (
+    ConversationFormat,
+    HistoryFormat,
+    TauBenchFormat,
+    are_messages,
+)
 from evaluation.recordings.formats.langchain_trace import TraceFormat
-from evaluation.recordings.formats.langgraph_history import HistoryFormat
 from evaluation.recordings.formats.model_exchange import ExchangeFormat
 from evaluation.recordings.formats.otel_spans import SpanFormat
 from evaluation.recordings.formats.own_runs import CaseFormat, StateFormat
-from evaluation.recordings.formats.tau_bench import TauBenchFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
-from evaluation.validation.problems import parse_json
+from evaluation.validation import parse_json
 
 GROUP: Final = "plan_execute_monitor.run_formats"
 """Entry points of installed packages: objects with ``name``, ``recognises`` and ``read``."""

@@ -19,7 +19,7 @@ from evaluation.evalset.case_result import (
     list_pass_rates,
     read_verdict,
 )
-from evaluation.statistics.intervals import FEWEST, Interval, paired_difference
+from evaluation.statistics import FEWEST, Interval, paired_difference
 from evaluation.values import JsonObject, as_object
 
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.action_pairs import pair_actions
 from evaluation.reporting.arm_figures import summarize_arms
+from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
 
 _FOLDER: Final = Path(__file__).parent
@@ -49,22 +50,17 @@ def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
     kept = list(results)
     data = {"title": title, "arms": summarize_arms(kept), "cases": _group_cases(kept)}
     # The header of gzip would have the time, and two pages of the same results would differ.
-    packed = gzip.compress(json.dumps(data, allow_nan=False).encode(), mtime=0)
+    text = show_hidden(json.dumps(data, allow_nan=False, ensure_ascii=False))
+    packed = gzip.compress(text.encode(), mtime=0)
     return _render_template(base64.b64encode(packed).decode())
 
 
 def _group_cases(results: Iterable[CaseResult]) -> list[JsonObject]:
-    cases: defaultdict[str, list[CaseResult]] = defaultdict(list)
+    cases: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for result in results:
-        cases[result.name].append(result)
-    return [
-        {"name": name, "attempts": [_describe_attempt(each) for each in attempts]}
-        for name, attempts in cases.items()
-    ]
-
-
-def _describe_attempt(result: CaseResult) -> JsonObject:
-    return {**result.model_dump(mode="json", exclude={"name"}), "actions": pair_actions(result)}
+        fields = result.model_dump(mode="json", exclude={"name"})
+        cases[result.name].append({**fields, "actions": pair_actions(result)})
+    return [{"name": name, "attempts": attempts} for name, attempts in cases.items()]
 
 
 def _render_template(data: str) -> str:

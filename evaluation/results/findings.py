@@ -1,16 +1,16 @@
-"""The outcomes of checks, the audit findings, and the alerts that they raise."""
+"""The outcomes of checks and thresholds, the audit findings, and the alerts that they raise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, NotRequired, TypeAlias, get_args
+from typing import Final, Literal, NotRequired, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict
 
 from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.sensitive.scanner import shorten
-from evaluation.values import JsonObject, Severity
+from evaluation.values import JsonObject, Severity, format_numbers
 
 FindingKind = Literal[
     "invalid_input",
@@ -193,39 +193,26 @@ def build_group(
         Metrics and facts by name, with ``status`` (of the group), ``passed`` (None if no check could be
         answered), ``counts`` (metrics by status), ``unscored`` (status and reason by metric) and ``checks``.
     """
-    unscored: dict[str, Unscored] = {}
-    scored: dict[str, Score] = {}
-    counts = dict.fromkeys(OUTCOME_STATUSES, 0)
-    for name, score in scores.items():
-        if isinstance(score, dict):
-            unscored[name] = score
-            counts[score["status"]] += 1
-        else:
-            scored[name] = score
-            counts["scored"] += 1
+    statuses = _list_statuses(scores)
     return {
-        **scored,
+        **{name: score for name, score in scores.items() if not isinstance(score, dict)},
         **facts,
-        "status": _gravest_status([status for status in counts if counts[status]]),
+        "status": group_status(scores),
         "passed": _all_passed(checks),
-        "counts": counts,
-        "unscored": unscored,
+        "counts": {status: statuses.count(status) for status in OUTCOME_STATUSES},
+        "unscored": {name: score for name, score in scores.items() if isinstance(score, dict)},
         "checks": list(checks),
     }
 
 
 def group_status(scores: Mapping[str, Score]) -> OutcomeStatus:
     """Return "scored" if any metric has a value, else the gravest reason why none has."""
-    return _gravest_status(
-        [each["status"] if isinstance(each, dict) else "scored" for each in scores.values()]
-    )
+    statuses = _list_statuses(scores)
+    return next((status for status in _GRAVITY if status in statuses), "not_applicable")
 
 
-def _gravest_status(statuses: Sequence[OutcomeStatus]) -> OutcomeStatus:
-    for status in _GRAVITY:
-        if status in statuses:
-            return status
-    return "not_applicable"
+def _list_statuses(scores: Mapping[str, Score]) -> list[OutcomeStatus]:
+    return [each["status"] if isinstance(each, dict) else "scored" for each in scores.values()]
 
 
 def _all_passed(checks: Sequence[MetricOutcome]) -> bool | None:
@@ -312,3 +299,81 @@ def join_names(names: Iterable[str]) -> str:
     shown = (shorten(name) for name in distinct[:_MOST_NAMES])
     text = ", ".join(name if name.isprintable() else ascii(name) for name in shown)
     return f"{text} and {more} more" if more > 0 else text
+
+
+_UNITS: Final = ("_ms", "_usd")
+
+
+def compare_with_bound(
+    kind: FindingKind, metric: str, value: float, bound: JsonObject, severity: Severity
+) -> MetricOutcome:
+    """Compare a value with a normalised threshold ({"min"?, "max"?, "severity"?, "owner"?}).
+
+    Both bounds are inclusive: a value equal to its limit passes.
+    """
+    low, high = _read_number(bound.get("min")), _read_number(bound.get("max"))
+    is_below = low is not None and value < low
+    passed = not is_below and (high is None or value <= high)
+    limit = high if high is not None and not is_below else low
+    verb = "is, as required," if passed else "must be"
+    observed, required = describe_comparison(value, bound)
+    reason = f"{metric} is {observed}; it {verb} {required}"
+    severity, owner = _read_reaction(bound, severity)
+    return build_outcome(kind, metric, passed, severity, reason, value, limit, owner)
+
+
+def check_bounds(
+    kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score], severity: Severity
+) -> Iterator[MetricOutcome]:
+    """Compare each threshold with its metric."""
+    for metric, bound in bounds.items():
+        score = scores[metric]
+        if isinstance(score, dict):
+            yield unanswered_bound(metric, bound, score["reason"])
+        else:
+            yield compare_with_bound(kind, metric, score, bound, severity)
+
+
+def unanswered_bound(
+    metric: str, bound: JsonObject, reason: str, severity: Severity = "warning"
+) -> MetricOutcome:
+    """Build the outcome of a threshold whose value the run lacks."""
+    limit = bound.get("max", bound.get("min"))
+    text = f"{metric} has a threshold and no value: {reason}"
+    severity, owner = _read_reaction(bound, severity)
+    return build_outcome("missing_data", metric, None, severity, text, None, limit, owner)
+
+
+def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
+    """Return the bounds by the names under which the report shows them."""
+    most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
+    least = {
+        limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
+    }
+    return {**most, **least}
+
+
+def limit_name(metric: str, side: str = "limit") -> str:
+    """Name the limit of a metric, with the unit last: latency_ms gives latency_limit_ms."""
+    for unit in _UNITS:
+        if metric.endswith(unit):
+            return f"{metric.removesuffix(unit)}_{side}{unit}"
+    return f"{metric}_{side}"
+
+
+def describe_comparison(value: float, bound: JsonObject) -> tuple[str, str]:
+    """Write a value and its threshold ("at least 40", "at most 60", "40 to 60"); different numbers differ."""
+    low, high = _read_number(bound.get("min")), _read_number(bound.get("max"))
+    observed, *limits = format_numbers(value, *[side for side in (low, high) if side is not None])
+    if len(limits) > 1:
+        return observed, " to ".join(limits)
+    return observed, f"{'at most' if low is None else 'at least'} {limits[0]}"
+
+
+def _read_number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _read_reaction(bound: JsonObject, default: Severity) -> tuple[Severity, str | None]:
+    """Return severity and owner; the bound was validated as a ``Threshold``."""
+    return cast("Severity", bound.get("severity", default)), cast("str | None", bound.get("owner"))

@@ -13,6 +13,8 @@ from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from rapidfuzz.distance import Prefix
 
+from agents.credentials.detector import MAX_CANDIDATES
+from agents.credentials.spans import MAX_VALUES, Recognizer
 from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.errors import JudgeFailureKind
@@ -28,12 +30,9 @@ from evaluation.results.findings import (
     MetricOutcome,
 )
 from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
-from evaluation.results.state import EvaluationState
-from evaluation.results.status import STRICTNESS
-from evaluation.sensitive.detector import MAX_CANDIDATES
+from evaluation.results.state import STRICTNESS, EvaluationState
 from evaluation.sensitive.json_values import MAX_SCALARS, SensitiveValue, encode_json, find_at_places
 from evaluation.sensitive.scanner import Search, build_search, find_sensitive, redact, shorten
-from evaluation.sensitive.spans import MAX_VALUES, Recognizer
 from evaluation.values import JsonObject, Severity
 
 _HEAD: Final = 4

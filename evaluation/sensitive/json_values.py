@@ -16,11 +16,11 @@ from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from evaluation.sensitive.credentials.secret_places import is_credential
-from evaluation.sensitive.credentials.secret_values import name_kind
-from evaluation.sensitive.detector import Quota, TooManyCandidatesError
+from agents.credentials.detector import Quota, TooManyCandidatesError
+from agents.credentials.secret_places import is_credential
+from agents.credentials.secret_values import name_kind
+from agents.credentials.spans import MAX_VALUES, Category
 from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive, may_contain_sensitive
-from evaluation.sensitive.spans import MAX_VALUES, Category
 
 _MAX_NAME_LENGTH: Final = 100
 _HARMLESS_NAME_LENGTH: Final = 15

@@ -16,7 +16,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Final, cast
 
-from evaluation.sensitive.detector import (
+from agents.credentials.detector import (
     Detector,
     EncodedText,
     Pattern,
@@ -26,7 +26,7 @@ from evaluation.sensitive.detector import (
     label_trigger,
     stands_alone,
 )
-from evaluation.sensitive.spans import Span
+from agents.credentials.spans import Span
 
 _TRUNK_REGIONS: Final[tuple[str, ...]] = (
     *("DE", "GB", "FR", "AT", "CH", "IT", "NL", "BE"),

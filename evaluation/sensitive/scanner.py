@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
+from agents.credentials import tokens
+from agents.credentials.detector import EncodedText, Family, Pattern, search_text
+from agents.credentials.masking import PLACES
+from agents.credentials.secret_values import FIELD_TRIGGER
+from agents.credentials.spans import Recognizer, Span, merge_spans, replace_spans
 from evaluation.sensitive import personal_numbers
-from evaluation.sensitive.credentials import secret_places, tokens
-from evaluation.sensitive.credentials.secret_values import FIELD_TRIGGER
-from evaluation.sensitive.detector import Detector, EncodedText, Pattern, TooManyCandidatesError
-from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span, merge_spans
 from evaluation.texts.normal import INVISIBLE
 
 _SIGNS: Final = INVISIBLE[1:-1] + "\u0300-\u036f\u24b6-\u24ea\uff01-\uff5e\U0001d400-\U0001d7ff"
@@ -60,28 +59,11 @@ _UNREADABLE: Final = rf"[\x00-\x08\x0e-\x1b\x7f]|%[2-7][0-9A-Fa-f]|\\u|\\\\\\\"|
 some names."""
 
 
-class _Family:
-    """Detectors whose triggers are tested in one pass, over a text or over its JSON."""
-
-    def __init__(self, *detectors: Detector) -> None:
-        triggers = "|".join(f"(?:{detector.trigger})" for detector in detectors)
-        # JSON writes a line break as "\n": the letter in it would hide the start of the next word.
-        self.source = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
-        self.any = Pattern(self.source)
-        self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
-
-    def find_spans(self, subject: EncodedText) -> Iterator[Span]:
-        if self.any.occurs_in(subject.data):
-            for trigger, find in self._detectors:
-                if trigger.occurs_in(subject.data):
-                    yield from find(subject)
-
-
 # Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
-    _Family(*tokens.DETECTORS, *personal_numbers.DETECTORS),
-    _Family(*secret_places.DETECTORS),
-    _Family(*personal_numbers.CONTACT_DETECTORS),
+    Family(*tokens.DETECTORS, *personal_numbers.DETECTORS),
+    PLACES,
+    Family(*personal_numbers.CONTACT_DETECTORS),
 )
 
 _SUSPECT: Final = (
@@ -99,22 +81,12 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     """
     if len(text) <= _LONGEST_WORD and text.isascii() and text.isalpha():
         return ()
-    spans = _search(text)
+    spans = search_text(text, _FAMILIES)
     if _is_disguised(text):
         plain, places = _read_plainly(text)
-        found = (replace(span, start=places[span.start], end=places[span.end]) for span in _search(plain))
-        spans = [*spans, *found]
+        found = search_text(plain, _FAMILIES)
+        spans += [replace(span, start=places[span.start], end=places[span.end]) for span in found]
     return merge_spans(spans)
-
-
-def _search(text: str) -> list[Span]:
-    subject = EncodedText(text)
-    found = (span for family in _FAMILIES for span in family.find_spans(subject))
-    with suppress(TooManyCandidatesError):
-        spans = [*islice(found, MAX_VALUES + 1)]
-        if len(spans) <= MAX_VALUES:
-            return spans
-    return [Span(0, len(text), "unsearched", "unsearched")]
 
 
 def may_contain_sensitive(json_text: str) -> bool:
@@ -165,11 +137,7 @@ _LONGEST_ERROR: Final = 300
 
 def redact(text: str, search: Search = find_sensitive) -> str:
     """Replace every credential and all personal data in ``text`` by ``[kind]``."""
-    pieces, end = [], 0
-    for span in search(text):
-        pieces += [text[end : span.start], f"[{span.kind}]"]
-        end = span.end
-    return "".join([*pieces, text[end:]]) if pieces else text
+    return replace_spans(text, search(text))
 
 
 def shorten(text: str, limit: int = LONGEST_NAME, search: Search = find_sensitive) -> str:

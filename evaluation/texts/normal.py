@@ -29,6 +29,13 @@ _UNSEEN: Final = regex.compile(
     rf"|[0-9#*]\ufe0f)|{INVISIBLE}|(?P<blank>\u2800)"
 )
 """Matches invisible characters, and emoji whose parts they join, which stay."""
+_EMOJI: Final = r"\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?"
+_HIDDEN: Final = regex.compile(
+    rf"(?P<kept>{_EMOJI}(?:\u200d{_EMOJI})*|[0-9#*]\ufe0f\u20e3"
+    r"|(?<=[\p{L}\p{M}])(?<![A-Za-z])[\u200c\u200d](?![A-Za-z])(?=\p{L}))"
+    rf"|{INVISIBLE}|[\u2028\u2029\u2800\ud800-\udfff]"
+)
+"""Matches a character that is hidden or moves others, and the emoji and joined letters that need one."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Matches combining marks of no script that composed with no letter, such as strokes through a word."""
 _DIGIT: Final = re.compile(r"\d")
@@ -45,6 +52,11 @@ _ASCII_SIGNS: Final = str.maketrans(
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 )
 """The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
+
+
+def show_hidden(text: str) -> str:
+    """Return a text with the code, such as [U+202E], of each character that is hidden or moves others."""
+    return _HIDDEN.sub(lambda match: match["kept"] or f"[U+{ord(match[0]):04X}]", text)
 
 
 @lru_cache(_CACHED_TEXTS)

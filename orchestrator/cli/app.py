@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from orchestrator.cli.options import build_signature, read_help
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
 from orchestrator.replaced_options import describe_flag
 
@@ -38,6 +39,7 @@ SHARED_MODULES: Final = {
     **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
     **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
     **dict.fromkeys(("submit", "worker", "queue"), "queue_commands"),
+    **dict.fromkeys(("serve", "mcp"), "server_commands"),
 }
 """The modules of several commands; any other command NAME is in the module ``NAME_command``."""
 
@@ -54,9 +56,10 @@ class CommandGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         name = SHARED_MODULES.get(cmd_name, f"{cmd_name}_command")
-        module = import_module(f"orchestrator.cli.commands.{name}")
+        command = getattr(import_module(f"orchestrator.cli.commands.{name}"), cmd_name)
+        vars(command)["__signature__"] = build_signature(command)  # Typer reads it
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name)(getattr(module, cmd_name))
+        single.command(cmd_name, help=read_help(command))(command)
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - Typer's
@@ -96,7 +99,7 @@ app: Final = typer.Typer(
 
 def _print_version(is_requested: bool) -> None:
     if is_requested:
-        from importlib.metadata import version  # noqa: PLC0415 - slow to import
+        from importlib.metadata import version
 
         typer.echo(f"{PROJECT} {version(PROJECT)}")
         raise typer.Exit

@@ -21,7 +21,6 @@ from langgraph.graph.state import CompiledStateGraph
 from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     NO_LIMIT,
     PARALLEL,
@@ -32,22 +31,29 @@ from orchestrator.graph.step import (
     add_step,
     build_runnable,
     build_step_graph,
+    route_after_join,
+    route_after_planner,
 )
 from orchestrator.judging.contract_choice import Contracts, Synthesis
-from orchestrator.judging.evaluation_options import EvaluationOptions
-from orchestrator.judging.evaluator import Evaluator
+from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.call_rules import read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.verification import build_verifier
-from orchestrator.nodes.approval import answer_node, approval_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.monitor import monitor_node, report_ended
 from orchestrator.nodes.node_types import Node
 from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
-from orchestrator.nodes.supervise import commit_node, post_node, reconcile_node, supervise_node
+from orchestrator.nodes.supervise import (
+    answer_node,
+    approval_node,
+    commit_node,
+    post_node,
+    reconcile_node,
+    supervise_node,
+)
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.runtime.run_context import Reporter, RunContext
@@ -63,8 +69,8 @@ from orchestrator.state.graph_state import (
     RunInput,
 )
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import SupervisionMode
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
-from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 from orchestrator.task_contracts.source import TaskContracts

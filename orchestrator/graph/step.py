@@ -14,12 +14,18 @@ from langgraph.types import Send
 from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.graph import routing
 from orchestrator.nodes.node_types import Node, get_context, select_changes
 from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
+from orchestrator.state.current_step import (
+    current_records,
+    is_answer_due,
+    lacks_report,
+    latest_record,
+    supervision_mode,
+)
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
@@ -31,7 +37,93 @@ from orchestrator.state.graph_state import (
     RunInput,
     StateUpdate,
 )
-from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.state.records import SupervisionMode
+
+Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
+"""Takes the supervision mode of a step without its own. Returns the label of the next node."""
+
+
+def route_after_planner(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Executes the plan, or ends if there is none. Steps that declare their needs run in parallel."""
+    if state["status"] != "executing":
+        return "end"
+    if state["declared"]["needs"] is not None:
+        return "parallel"
+    return route_to_step(state, mode)
+
+
+def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Begins a step; a supervised one with its commitment."""
+    return "execute" if supervision_mode(state, mode) == "none" else "commit"
+
+
+def route_to_branch(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Begins a parallel step or the answer: with the evaluation if there is an execution to be judged."""
+    return route_after_executor(state, mode) if _is_pending(state) else route_to_step(state, mode)
+
+
+def route_after_commit(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
+    """Executes the step, unless the run has ended."""
+    return "execute" if state["status"] == "executing" else "end"
+
+
+def route_after_executor(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Evaluates the output; in a supervised step, after the executor has assessed it.
+
+    An execution that has ended the run is evaluated as well, so that it has a report.
+    """
+    if state["status"] != "executing":
+        return "judge" if lacks_report(state) else "end"
+    supervision = latest_record(state)["supervision"]
+    is_assessed = supervision is not None and supervision["assessment"] is not None
+    return "judge" if is_assessed or supervision_mode(state, mode) == "none" else "assess"
+
+
+def route_after_monitor(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Continues after the verdict; a supervised step is reconciled first."""
+    if _is_pending(state):
+        return "reconcile"
+    return route_after_outcome(state, mode)
+
+
+def route_after_reconcile(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Continues after a clean step; otherwise the supervisor decides."""
+    if _is_pending(state):
+        return "supervise"
+    return route_after_outcome(state, mode)
+
+
+def route_after_outcome(state: OrchestratorState, mode: SupervisionMode) -> str:
+    """Continues as the latest outcome says: a step, a retry, a re-plan, a question, the answer, the end."""
+    if state["status"] != "executing":
+        return "end"
+    if state["question"] is not None:
+        return "ask_human"
+    if state["underway"]["replan"] is not None:
+        return "replan"
+    if is_answer_due(state):
+        return "synthesize"
+    # Each execution of a supervised step has a commitment of its own.
+    if route_to_step(state, mode) == "commit":
+        return "commit"
+    return "retry" if state["attempts"] else "next_step"
+
+
+def route_after_join(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
+    """Continues with the steps whose needs are met now; after all steps, with the final answer."""
+    if state["status"] != "executing":
+        return "end"
+    if state["underway"]["replan"] is not None:
+        return "replan"
+    return "synthesize" if is_answer_due(state) else "parallel"
+
+
+def _is_pending(state: OrchestratorState) -> bool:
+    """Checks whether the latest execution of the current step still waits for its verdict."""
+    records = current_records(state)
+    is_open = state["status"] == "executing" and state["question"] is None
+    return is_open and bool(records) and records[-1]["status"] == "pending_validation"
+
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
@@ -40,23 +132,23 @@ Routes: TypeAlias = dict[Hashable, str]
 PARALLEL: Final = "parallel"
 NO_LIMIT: Final = 2**31 - 1
 """LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
-_ROUTES: Final[Mapping[str, tuple[routing.Route, Sequence[str]]]] = {
-    EXECUTOR: (routing.route_after_executor, ("judge", "assess", "end")),
+_ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
+    EXECUTOR: (route_after_executor, ("judge", "assess", "end")),
     MONITOR: (
-        routing.route_after_monitor,
+        route_after_monitor,
         ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
     ),
-    "commit_node": (routing.route_after_commit, ("execute", "end")),
+    "commit_node": (route_after_commit, ("execute", "end")),
     "reconcile_node": (
-        routing.route_after_reconcile,
+        route_after_reconcile,
         ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),
     ),
     "supervise_node": (
-        routing.route_after_outcome,
+        route_after_outcome,
         ("next_step", "commit", "synthesize", "end", "replan", "ask_human"),
     ),
     "answer_node": (
-        routing.route_after_outcome,
+        route_after_outcome,
         ("next_step", "commit", "synthesize", "end", "retry", "ask_human"),
     ),
 }
@@ -146,7 +238,7 @@ def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = F
     step = replace(step, answered=False, monitor_name=name)
     add_step(graph, step, settings, {"replan": END}, stop_with_siblings)
     first = step.select_routes("execute", "commit", "judge", "assess")
-    add_route(graph, step, START, routing.route_to_branch, first)
+    add_route(graph, step, START, route_to_branch, first)
     return graph.compile(name="step").with_config(recursion_limit=NO_LIMIT)
 
 
@@ -154,7 +246,7 @@ def add_route(
     graph: Builder | StepBuilder,
     nodes: StepNodes,
     source: str,
-    route: routing.Route,
+    route: Route,
     targets: Routes,
 ) -> None:
     """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""

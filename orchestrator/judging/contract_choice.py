@@ -33,7 +33,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Json, PlainContract, StepRecord
+from orchestrator.state.records import PlainContract, StepRecord
 
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
@@ -174,10 +174,9 @@ class Contracts:
         stated = list_derived(state, is_output=self.is_output(state))
         return [phrase for each in stated for phrase in each["unchecked"]]
 
-    def list_derived_checks(self, state: OrchestratorState) -> list[Json]:
-        """Return the checks of the current output that were derived from words of the task or the step."""
-        contracts = [] if self.has_case else list_derived(state, is_output=self.is_output(state))
-        return [check for each in contracts for check in list_checks(each["contract"])]
+    def has_derived_checks(self, state: OrchestratorState) -> bool:
+        """Return whether checks of the current output were derived from words of the task or the step."""
+        return not self.has_case and bool(list_derived(state, is_output=self.is_output(state)))
 
     def _states_output_checks(self, state: OrchestratorState) -> bool:
         """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""

@@ -1,44 +1,50 @@
-"""Builds the case of an execution and evaluates it, with the monitor or another judge as the judge."""
+"""Builds the case of an execution and evaluates it, with the monitor or another judge as the judge.
+
+An output with a fact that stands in no source is sent back, once or always.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Final, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 
+from agents.credentials.spans import Recognizer
 from agents.loop.langgraph_internals import read_config, without_durability
 from agents.prompts import find_marks
 from evaluation import (
     CheckContext,
     CheckOutcome,
+    ContractError,
     JudgeRequest,
-    JudgeTrust,
+    Price,
     build_evaluation_graph,
-    find_trust,
 )
-from evaluation.checks.contract_checks import read_contract_checks
+from evaluation.checks.check_model import ToolUse
+from evaluation.checks.contract_checks import read_contract_checks, require_checks
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
+from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts, find_claimed_actions
 from evaluation.graph import EvaluationGraph
 from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
+from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
+from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
-from orchestrator.judging.evaluation_options import EvaluationOptions
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
+from orchestrator.judging.output import merge_contracts
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.judging.tools.grounding import list_sources, refuse_unsourced
 from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.run_context import RunContext
-from orchestrator.state.current_step import describe_task
-from orchestrator.state.evaluation_report import Report, mapping
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.current_step import current_records, describe_task, list_corrections
+from orchestrator.state.evaluation_report import Report, checks_of, mapping
+from orchestrator.state.graph_state import OrchestratorState, merge_records
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import CallOrigin, Grounding, Json, PlainContract, StepRecord
-from orchestrator.state.reducers import merge_records
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -179,11 +185,6 @@ class Evaluator:
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
         object.__setattr__(self, "_unstored_graph", self.graph.copy({"checkpointer": False}))
 
-    async def find_trust(self) -> JudgeTrust | None:
-        """Returns the figures of the judge; None if it was not measured, or has no identity."""
-        # In a thread: both the identity of a model and its figures are read from files.
-        return await asyncio.to_thread(_find_trust, self.agent)
-
     async def evaluate_all(
         self, state: OrchestratorState, record: StepRecord, demands: Sequence[Demand], run: RunContext
     ) -> tuple[Demand, Evaluated]:
@@ -240,11 +241,6 @@ class Evaluator:
         return await self._unstored_graph.ainvoke({**case}, config)
 
 
-def _find_trust(agent: object) -> JudgeTrust | None:
-    name: object = getattr(agent, "identity", None)
-    return find_trust(name) if isinstance(name, str) else None
-
-
 _current: Final[ContextVar[JudgingCalls]] = ContextVar("orchestrator_judging")
 
 
@@ -257,3 +253,132 @@ class _Judge:
 
 async def _call_check(check: CustomCheck, context: CheckContext) -> CheckOutcome:
     return await _current.get().run_check(check, context)
+
+
+_NAME: Final = SourcedFacts.get_name()
+
+
+def refuse_unsourced(
+    contract: PlainContract,
+    state: OrchestratorState,
+    record: StepRecord,
+    grounding: Grounding,
+    tools: Collection[str],
+) -> PlainContract:
+    """Returns the contract with a check that fails if a fact of the output has no source.
+
+    Args:
+        contract: The contract of the execution. One that has the check itself decides for itself.
+        state: The state of the run. Without an answered call, there is nothing to compare facts with.
+        record: The execution.
+        grounding: "strict" refuses each such output; "facts" refuses it once, and then warns.
+        tools: Names of the executor's tools that may write, which an output may say to have used.
+    """
+    is_stated = any(mapping(each).get("check") == _NAME for each in list_checks(contract))
+    if grounding == "off" or is_stated or record["error"] is not None:
+        return contract
+    # A step in parallel is not told the calls of the steps that it needs.
+    tools = [] if state["declared"].get("count") else [*tools]
+    calls = [call for each in state["results"] for call in each["tool_calls"] if call["error"] is None]
+    is_claimed = bool(find_claimed_actions(record["result"], tools, [call["name"] for call in calls]))
+    if not (is_claimed or any(call["result"] for call in calls)):
+        return contract
+    check = SourcedFacts(tools=tools)
+    context = CheckContext(
+        record["result"],
+        state["task"],
+        tuple(
+            ToolUse(call["name"], call["args"] if isinstance(call["args"], dict) else None, call["result"])
+            for call in calls
+        ),
+        given=tuple(list_sources(state)),
+    )
+    # Only to an output that fails it: facts with a source prove nothing.
+    if not context.text or check.evaluate(context).passed is not False:
+        return contract
+    has_retry = state["attempts"] < state["max_retries"]
+    is_last = grounding == "facts" and (_was_refused(state, record) or not has_retry)
+    severity = "warning" if is_last else "critical"
+    stated: list[Json] = [{"check": _NAME, "tools": [*tools], "severity": severity}]
+    # A judge is not asked about an output that is refused anyway.
+    judge: PlainContract = {} if is_last or "judge" in contract else {"judge": {"when": "if_checks_pass"}}
+    return merge_contracts(contract, {"checks": stated, **judge})
+
+
+def list_sources(state: OrchestratorState) -> list[str]:
+    """Lists the texts that an output may take facts from, besides the calls of its own execution."""
+    calls = [call for record in state["results"] for call in record["tool_calls"] if call["error"] is None]
+    results = [text for call in calls for text in (call["result"], json.dumps(call["args"])) if text]
+    own = current_records(state)
+    asked = [*(record["step"] for record in own[-1:]), *list_corrections(own)]
+    return [state["task"], state["context"], *asked, *results]
+
+
+def _was_refused(state: OrchestratorState, record: StepRecord) -> bool:
+    earlier = [each for each in current_records(state) if each["attempt"] < record["attempt"]]
+    return any(
+        check["check"] == _NAME and check["passed"] is False
+        for each in earlier
+        for check in checks_of(each["report"] or {})
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """The settings of the evaluation of each step, besides its contract and the judge.
+
+    Attributes:
+        prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
+        recognizers: Further searches for sensitive data.
+        named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
+
+    Raises:
+        ConfigurationError: An item of ``named_checks`` is no check.
+    """
+
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    recognizers: tuple[Recognizer, ...] = ()
+    named_checks: Sequence[CustomCheck] = ()
+
+    def __post_init__(self) -> None:
+        """Checks the checks; the evaluation checks the others."""
+        _require_checks(self.named_checks, "named_checks")
+
+    def with_checks(self, checks: Sequence[CustomCheck]) -> Self:
+        """Returns the options with further checks that contracts can name.
+
+        Raises:
+            ConfigurationError: An item is no check, or has the name of another one.
+        """
+        return replace(self, named_checks=(*self.named_checks, *_require_checks(checks, "checks")))
+
+
+def _require_checks(checks: object, option: str) -> tuple[CustomCheck, ...]:
+    try:
+        return require_checks(checks, option)
+    except ContractError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def check_evaluation(options: object) -> None:
+    """Checks the type of the option ``evaluation``.
+
+    Raises:
+        ConfigurationError: It is neither EvaluationOptions nor None.
+    """
+    if options is not None and not isinstance(options, EvaluationOptions):
+        raise ConfigurationError(
+            f"evaluation is {format_repr(options, 80)}; give EvaluationOptions(prices=...), or None"
+        )
+
+
+def read_judge(judge: object) -> AnyJudge | None:
+    """Returns a judge as it is, a function as a judge, and None as None.
+
+    Raises:
+        ConfigurationError: It is neither a function nor an object with ``judge`` or ``ajudge``.
+    """
+    try:
+        return check_judge(cast("AnyJudge | JudgeFunction | None", judge))
+    except ContractError as error:
+        raise ConfigurationError(f"{error}, or None for the monitor") from None

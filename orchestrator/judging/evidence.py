@@ -1,22 +1,35 @@
-"""Evidence: how the form, the content and the actions of an output are known."""
+"""Evidence: how the form, the content and the actions of an output are known.
+
+From it follows the basis of an acceptance: checks, a trusted judge, a person, or nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
-from evaluation import JudgeTrust
+from evaluation import EvaluationContract, JudgeTrust, find_trust
 from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.metrics.response_scores import LENGTHS
 from evaluation.results.findings import FindingKind, MetricOutcome
-from orchestrator.judging.plain_contracts import list_checks, list_criteria
+from evaluation.sensitive.scanner import shorten
+from orchestrator.judging.plain_contracts import list_criteria, read_contract
 from orchestrator.state import evaluation_report as reports
-from orchestrator.state.records import EvidencePart, EvidenceRecord, Json, PlainContract
+from orchestrator.state.records import (
+    Basis,
+    EvidencePart,
+    EvidenceRecord,
+    PlainContract,
+    Requirement,
+    StepRecord,
+)
 
 if TYPE_CHECKING:
     from orchestrator.judging.verification import Verification  # LangGraph is slow to import
+
 
 ACCEPTING: Final = frozenset({"passed", "warning"})
 """The statuses of a report that accept an execution."""
@@ -86,7 +99,7 @@ def read_evidence(
     unchecked: Sequence[str] = (),
     *,
     stated: bool = True,
-    derived: Sequence[Json] = (),
+    derived: bool = False,
 ) -> Evidence:
     """Reads the evidence from an evaluation report. Bounds on time and cost say nothing about the output.
 
@@ -95,11 +108,12 @@ def read_evidence(
         contract: The contract that it was evaluated against.
         unchecked: Requirements that no check covers, besides the criteria of the contract.
         stated: Whether the caller states any check; else a plan does.
-        derived: The checks of the contract that were derived from the words of the task or the step.
+        derived: Whether the checks that quote the task or the step were derived from its words.
     """
+    read = read_contract(contract)
     outcomes = [outcome["passed"] for outcome in reports.outcomes_of(report, OUTPUT_METRICS)]
     parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
-    for name, covers in (*_list_checks(report, contract, derived), *_list_metrics(report, contract)):
+    for name, covers in (*_list_checks(report, derived=derived), *_list_metrics(report, read)):
         parts["form" if covers == "content" and not stated else covers].append(name)
     verdict = reports.judge_result(report).get("passed")
     return Evidence(
@@ -114,27 +128,20 @@ def read_evidence(
         ),
         # What only a judge can score is open, whoever wrote the record.
         unchecked=(*unchecked, *list_criteria(contract)),
-        complete=stated and contract.get("complete") is True,
+        complete=stated and read.complete,
         judge=verdict if isinstance(verdict, bool) else None,
     )
 
 
-def _list_checks(
-    report: reports.Report, contract: PlainContract, derived: Sequence[Json]
-) -> Iterator[tuple[str, Covers]]:
+def _list_checks(report: reports.Report, *, derived: bool) -> Iterator[tuple[str, Covers]]:
     """Yields the checks that passed; those that were derived from words cover the form at most."""
-    stated = list_checks(contract)
-    # The report begins with the outcomes of the field ``checks``, in its order.
-    for place, record in enumerate(reports.checks_of(report)):
-        is_derived = place < len(stated) and stated[place] in derived
+    for record in reports.checks_of(report):
+        is_derived = derived and record["source"] == "task" and record["covers"] == "content"
         if record["passed"]:
-            yield (
-                record["check"],
-                "form" if is_derived and record["covers"] == "content" else record["covers"],
-            )
+            yield record["check"], "form" if is_derived else record["covers"]
 
 
-def _list_metrics(report: reports.Report, contract: PlainContract) -> Iterator[tuple[str, Covers]]:
+def _list_metrics(report: reports.Report, contract: EvaluationContract) -> Iterator[tuple[str, Covers]]:
     """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
     has_effects = _expects_effect(contract)
     told = {check["sentence"] for check in reports.checks_of(report)}
@@ -152,30 +159,32 @@ def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
     return "form" if outcome["metric"] in _PROVING_NOTHING else "content"
 
 
-def _expects_effect(contract: PlainContract) -> bool:
+def _expects_effect(contract: EvaluationContract) -> bool:
     """Returns whether a writing call has to be made: it proves the content, and any other call an action."""
-    writing = reports.mapping(contract.get("trajectory")).get("acting_tools")
-    expected = contract.get("expected_trajectory")
-    if not isinstance(writing, list) or contract.get("trajectory_match_mode") == "subset":
+    writing = contract.trajectory.acting_tools
+    if writing is None or contract.trajectory_match_mode == "subset":
         return False
-    return any(
-        _requires_one_of(writing, action) for action in (expected if isinstance(expected, list) else ())
-    )
+    expected = contract.expected_trajectory or ()
+    return any(not action.optional and action.names <= {*writing} for action in expected)
 
 
-def _requires_one_of(tools: Sequence[Json], action: Json) -> bool:
-    fields = reports.mapping(action)
-    choices = fields.get("any_of") or [fields.get("name", action)]
-    names = [reports.mapping(choice).get("name", choice) for choice in cast("list[Json]", choices)]
-    return not fields.get("optional") and all(name in tools for name in names)
-
-
-def _count_kept_rules(report: reports.Report, contract: PlainContract) -> int:
+def _count_kept_rules(report: reports.Report, contract: EvaluationContract) -> int:
     """Counts the audit rules that require content; 0 if any rule is broken."""
     if any(alert["kind"] == "policy" for alert in reports.alerts_of(report)):
         return 0
-    rules = reports.mapping(contract.get("audit")).get("rules")
-    return sum("required" in reports.mapping(rule) for rule in rules) if isinstance(rules, list) else 0
+    return sum(rule.required is not None for rule in contract.audit.rules)
+
+
+def add_trust(evidence: Evidence, judge: object) -> Evidence:
+    """Returns the evidence with the figures of a judge, which are read from files, if its word decides.
+
+    Args:
+        evidence: The evidence.
+        judge: The judge; its ``identity`` names it, by which its figures are kept.
+    """
+    is_needed = evidence.judge is True and not evidence.is_checked and evidence.verification is None
+    name: object = getattr(judge, "identity", None) if is_needed else None
+    return replace(evidence, trust=find_trust(name)) if isinstance(name, str) else evidence
 
 
 def record_evidence(evidence: Evidence) -> EvidenceRecord:
@@ -192,3 +201,118 @@ def record_evidence(evidence: Evidence) -> EvidenceRecord:
 
 def _record_checks(names: Sequence[str]) -> EvidencePart:
     return EvidencePart(by="code" if names else "nothing", checks=[*names])
+
+
+_SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
+    "checked": frozenset({"checked", "approved"}),
+    "judged": frozenset({"checked", "judged", "approved"}),
+    "approved": frozenset({"approved"}),
+}
+_NEARLY_ALL: Final = 0.8
+"""Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""
+_SHOWN: Final = 2
+"""Most requirements that are quoted."""
+
+
+def find_basis(evidence: Evidence) -> Basis:
+    """Returns the basis of an acceptance: the first row that holds.
+
+    Open is what failed, is undecided, or was recognised as a requirement and became no check.
+
+    | evidence | basis |
+    |---|---|
+    | a person approved the output, whatever the checks say | approved |
+    | the evaluation refused it | unverified |
+    | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
+    | a judge that is trusted, or the verifier, accepted the output, and no check failed | judged |
+    | anything else, also if only the form or the calls of tools were checked | unverified |
+    """
+    if evidence.person is not None:
+        return "approved"
+    if evidence.is_checked:
+        return "checked"
+    return "judged" if evidence.is_judged else "unverified"
+
+
+def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
+    """Returns the record of an execution with its evidence, and what its acceptance rests on."""
+    verification = evidence.verification
+    verified: StepRecord = (
+        record if verification is None else {**record, "verification": verification.as_record()}
+    )
+    return {
+        **verified,
+        "evidence": record_evidence(evidence),
+        "basis": find_basis(evidence),
+        "basis_reason": describe_basis(evidence),
+    }
+
+
+def describe_basis(evidence: Evidence) -> str:
+    """Returns the basis in words: "Form: 2 checks passed. Answer: not verified (the model's own word)."."""
+    parts = {
+        "Form": _count_passed(evidence.form),
+        "Actions": _count_passed(evidence.actions),
+        "Answer": _describe_answer(evidence),
+    }
+    return " ".join(f"{name}: {words}." for name, words in parts.items() if words)
+
+
+def _count_passed(names: Sequence[str]) -> str:
+    return f"{_count(len(names), 'check')} passed" if names else ""
+
+
+def _describe_answer(evidence: Evidence) -> str:
+    match find_basis(evidence):
+        case "approved":
+            return f"approved by {evidence.person}"
+        case "checked":
+            return _count_passed(evidence.content) or "the contract asks for no more"
+        case "judged":
+            return _describe_verification(evidence) or "accepted by a judge that is trusted"
+        case "unverified":
+            return f"not verified ({_describe_gap(evidence)})"
+
+
+def is_enough(basis: Basis, required: Requirement | None) -> bool:
+    """Returns whether a basis satisfies a requirement; None requires nothing."""
+    return required is None or basis in _SATISFYING[required]
+
+
+def _describe_gap(evidence: Evidence) -> str:
+    """Returns why an output is not verified."""
+    if evidence.failed:
+        total = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
+        return f"{evidence.failed} of {_count(total + evidence.failed + evidence.undecided, 'check')} failed"
+    if not evidence.accepted:
+        return "refused by the judge" if evidence.judge is False else "refused by the evaluation"
+    gaps = [f"{_count(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
+    if evidence.unchecked:
+        gaps.append(f"{_quote(evidence.unchecked)} not checked")
+    return " and ".join(gaps) or _describe_verification(evidence) or _describe_judge(evidence)
+
+
+def _describe_verification(evidence: Evidence) -> str:
+    return "" if evidence.verification is None else evidence.verification.describe()
+
+
+def _describe_judge(evidence: Evidence) -> str:
+    trust = evidence.trust
+    if evidence.judge is not True:
+        return "nothing checked it"
+    if trust is None:
+        return "the model's own word"
+    rate = trust.false_accepts.value
+    if rate is not None and rate >= _NEARLY_ALL:
+        return "the model's own word, which approves nearly everything"
+    return f"the model's own word, which is not trusted: {trust.distrust}"
+
+
+def _quote(texts: Sequence[str]) -> str:
+    shown = ", ".join(f"“{shorten(' '.join(text.split()), 60)}”" for text in islice(texts, _SHOWN))
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return f"{shown}{more} {'was' if len(texts) == 1 else 'were'}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, cast
 
-from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.loop.langgraph_internals import build_outer_config, read_config
 from agents.monitoring import require_clean_approvals
-from agents.parsing.replies import find_denial
+from agents.parsing.verdicts import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import CustomCheck
@@ -25,10 +24,11 @@ from evaluation.plugins import AnyJudge
 from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
+from orchestrator.runtime.call_records import read_tool_output
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import Failure
-from orchestrator.state.plain_values import format_repr, plain_text, read_text
+from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -211,15 +211,13 @@ async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
     Raises:
         ToolException: The tool says that it failed. An error of the tool itself passes.
     """
-    answer: object = await tool.ainvoke(
+    output: object = await tool.ainvoke(
         {"name": tool.name, "args": dict(args), "id": "probe", "type": "tool_call"}
     )
-    # An empty list is a message without parts to LangChain, and an answer to us.
-    given = (answer.text if answer.content else answer.content) if isinstance(answer, ToolMessage) else answer
-    text = plain_text(str(given))
-    if isinstance(answer, ToolMessage) and answer.status == "error":
-        raise ToolException(text)
-    return text
+    result, error = read_tool_output(output)
+    if error is not None:
+        raise ToolException(error)
+    return result or ""
 
 
 def read_verdict(answer: object) -> VerdictRecord | None:

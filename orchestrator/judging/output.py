@@ -10,19 +10,20 @@ from typing import ClassVar, Final, cast
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from agents.parsing.replies import is_finite_json
+from agents.parsing.loose_json import find_containers, load_or_repair
+from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.check_model import CheckKind
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
-from evaluation.inputs.contract import ContentRule, EvaluationContract
+from evaluation.inputs.contract import ContentRule
 from evaluation.inputs.short_forms import expand_contract
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.plain_contracts import asks_for_calls
+from orchestrator.judging.plain_contracts import asks_for_calls, read_contract
 from orchestrator.state.evaluation_report import mapping
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json, PlainContract
 
 OUTPUT_TYPE: Final = "output_type"
@@ -73,8 +74,7 @@ class OutputRules:
     @property
     def states_content(self) -> bool:
         """Whether code checks the content of the output, and not its form alone."""
-        contract = EvaluationContract.model_validate(dict(self.contract or {}))
-        stated = [each.check for each in expand_contract(contract)]
+        stated = [each.check for each in expand_contract(read_contract(self.contract or {}))]
         own = bool(self.checks) and {OUTPUT_TYPE} != {mapping(check).get("name") for check in self.checks}
         return own or any(isinstance(check, NamedCheck) or check.covers == "content" for check in stated)
 
@@ -90,15 +90,29 @@ class OutputRules:
         return () if wanted is None else (TypeCheck(name=OUTPUT_TYPE, output_type=wanted),)
 
     def format_output(self, text: str) -> str:
-        """Returns the JSON text of an output of the wanted type; any other text as it is."""
+        """Returns the JSON text of an output of the wanted type; any other text as it is.
+
+        It has the values that were written, and none that the type fills in: a default is nobody's work.
+        """
         if self.output_type is None or find_type_problem(self.output_type, text) is not None:
             return text
         parsed = parse_output(self.output_type, text)
-        formatted = parsed.model_dump_json(by_alias=True)
+        known = parsed.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        written = _keep_written(known, json.loads(read_json_text(text)))
+        formatted = json.dumps(written, ensure_ascii=False, separators=(",", ":"))
         # A model may write what it does not read, such as a computed field, or hide a value.
         is_readable = find_type_problem(self.output_type, formatted) is None
         is_same = is_readable and parse_output(self.output_type, formatted) == parsed
         return formatted if is_same else text
+
+
+def _keep_written(known: object, written: object) -> object:
+    """Returns the written value without the fields that a type does not know."""
+    if isinstance(known, dict) and isinstance(written, dict):
+        return {name: _keep_written(known[name], each) for name, each in written.items() if name in known}
+    if isinstance(known, list) and isinstance(written, list) and len(known) == len(written):
+        return [_keep_written(*pair) for pair in zip(known, written, strict=True)]
+    return written
 
 
 def is_blank(text: str) -> bool:
@@ -141,13 +155,27 @@ def read_output_rules(
 
 
 def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
-    """Reads an output: JSON as the whole text, or in its one fenced block.
+    """Reads an output: JSON as the whole text, in its one fenced block, or as the one object in its prose.
 
     Raises:
         ValidationError: It does not fit the model.
     """
-    values = read_json_values(text)
-    return output_type.model_validate_json(json.dumps(values[0]) if len(values) == 1 else text)
+    return output_type.model_validate_json(read_json_text(text))
+
+
+def read_json_text(text: str) -> str:
+    """Returns the JSON of an output: its one value, or the text as it is."""
+    values = _read_values(text)
+    return json.dumps(values[0]) if len(values) == 1 else text
+
+
+def _read_values(text: str) -> list[object]:
+    """Reads the JSON of an output as leniently as that of a plan; JSON without its end is not completed."""
+    spans = [*find_containers(text)]
+    if (values := read_json_values(text)) or None in spans:
+        return values
+    written = [load_or_repair(text[slice(*span)])[0] for span in spans if span]
+    return written if all(isinstance(value, dict | list) for value in written) else []
 
 
 def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
@@ -159,9 +187,11 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
         problems = [": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in errors]
         return shorten("; ".join(problems), _MAX_PROBLEM)
     except Exception as error:  # noqa: BLE001 - a validator of the model is the user's code
-        return shorten(f"{output_type.__name__} raised {type(error).__name__}: {error}", _MAX_PROBLEM)
+        return shorten(
+            f"{output_type.__name__} raised {type(error).__name__}: {format_text(error)}", _MAX_PROBLEM
+        )
     # Pydantic reads NaN, which no other reader of JSON has to; 1e999 is read as infinity.
-    values = read_json_values(text)
+    values = _read_values(text)
     return None if values and is_finite_json(values) else _NOT_JSON
 
 

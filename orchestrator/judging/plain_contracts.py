@@ -12,7 +12,7 @@ from evaluation.checks.contract_checks import NamedCheck, find_check, read_contr
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.sensitive.scanner import quote_text
-from evaluation.validation.problems import describe_errors, list_field_paths
+from evaluation.validation import describe_errors, list_field_paths
 from orchestrator.errors import ContractFunctionError
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
@@ -56,11 +56,9 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
     if contract is None:
         return None
     if isinstance(contract, Mapping):
-        try:
-            contract = EvaluationContract.model_validate(dict(contract))
-        except ValidationError as error:
-            problems = describe_errors(error, contract, list_field_paths(EvaluationContract), "contract")
-            raise ContractFunctionError(f"the contract function: {'; '.join(problems)}") from None
+        if problems := list_problems(dict(contract), "contract"):
+            raise ContractFunctionError(f"the contract function: {'; '.join(problems)}")
+        contract = EvaluationContract.model_validate(dict(contract))
     if not isinstance(contract, EvaluationContract):
         raise ContractFunctionError(
             f"the contract function returned {format_repr(contract, 80)}; "
@@ -71,12 +69,17 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
 
 def find_unreadable(contracts: Iterable[PlainContract | None]) -> str | None:
     """Return why this version cannot read one of some stored contracts, or None if it can read all."""
-    for contract in contracts:
-        try:
-            EvaluationContract.model_validate(contract or {})
-        except ValidationError as error:
-            return describe_errors(error, contract, list_field_paths(EvaluationContract), "contract")[0]
-    return None
+    problems = (list_problems(contract or {}, "contract") for contract in contracts)
+    return next((found[0] for found in problems if found), None)
+
+
+def list_problems(fields: Mapping[str, object], name: str) -> list[str]:
+    """Returns why fields are no contract, a sentence each; ``name`` is the option that has them."""
+    try:
+        EvaluationContract.model_validate(fields)
+    except ValidationError as error:
+        return describe_errors(error, fields, list_field_paths(EvaluationContract), name)
+    return []
 
 
 def name_contract(value: object, name: str) -> str:
@@ -99,12 +102,24 @@ def find_unknown_check(contract: PlainContract, given: Sequence[CustomCheck]) ->
     return None
 
 
+def read_contract(contract: PlainContract | EvaluationContract) -> EvaluationContract:
+    """Returns the fields of a contract, also of a whole case; none if its evaluation refuses them."""
+    if isinstance(contract, EvaluationContract):
+        return contract
+    try:
+        return EvaluationContract.model_validate(
+            {name: contract[name] for name in EvaluationContract.model_fields if name in contract}
+        )
+    except ValidationError:
+        return EvaluationContract()
+
+
 def has_checks(contract: PlainContract) -> bool:
     """Return whether a contract has a check of the output or of the calls, whose passing counts as one."""
-    rules = mapping(contract.get("audit")).get("rules")
-    required = isinstance(rules, list) and any("required" in mapping(rule) for rule in rules)
-    expects_calls = contract.get("expected_trajectory") is not None
-    return required or expects_calls or any(contract.get(name) for name in _CHECK_FIELDS)
+    read = read_contract(contract)
+    required = any(rule.required is not None for rule in read.audit.rules)
+    expects_calls = read.expected_trajectory is not None
+    return required or expects_calls or any(getattr(read, name) for name in _CHECK_FIELDS)
 
 
 def list_checks(contract: PlainContract) -> list[Json]:
@@ -115,9 +130,9 @@ def list_checks(contract: PlainContract) -> list[Json]:
 
 def asks_for_calls(contract: PlainContract) -> bool:
     """Return whether a contract says which tools have to be called."""
-    named = [mapping(check).get("check") for check in list_checks(contract)]
-    expected = contract.get("expected_trajectory")
-    return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
+    read = read_contract(contract)
+    named = any(isinstance(check, ToolCalls) for check in read.checks)
+    return bool(read.must_call or read.expected_trajectory or named)
 
 
 def select_calls(contract: PlainContract) -> PlainContract:
@@ -130,17 +145,13 @@ def select_calls(contract: PlainContract) -> PlainContract:
 
 def list_criteria(contract: PlainContract) -> list[str]:
     """Return the names of what only a judge can score, besides the objective, and instructions to a judge."""
-    rubric = mapping(contract.get("rubric"))
-    lists = (contract.get("subjective_criteria"), rubric.get("criteria"))
-    criteria = [each for value in lists for each in cast("list[Json]", value or [])]
-    return [name for name in (*map(_read_demand, criteria), str(rubric.get("instructions") or "")) if name]
-
-
-def _read_demand(criterion: Json) -> str:
-    """Return the name of a criterion; empty if it asks for nothing besides the objective."""
-    fields = mapping(criterion)
-    name = str(fields.get("name", criterion))
-    return "" if is_plain(name, fields.get("description") or fields.get("anchors")) else name
+    read = read_contract(contract)
+    rubric = read.rubric
+    stated = [(name, "") for name in read.subjective_criteria]
+    if rubric is not None:
+        stated += [(each.name, each.description or str(each.anchors or "")) for each in rubric.criteria]
+    names = [name for name, details in stated if not is_plain(name, details)]
+    return [*names, *([rubric.instructions] if rubric and rubric.instructions else [])]
 
 
 def is_plain(name: str, details: object) -> bool:

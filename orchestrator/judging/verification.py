@@ -11,8 +11,7 @@ from typing import Final
 
 from agents.models.chat_options import Sampling
 from agents.models.identity import identify_judge
-from evaluation.judges.trust.answer_agreement import count_agreeing
-from evaluation.judges.trust.figures import VerifierFigures, find_figures
+from evaluation.judges.figures import VerifierFigures, count_agreeing, find_figures
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method

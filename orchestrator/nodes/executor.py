@@ -15,15 +15,22 @@ from langgraph.types import Overwrite, StreamWriter
 from agents.loop.effects import use_gate
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
+from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contract_choice import Contracts, Demand
-from orchestrator.judging.tools.call_rules import CallBounds, CallRules, read_call_rules
+from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.nodes.approval import wait_for_server
 from orchestrator.nodes.node_types import Node, read_shown, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_gate import RunGate
-from orchestrator.nodes.step_record import build_record
-from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
+from orchestrator.nodes.supervise import wait_for_server
+from orchestrator.retry.step_request import (
+    StepRequest,
+    build_request,
+    build_sampling,
+    join_refusal,
+    keeps_end,
+    replace_parts,
+)
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -40,7 +47,14 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import CallOrigin
+from orchestrator.state.records import (
+    CallOrigin,
+    SamplingRecord,
+    StepRecord,
+    SupervisionMode,
+    SupervisionRecord,
+)
+from orchestrator.supervision.human import blank_supervision
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +225,10 @@ class _Execution:
             self.run,
             self.settings.supervision_policy,
             self.executor.tools,
-            self._read_bounds() if self.executor.tools.known != () else CallBounds(CallRules(), CallRules()),
+            self._read_bounds() if self.executor.tools.known != () else None,
         )
 
-    def _read_bounds(self) -> CallBounds:
+    def _read_bounds(self) -> CallBounds | None:
         tools, demands = self.executor.tools, self.demands
         read = partial(
             read_call_rules,
@@ -222,11 +236,11 @@ class _Execution:
             complete=tools.complete_call,
             shown=read_shown(self.state),
         )
-        return CallBounds(
-            read([each.contract for each in demands if each.is_run]),
-            read([each.contract for each in demands if not each.is_run]),
-            [call for record in self.state["results"] for call in record["tool_calls"]],
+        of_run, of_step = (
+            read([each.contract for each in demands if each.is_run is is_run]) for is_run in (True, False)
         )
+        earlier = [call for record in self.state["results"] for call in record["tool_calls"]]
+        return None if of_run.is_empty and of_step.is_empty else CallBounds(of_run, of_step, earlier)
 
 
 def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
@@ -245,3 +259,75 @@ def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: i
     # JSON keeps the arguments apart: joined texts could be equal for different arguments.
     encoded = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
     return hashlib.sha256(encoded.encode()).hexdigest()
+
+
+def build_record(
+    state: OrchestratorState,
+    called: Returned[object] | Raised,
+    request: StepRequest,
+    started_at: str,
+    mode: SupervisionMode,
+) -> StepRecord:
+    """Returns the record of an execution that is not judged yet.
+
+    Args:
+        state: The state before the execution, with the commitment to it.
+        called: The executor's result, or its error.
+        request: What the executor was asked to do.
+        started_at: When the execution began, as ISO 8601.
+        mode: How the step is supervised.
+    """
+    index, step = current_step(state)
+    result, error = _read_result(called)
+    if request.draft is not None and error is None:
+        result = replace_parts(request.draft, result)
+    is_cut = isinstance(called, Raised) and called.kind == "needs_review"
+    record = StepRecord(
+        step_index=index,
+        step=step,
+        attempt=len(current_records(state)) + 1,
+        result=result,
+        status="pending_validation" if error is None else "needs_review" if is_cut else "failed",
+        verdict=None,
+        report=None,
+        warnings=[error] if is_cut and error else [],
+        supervision=_build_supervision(state, mode),
+        tool_calls=called.spent.tool_calls,
+        usage=called.spent.usage,
+        judge_usage=state["underway"]["committing"],
+        model=called.spent.model,
+        transport_retries=called.spent.transport_retries,
+        replan=state["retries"]["replans"],
+        started_at=started_at,
+        error=error,
+        basis="unverified",
+        sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
+    )
+    cut_off = called.spent.cut_off or _find_cut_draft(state, request.draft, result)
+    return record if cut_off is None else {**record, "cut_off": cut_off}
+
+
+def _find_cut_draft(state: OrchestratorState, draft: str | None, result: str) -> str | None:
+    """Returns why the draft of a result was cut off, if its end was not rewritten; else None."""
+    if draft is None or not keeps_end(draft, result):
+        return None
+    reasons = (record.get("cut_off") for record in current_records(state) if record["result"] == draft)
+    return next(filter(None, reasons), None)
+
+
+def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
+    """Returns a record with the commitment of this execution."""
+    if mode == "none":
+        return None
+    return {**blank_supervision(mode), "commitment": state["underway"]["commitment"]}
+
+
+def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+    """Returns the output and no error, or no output and the error."""
+    if isinstance(called, Raised):
+        return called.output, called.message
+    text = read_text(called.value)
+    if text is None:
+        return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
+    answer = remove_thoughts(text)
+    return (text if answer == text.strip() else answer), None

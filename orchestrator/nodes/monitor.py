@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import cast
 
 from langgraph.types import StreamWriter
 
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.basis import add_basis
 from orchestrator.judging.contract_choice import Contracts, Demand
-from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluator
-from orchestrator.judging.evidence import Evidence, read_evidence
-from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
+from orchestrator.judging.evidence import Evidence, add_basis, add_trust, read_evidence
+from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verification import Verifier
 from orchestrator.nodes import node_types
-from orchestrator.planning.judge_again import apply_update
+from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
 from orchestrator.runtime.call import Raised, Spent
 from orchestrator.runtime.run_context import RunContext
@@ -43,7 +42,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             contract,
             unchecked,
             stated=demand.is_stated,
-            derived=contracts.list_derived_checks(state),
+            derived=contracts.has_derived_checks(state),
         )
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
@@ -51,7 +50,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         if evaluator.verifier is not None and contracts.is_output(state) and not is_ended:
             evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated)
-        record = await _add_basis(reported, evidence, evaluator)
+        record = add_basis(reported, await asyncio.to_thread(add_trust, evidence, evaluator.agent))
         record = _add_feedback(record, evaluated, node_types.find_hidden_answer(state, contract))
         update = _build_update(state, record, evaluated, demand, settings, run)
         if not is_ended:
@@ -171,13 +170,6 @@ async def _verify(
     verification, calls = await verifier.verify(record, state["task"], is_accepted, run)
     verified = replace(evaluated.add_calls(calls), error=evaluated.error or calls.error)
     return replace(evidence, verification=verification), verified
-
-
-async def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluator) -> StepRecord:
-    # The figures of a judge are read only if its word decides.
-    if evidence.judge and not evidence.is_checked and evidence.verification is None:
-        evidence = replace(evidence, trust=await evaluator.find_trust())
-    return add_basis(record, evidence)
 
 
 def _add_feedback(record: StepRecord, evaluated: Evaluated, hidden: Expectations) -> StepRecord:

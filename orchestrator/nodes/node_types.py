@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
-from orchestrator.judging.disclosure import Expectations, read_expectations
+from orchestrator.judging.feedback import Expectations, read_expectations
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.step_request import build_instruction
@@ -27,9 +27,8 @@ from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds
-from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate
+from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate, merge_records
 from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
-from orchestrator.state.reducers import merge_records
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")

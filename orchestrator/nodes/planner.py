@@ -13,8 +13,8 @@ from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
+from orchestrator.planning.parallel import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
-from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
@@ -31,7 +31,7 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.state.records import SupervisionMode
 from orchestrator.state.usage import NO_USAGE
 from orchestrator.supervision.modes import Modes
 from orchestrator.task_contracts.source import TaskContracts
@@ -79,11 +79,13 @@ class _Plan:
     async def read(self, called: Returned[object] | Raised) -> StateUpdate:
         """Returns the update for the answer of the planner."""
         state, totals = self.state, with_totals(self.state, called.spent)
-        if isinstance(called, Raised):
+        if isinstance(called, Raised) and not isinstance(called.error, PlanError):
             kind = called.kind or "planner_error"
             return {**totals, **build_failure(kind, called.message, error=called.error)}
         try:
             check_complete(called.spent.cut_off)
+            if isinstance(called, Raised):
+                raise called.error
             steps = read_steps(called.value, self.settings.max_plan_steps)
             self.contracts.check_plan(steps.contracts)
             modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))

@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, cast
 
 from langchain_core.messages import BaseMessage, ToolCall
-from langgraph.types import interrupt
 
 from agents.errors import CallHaltedError
 from agents.loop.acting_tools import ActingTools
 from agents.loop.effects import Breach, CallQuestion, EarlierCall, Effect
-from agents.loop.langgraph_internals import read_task_id
+from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
 from evaluation.sensitive.scanner import shorten
@@ -48,7 +48,7 @@ class RunGate:
         run: The run.
         policy: Says whether a person can be asked, and the deadline of the answer.
         tools: The executor's tools.
-        bounds: What the contracts say of calls.
+        bounds: What the contracts say of calls; None if they say nothing.
     """
 
     state: OrchestratorState
@@ -56,7 +56,7 @@ class RunGate:
     run: RunContext
     policy: SupervisionPolicy
     tools: ExecutorTools
-    bounds: CallBounds
+    bounds: CallBounds | None
 
     @property
     def execution(self) -> str:
@@ -79,6 +79,8 @@ class RunGate:
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
+        if self.bounds is None:
+            return None
         made = [*self._list_current(), *(_plan_record(each) for each in planned)]
         # Each value by itself: deep arguments as a whole would become a text.
         args = {name: plain_json(value) for name, value in call["args"].items()}
@@ -127,7 +129,8 @@ class RunGate:
             question.doubt,
             [*question.findings, *self._describe_effects()],
         )
-        while isinstance(answer := human.read_answer(interrupt(asked), asked, self.run.now()), str):
+        ask = partial(ask_person, new_after=question.new_after)
+        while isinstance(answer := human.read_answer(ask(asked), asked, self.run.now()), str):
             asked = {**asked, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.

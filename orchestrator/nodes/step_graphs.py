@@ -9,11 +9,10 @@ from typing import Final, TypeAlias, cast
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StreamWriter
 
-from orchestrator.judging.basis import is_enough
 from orchestrator.judging.contract_choice import Contracts
+from orchestrator.judging.evidence import is_enough
 from orchestrator.nodes.node_types import Node, stop_if_over_budget
-from orchestrator.planning.judge_again import name_way_on
-from orchestrator.planning.parallel import join_branches, read_branch_end
+from orchestrator.planning.parallel import join_branches, name_way_on, read_branch_end
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.events import Event
 from orchestrator.runtime.run_context import RunContext
@@ -33,9 +32,9 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     blank_state,
+    merge_records,
 )
 from orchestrator.state.records import StepRecord
-from orchestrator.state.reducers import merge_records
 from orchestrator.state.usage import NO_USAGE
 
 _NAME: Final = "final answer"

@@ -1,19 +1,24 @@
-"""The nodes of supervision: commit_node, post_node, reconcile_node and supervise_node."""
+"""The nodes of supervision: commit_node, post_node, reconcile_node and supervise_node.
+
+approval_node waits for a person's answer; answer_node applies it.
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import NoReturn, cast
 
-from langgraph.types import StreamWriter
+from langgraph.types import StreamWriter, interrupt
 
-from agents.reply_types import Unreadable
+from agents.reply_types import HumanAnswer, Unreadable
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.judging.disclosure import Expectations
-from orchestrator.judging.feedback import findings_of
+from orchestrator.judging.evidence import Evidence, add_basis
+from orchestrator.judging.feedback import Expectations, findings_of
 from orchestrator.nodes import node_types
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.retry.verdict_updates import (
+    accept,
     add_decision,
     ask_person,
     build_failure,
@@ -34,11 +39,10 @@ from orchestrator.state.current_step import (
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
-from orchestrator.state.records import StepRecord
-from orchestrator.state.supervision_records import CommitKind, Reconciliation, SupervisorVerdict
-from orchestrator.supervision.human import blank_supervision
+from orchestrator.state.records import CommitKind, Question, Reconciliation, StepRecord, SupervisorVerdict
+from orchestrator.supervision import human
+from orchestrator.supervision.modes import SuperviseRequest, list_facts
 from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise
-from orchestrator.supervision.reconcile import SuperviseRequest, list_facts
 from orchestrator.supervision.replies import AssessmentReply
 from orchestrator.supervision.statements import build_assessment, build_commitment
 
@@ -62,7 +66,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
 
 
 def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
-    supervision = record["supervision"] or blank_supervision("llm")
+    supervision = record["supervision"] or human.blank_supervision("llm")
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
     if not findings and read_outcome(record) != "validated":
         findings = ["the evaluation did not pass the step"]
@@ -101,7 +105,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
 
 def _build_request(record: StepRecord, task: str, hidden: Expectations) -> SuperviseRequest:
     """Returns the request. A supervisor that is told the expected answer would tell it to the executor."""
-    supervision = record["supervision"] or blank_supervision("llm")
+    supervision = record["supervision"] or human.blank_supervision("llm")
     findings = findings_of(record["report"], hidden) if record["report"] else []
     return SuperviseRequest(
         objective=record["step"],
@@ -121,7 +125,7 @@ def _apply_verdict(
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
-    supervision = record["supervision"] or blank_supervision("llm")
+    supervision = record["supervision"] or human.blank_supervision("llm")
     record = {**record, "supervision": {**supervision, "verdict": verdict}}
     refused: StepRecord = {**record, "status": "failed"}
     word = verdict["verdict"]
@@ -230,3 +234,46 @@ def post_node(assess: Assess | None) -> node_types.Node:
         )
 
     return node
+
+
+async def approval_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
+    """Waits for an answer."""
+    # Nothing else belongs here: LangGraph runs an interrupted node again from its first line.
+    return {"underway": {**state["underway"], "answer": interrupt(state["question"])}}
+
+
+def wait_for_server(message: str) -> NoReturn:
+    """Stops the run, so that ``resume`` goes on with this execution when its model's server is back.
+
+    Raises:
+        GraphInterrupt: Always.
+    """
+    while True:  # an interrupt that was resumed returns, and the server is away again
+        interrupt(human.build_outage(message))
+
+
+async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+    """Applies an answer; if it cannot be read, asks again."""
+    question = cast("Question", state["question"])
+    answer = human.read_answer(state["underway"]["answer"], question, run.now())
+    taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
+    if isinstance(answer, str):
+        return {**taken, "question": {**question, "problem": answer}}
+    update = _apply_answer(state, human.with_answer(latest_record(state), answer), answer)
+    node_types.emit_verdicts(write, run.thread_id, update)
+    return {**taken, **update}
+
+
+def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
+    person = answer["answered_by"]
+    if answer["answer"] == "approve":
+        # A deadline that approves is nobody's approval.
+        approved = record if person == human.DEADLINE else add_basis(record, Evidence(person=person))
+        return accept(state, add_decision(approved, "accept", f"approved by {person}"))
+    refused: StepRecord = {**record, "status": "failed"}
+    if answer["answer"] == "correct":
+        asked = record.get("decision")
+        rule = None if asked is None else asked["rule"]
+        return retry(state, add_decision(refused, "correct", f"corrected by {person}", rule), semantic=False)
+    reason = f"denied by {person}: {answer['text']}"
+    return fail(state, add_decision(refused, "stop", reason), "denied", reason)

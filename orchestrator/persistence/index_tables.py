@@ -1,4 +1,4 @@
-"""The table of the index of a store, and the triggers that keep it up to date; see ``runs/run_index.py``.
+"""The table of the index of a store, and the triggers that keep it up to date; see ``runs/history.py``.
 
 ``mark`` is 0 if the row is right, 1 if the thread was written to since, else the mark of a reader. A version
 that needs other columns gives the table another name: several versions may use one store.

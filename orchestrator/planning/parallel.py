@@ -1,11 +1,18 @@
-"""Parallel steps: which can run now, the state of each branch, and the update that joins them."""
+"""Parallel steps: which can run now, the state of each branch, and the update that joins them.
+
+Also the state updates of a plan and of a re-plan, and the request for a re-plan; and runs that ended because
+an execution could not be judged: `resume` judges it again, executing nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
+from typing import Final, TypeVar, cast
 
-from orchestrator.planning.plan import find_ready_steps
+from agents.prompts import fence_text, find_boundary
+from orchestrator.planning.plan import PlannedSteps, find_ready_steps
 from orchestrator.state.current_step import (
     build_outline,
     current_index,
@@ -16,16 +23,22 @@ from orchestrator.state.current_step import (
     select_earlier,
 )
 from orchestrator.state.graph_state import (
+    EXECUTOR,
+    JOIN,
+    MONITOR,
     NOTHING_UNDERWAY,
     BranchEnd,
+    Declared,
+    FailureKind,
     JudgeCalls,
     OrchestratorState,
     Retries,
     StateUpdate,
+    append_entries,
     blank_state,
+    merge_records,
 )
-from orchestrator.state.records import StepRecord
-from orchestrator.state.reducers import append_entries, merge_records
+from orchestrator.state.records import StepRecord, SupervisionMode
 from orchestrator.state.usage import add_usage
 
 
@@ -171,3 +184,164 @@ def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUp
         "current_step_index": index,
         "attempts": 0,
     }
+
+
+T = TypeVar("T")
+
+
+def build_plan_update(
+    declared: Declared, steps: PlannedSteps, modes: list[SupervisionMode | None] | None, run_id: str
+) -> StateUpdate:
+    """Returns the fields of a first plan; ``declared`` may have the contracts that were derived."""
+    own: Declared = {
+        **declared,
+        "run_id": run_id,
+        "needs": steps.needs,
+        "contracts": steps.contracts,
+        "modes": modes,
+    }
+    return {"plan": steps.texts, "declared": own}
+
+
+def build_replan_update(
+    state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode | None] | None
+) -> StateUpdate:
+    """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
+
+    Args:
+        state: The state before the re-plan, with the contracts that were derived for the new steps.
+        steps: The new steps. Their needs are indices among themselves; each also needs all accepted steps.
+        modes: The mode of each new step, None for the orchestrator's; None if no step has one of its own.
+    """
+    count, declared = len(state["plan"]), state["declared"]
+    done = list_done_steps(state)
+    return {
+        # The old steps keep their indices, by which their records are stored.
+        "plan": [*state["plan"], *steps.texts],
+        "declared": {
+            **declared,
+            "needs": _merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
+            "contracts": _append(declared["contracts"], steps.contracts, count, len(steps.texts)),
+            "modes": _append(declared["modes"], modes, count, len(steps.texts)),
+        },
+        "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
+        "current_step_index": count,
+        "attempts": 0,
+        "underway": NOTHING_UNDERWAY,
+        "status": "executing",
+    }
+
+
+def build_replan_request(state: OrchestratorState) -> str:
+    """Returns the planner's input for a re-plan: the task, the accepted results and the failure.
+
+    A step that the retry policy splits is planned as several, before the steps that come after it.
+    """
+    task, failure = state["task"], state["underway"]["replan"] or ""
+    # Results and failure may quote foreign text, so they are fenced as data.
+    mark = find_boundary(task, state["context"], failure)
+    parts = [
+        task,
+        fence_text("done already", state["context"], mark) if state["context"] else "",
+        fence_text("tried, and failed", failure, mark),
+        "Plan only what is left to do, in another way than the one that failed.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _append(before: list[T] | None, new: list[T] | None, count: int, added: int) -> list[T | None] | None:
+    """Returns one value for each of ``count`` old steps and ``added`` new ones; None if no step has one."""
+    if before is None and new is None:
+        return None
+    return [*_fill(before, count), *_fill(new, added)]
+
+
+def _fill(values: list[T] | None, count: int) -> list[T | None]:
+    return [None] * count if values is None else [*values]
+
+
+def _merge_needs(
+    before: list[list[int]] | None, steps: PlannedSteps, count: int, accepted: Sequence[int]
+) -> list[list[int]] | None:
+    """Returns the needs of all steps: a new step needs every accepted step and its own needs."""
+    if before is None and steps.needs is None:
+        return None
+    # A sequential part of the plan says the same as needs that name the step before.
+    sequence = [[index - 1] if index else [] for index in range(len(steps.texts))]
+    new = [[*accepted, *(step + count for step in needed)] for needed in steps.needs or sequence]
+    return [*([[]] * count if before is None else before), *new]
+
+
+_KINDS: Final[frozenset[FailureKind]] = frozenset(
+    {"monitor_error", "supervisor_error", "contract_error", "evaluation_error", "needs_review", "timeout"}
+)
+_OF_VERDICT: Final = frozenset(
+    {"feedback", "basis_reason", "evidence", "verification", "problems", "decision", "probes"}
+)
+"""The optional fields of a record that its judging adds."""
+_WAY_ON: Final = "; `resume` judges it again and executes nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudging:
+    """How an ended run is judged again.
+
+    Attributes:
+        update: The update of its last state.
+        after: The node after which the run continues.
+    """
+
+    update: StateUpdate
+    after: str
+
+
+def find_rejudging(state: OrchestratorState) -> Rejudging | None:
+    """Returns how a run is judged again; None if it has not ended, or ended for another reason."""
+    records = _list_unjudged(state)
+    if not records:
+        return None
+    again = [_remove_verdict(record) for record in records]
+    update: StateUpdate = {"status": "executing", "failure": None}
+    if state["synthesis"]:
+        return Rejudging({**update, "synthesis": again}, MONITOR)
+    number = sum(record["step_index"] == records[0]["step_index"] for record in state["results"])
+    after = EXECUTOR if state["declared"]["needs"] is None else JOIN
+    return Rejudging({**update, "results": again, "attempts": number - 1}, after)
+
+
+def name_way_on(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update that ends a run; its failure says so if the run can be judged again."""
+    failure = update.get("failure")
+    if failure is None or not _list_unjudged(apply_update(state, update)):
+        return update
+    return {**update, "failure": {**failure, "message": f"{failure['message']}{_WAY_ON}"}}
+
+
+def _list_unjudged(state: OrchestratorState) -> Sequence[StepRecord]:
+    """Returns the executions at which the run ended if all of them only lack a verdict; else nothing."""
+    failure = state["failure"]
+    if failure is None or failure["kind"] not in _KINDS:
+        return []
+    done = list_done_steps(state)
+    latest = {record["step_index"]: record for record in state["results"]}
+    steps = [record for index, record in latest.items() if index not in done]
+    records = state["synthesis"][-1:] or steps
+    # An error in a record is the executor's; that of a judge is in the failure alone.
+    can_judge = all(record["status"] == "needs_review" and record["error"] is None for record in records)
+    return records if can_judge else []
+
+
+def _remove_verdict(record: StepRecord) -> StepRecord:
+    kept = {name: value for name, value in record.items() if name not in _OF_VERDICT}
+    supervision = record["supervision"]
+    if supervision is not None:
+        supervision = {**supervision, "triggers": [], "verdict": None}
+    reset = {"status": "pending_validation", "verdict": None, "report": None, "basis": "unverified"}
+    return cast("StepRecord", {**kept, **reset, "warnings": [], "supervision": supervision})
+
+
+def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorState:
+    """Returns the state after an update with further executions."""
+    results = merge_records(state["results"], update.get("results", []))
+    synthesis = merge_records(state["synthesis"], update.get("synthesis", []))
+    return cast("OrchestratorState", {**state, **update, "results": results, "synthesis": synthesis})

@@ -12,10 +12,9 @@ from pydantic import BaseModel, Field, ValidationError
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.sensitive.scanner import shorten
-from evaluation.validation.problems import describe_errors, list_field_paths
+from evaluation.validation import describe_errors, list_field_paths
 from orchestrator.state.plain_values import format_repr, plain_json
-from orchestrator.state.records import Json
-from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.state.records import Json, SupervisionMode
 
 _VALUE_LENGTH: Final = 80
 _PROBLEM_LENGTH: Final = 300

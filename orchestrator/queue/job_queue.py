@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,14 +14,13 @@ from typing import TYPE_CHECKING, Final
 from evaluation.sensitive.scanner import describe_raised
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
-from orchestrator.experiments.named_functions import import_name
 from orchestrator.persistence import Store
 from orchestrator.persistence.store import names_database
-from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.queue.queued_job import QueuedJob, check_queued_task
-from orchestrator.runs.run_selection import ENDED
+from orchestrator.queue.queue_records import QueuedJob, QueueStatus, check_queued_task, read_queue_status
 from orchestrator.settings import check_thread_id
+from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
+from orchestrator.study.named_functions import import_name
 
 if TYPE_CHECKING:
     from orchestrator.queue.pgqueuer_engine import PgQueuerEngine  # an extra
@@ -97,6 +97,7 @@ class JobQueue:
     engine: PgQueuerEngine
     name: str
     _checked: set[str] = field(default_factory=set)
+    _building: threading.Lock = field(default_factory=threading.Lock)
 
     def submit(
         self,
@@ -132,9 +133,11 @@ class JobQueue:
             priority=priority,
             after_s=after_s,
         )
-        if app not in self._checked:
-            import_orchestrator(app, self.store)
-            self._checked.add(app)
+        # One thread imports and builds the app: the user's module may not be made for several.
+        with self._building:
+            if app not in self._checked:
+                import_orchestrator(app, self.store)
+                self._checked.add(app)
         return Submission(name, self.name, self._queue(job))
 
     def _queue(self, job: QueuedJob) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from operator import methodcaller
-from typing import Final, Protocol, cast
+from typing import Final, TypeAlias, cast
 
 import psycopg
 from pgqueuer.adapters.drivers.psycopg import PsycopgDriver, SyncPsycopgDriver
@@ -38,8 +38,8 @@ from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLost
 from orchestrator.persistence import Store
 from orchestrator.persistence.postgres import PostgresRunSaver, open_postgres, setup_lock
 from orchestrator.persistence.serializer import build_serializer
-from orchestrator.queue import pgqueuer_tables as tables
-from orchestrator.queue.queued_job import MOST_PRIORITY, QueuedJob, build_key, read_route
+from orchestrator.queue import queue_records as tables
+from orchestrator.queue.queue_records import MOST_PRIORITY, QueuedJob, build_key, read_route
 from orchestrator.runs.run_saver import convert_store_errors
 from orchestrator.state.plain_values import format_one_line
 
@@ -137,16 +137,11 @@ def build_queries(driver: Driver) -> Queries:
     )
 
 
-class JobHandler(Protocol):
-    """What a worker does with the jobs that the engine delivers, some of them twice."""
+Execute: TypeAlias = Callable[[QueuedJob], Awaitable[float | None]]
+"""Executes a job, which may be delivered twice.
 
-    async def execute(self, job: QueuedJob) -> float | None:
-        """Executes a job; returns None at its end, or the seconds after which it is delivered again."""
-        ...
-
-    def interrupt(self) -> None:
-        """Stops all jobs at once, because the connection to the engine is lost. Others continue them."""
-        ...
+Returns None at its end, or the seconds after which it is delivered again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +225,22 @@ class PgQueuerEngine:
     async def work(
         self,
         routes: Sequence[str],
-        handler: JobHandler,
+        execute: Execute,
+        interrupt: Callable[[], None],
         stop: asyncio.Event,
         *,
         concurrency: int,
         heartbeat_s: float,
     ) -> None:
         """Executes jobs, each at least once, until ``stop`` is set and the last one has ended.
+
+        Args:
+            routes: The routes of the jobs that it takes.
+            execute: Executes a job.
+            interrupt: Stops all jobs at once, because the connection is lost; other workers continue them.
+            stop: Set to take no further job.
+            concurrency: How many jobs it executes at once.
+            heartbeat_s: Seconds without a sign of life after which other workers take over its jobs.
 
         Raises:
             StoreLostError: The connection was lost. Other workers take over the jobs.
@@ -247,10 +251,10 @@ class PgQueuerEngine:
                 await self._connect() as listening,
                 hide_losses(),
             ):
-                driver = TwoConnections(asking, listening, handler.interrupt)
+                driver = TwoConnections(asking, listening, interrupt)
                 manager = JobManager(build_queries(driver), SETTINGS.channel)
                 manager.shutdown, manager.most = stop, concurrency
-                deliver = _deliver_to(handler, driver)
+                deliver = _deliver_to(execute, driver)
                 for route in routes:
                     manager.entrypoint(route, on_failure="hold", accepts_context=True)(deliver)
                 await manager.run(
@@ -296,14 +300,14 @@ def _read_payload(payload: bytes | None, name: str) -> QueuedJob:
     )
 
 
-async def _cancel(handler: JobHandler, job: QueuedJob, execution: asyncio.Future[float | None]) -> None:
+async def _cancel(execute: Execute, job: QueuedJob, execution: asyncio.Future[float | None]) -> None:
     """Ends a run that is executed here, also one that has just begun."""
     ending = job.model_copy(update={"kind": "cancel"})
-    while not execution.done() and (later := await handler.execute(ending)) is not None:
+    while not execution.done() and (later := await execute(ending)) is not None:
         await asyncio.wait({execution}, timeout=later)
 
 
-def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context], Awaitable[None]]:
+def _deliver_to(execute: Execute, driver: Driver) -> Callable[[Job, Context], Awaitable[None]]:
     async def deliver(job: Job, context: Context) -> None:
         # A job that is given back counts as an attempt; one that is taken over from a dead worker does not.
         [taken] = await driver.fetch(tables.COUNT_TAKEN, job.id)
@@ -314,12 +318,12 @@ def _deliver_to(handler: JobHandler, driver: Driver) -> Callable[[Job, Context],
                 f"{_MOST_DEATHS} workers died while they executed it; find out why, and submit it again"
             )
         queued = _read_job(job)
-        execution = asyncio.ensure_future(handler.execute(queued))
+        execution = asyncio.ensure_future(execute(queued))
         # The scope cancels only this wait: a run that is cancelled ends by itself.
         with context.cancellation:
             await asyncio.wait({execution})
         if context.cancellation.cancel_called:
-            await _cancel(handler, queued, execution)
+            await _cancel(execute, queued, execution)
         later = await execution
         if later is not None:
             raise RetryRequested(timedelta(seconds=later), "later")

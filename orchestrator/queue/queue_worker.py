@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.persistence import Store
-from orchestrator.queue.pgqueuer_tables import FORGET_WORKER, SHOW_LIFE
-from orchestrator.queue.queue_status import read_queue_status
-from orchestrator.queue.queued_job import KINDS, QueuedJob, build_route
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.queue.queue_records import (
+    FORGET_WORKER,
+    KINDS,
+    SHOW_LIFE,
+    QueuedJob,
+    build_route,
+    read_queue_status,
+)
+from orchestrator.state.graph_state import UNDERWAY, OrchestratorState
 
 if TYPE_CHECKING:
     from orchestrator.queue.pgqueuer_engine import PgQueuerEngine  # an extra
@@ -72,7 +77,8 @@ class QueueWorker:
         try:
             await self.engine.work(
                 self._list_routes(),
-                self,
+                self.execute,
+                self.interrupt,
                 self._stop,
                 concurrency=self.concurrency,
                 heartbeat_s=self.heartbeat_s,
@@ -148,7 +154,7 @@ class QueueWorker:
 
 
 def _is_interrupted(state: OrchestratorState) -> bool:
-    return state["status"] in ("planning", "executing") and state["question"] is None
+    return state["status"] in UNDERWAY and state["question"] is None
 
 
 def _describe_end(state: OrchestratorState) -> str:

@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
+from agents.credentials.masking import mask_keys
 from agents.reply_types import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
-from orchestrator.retry.attempts import Outcome, find_best_record, read_attempts
-from orchestrator.retry.policy import RetryDecision, RetryPolicy, decide
+from orchestrator.retry.policy import (
+    Outcome,
+    RetryDecision,
+    RetryPolicy,
+    decide,
+    find_best_record,
+    read_attempts,
+)
 from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate
@@ -160,13 +167,13 @@ def fail(
 def build_failure(
     kind: FailureKind, message: str, step_index: int | None = None, error: BaseException | None = None
 ) -> StateUpdate:
-    """Build the update that ends a run as failed."""
+    """Build the update that ends a run as failed; its message has no credentials."""
     where = "" if step_index is None else f"step {step_index + 1}: "
     return {
         "status": "failed",
         "failure": Failure(
             kind=kind,
-            message=plain_text(f"{where}{message}"),
+            message=mask_keys(plain_text(f"{where}{message}")),
             step_index=step_index,
             error_type=plain_text(type(error).__name__) if error is not None else None,
         ),

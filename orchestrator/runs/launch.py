@@ -16,18 +16,23 @@ from langgraph.types import Command, StateSnapshot
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
-from orchestrator.runs.fork import Graph, copy_before
-from orchestrator.runs.reader import complete_snapshot
+from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import Resumption, decide_resumption, state_from_values
 from orchestrator.runs.run_saver import format_resume_call
-from orchestrator.runs.run_selection import ENDED
-from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
+from orchestrator.runs.safeguards import SAFEGUARDS, list_changed, list_doubts
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.runtime.run_context import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.current_step import LASTING
 from orchestrator.state.evaluation_report import mapping
-from orchestrator.state.graph_state import EXECUTOR, SYNTHESIS, OrchestratorState, RunInput, blank_state
+from orchestrator.state.graph_state import (
+    ENDED,
+    EXECUTOR,
+    SYNTHESIS,
+    OrchestratorState,
+    RunInput,
+    blank_state,
+)
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors, is_of_other_agents
@@ -47,7 +52,8 @@ class Start:
         state: The state before the graph runs.
         branches: The states of parallel steps that a resumed run continues.
         began: When a resumed run began; None for a new run.
-        changed: The safeguards of a resumed run that are others now, which the caller accepts.
+        changed: Warnings of a resumed run: safeguards that are others now, which the caller accepts, and
+            functions that may be others.
     """
 
     input: GraphInput
@@ -151,6 +157,8 @@ class Launcher:
                     f"thread {format_repr(thread_id, 80)} cannot go on with other settings: "
                     f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
                 )
+            warnings = [f"resumed with accept_changes: {each}" for each in changed]
+            warnings += list_doubts(metadata.get(SAFEGUARDS), self.safeguards)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))
@@ -158,7 +166,7 @@ class Launcher:
                 config = self.build_config(thread_id, began)
                 update = cast("dict[str, object]", again.update)
                 await self.graph.aupdate_state(config, update, as_node=again.after)
-            return Start(resumed.input, event, state, resumed.list_branches(), began, tuple(changed))
+            return Start(resumed.input, event, state, resumed.list_branches(), began, tuple(warnings))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
+from orchestrator.runs.run_selection import render_run
 from orchestrator.state.current_step import list_accepted, read_basis_reason
-from orchestrator.state.graph_state import Failure, OrchestratorState
+from orchestrator.state.graph_state import UNDERWAY, Failure, OrchestratorState
 from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRecord
-from orchestrator.state.run_card import render_run
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -105,7 +105,7 @@ class Result(Generic[T_co]):
 
         The status of a run that waits is "executing".
         """
-        return self.state["question"] if self.state["status"] in ("planning", "executing") else None
+        return self.state["question"] if self.state["status"] in UNDERWAY else None
 
     def raise_for_failure(self) -> None:
         """Does nothing after a success.

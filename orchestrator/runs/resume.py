@@ -12,7 +12,7 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
 from orchestrator.judging.plain_contracts import find_unreadable
-from orchestrator.planning.judge_again import Rejudging, apply_update, find_rejudging
+from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.run_saver import describe_unknown_thread
 from orchestrator.state.current_step import current_records, current_step
@@ -21,6 +21,7 @@ from orchestrator.state.graph_state import (
     BRANCH,
     NOTHING_UNDERWAY,
     SYNTHESIS,
+    UNDERWAY,
     Declared,
     OrchestratorState,
     StateUpdate,
@@ -122,7 +123,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
     if problem := schema_problem(thread_id, snapshot.metadata):
         raise ResumeError(problem)
     # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
-    if not snapshot.tasks and values["status"] in ("planning", "executing"):
+    if not snapshot.tasks and values["status"] in UNDERWAY:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
             "resume it with the supervision, the retry_policy and the synthesis that it was begun with"

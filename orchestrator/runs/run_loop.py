@@ -19,9 +19,9 @@ from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
+from orchestrator.runs.history import index_run
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
-from orchestrator.runs.run_index import index_run
 from orchestrator.runs.run_saver import lock_thread
 from orchestrator.runtime.events import (
     Event,
@@ -35,7 +35,7 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import BRANCH, GROWING, OrchestratorState
+from orchestrator.state.graph_state import BRANCH, GROWING, UNDERWAY, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import STARTED
 from orchestrator.supervision.human import read_outage
@@ -212,7 +212,7 @@ class Runner:
             failure = build_failure("executor_error", f"{outage}; `resume` goes on when the server is back")
             waiting: OrchestratorState = {**state, "failure": failure["failure"]}
             return RunInterrupted(thread_id=thread_id, state=waiting)
-        if state["status"] in ("planning", "executing"):
+        if state["status"] in UNDERWAY:
             snapshot = await self.launcher.read_snapshot(thread_id)
             question = find_open_question(snapshot, state)
             if question is not None and run.cancelled is not None:

@@ -91,12 +91,9 @@ def convert_store_errors(name: str, *errors: type[Exception]) -> Iterator[None]:
         ) from error
 
 
-def checkpoint_config(
-    thread_id: str, namespace: str = "", checkpoint_id: str | None = None
-) -> RunnableConfig:
-    """Builds the config that names one checkpoint; without an id, the latest of the thread."""
-    by_id = {} if checkpoint_id is None else {"checkpoint_id": checkpoint_id}
-    return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **by_id})
+def checkpoint_config(thread_id: str) -> RunnableConfig:
+    """Builds the config that names the latest checkpoint of a thread."""
+    return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": ""})
 
 
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:

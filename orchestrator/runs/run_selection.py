@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final, Literal, TypeAlias, TypedDict, get_args
+from typing import Annotated, Final, Literal, TypeAlias, TypedDict
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, TypeAdapter
 
+from evaluation.results.report import CardTable, render_card
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.state.current_step import read_basis_reason
+from orchestrator.state.graph_state import STATUSES, UNDERWAY, OrchestratorState, StoredStatus
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question
-from orchestrator.state.run_card import render_runs
 from orchestrator.state.stored_form import parse_time
 from orchestrator.state.usage import Usage
-
-StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
-
-STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
-ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,7 @@ SortKey: TypeAlias = Literal["updated", "started"]
 Order: TypeAlias = Literal["desc", "asc"]
 Place: TypeAlias = tuple[str, str]
 """The place of a run in an ordered list: the value that it is sorted by, and its latest checkpoint."""
+_CURSOR: Final = TypeAdapter(tuple[str, str, str, str])
 _Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
 
 
@@ -140,7 +139,7 @@ class RunSelection(SettingsModel):
         Args:
             contains: The SQL function that finds a text in another.
         """
-        if self.status in ("planning", "executing", "interrupted"):
+        if self.status in {*UNDERWAY, "interrupted"}:
             yield "status IN (?, ?)", ("planning", "executing")  # locks tell them apart
         else:
             yield ("status <> ?", ("",)) if self.status is None else ("status = ?", (self.status,))
@@ -174,20 +173,14 @@ class RunSelection(SettingsModel):
         """
         if self.cursor is None:
             return None
-        try:
-            sort, order, value, checkpoint_id = json.loads(base64.urlsafe_b64decode(self.cursor))
-        except (ValueError, TypeError):
-            sort = order = value = checkpoint_id = None
-        if (
-            (sort, order) != (self.sort, self.order)
-            or not isinstance(value, str)
-            or not isinstance(checkpoint_id, str)
-        ):
-            raise ConfigurationError(
-                f"cursor is {format_repr(self.cursor, 80)}; give the `next` of a page with the same sort and "
-                "order"
-            )
-        return value, checkpoint_id
+        with suppress(ValueError):
+            sort, order, *place = _CURSOR.validate_json(base64.urlsafe_b64decode(self.cursor))
+            if (sort, order) == (self.sort, self.order):
+                return place[0], place[1]
+        raise ConfigurationError(
+            f"cursor is {format_repr(self.cursor, 80)}; give the `next` of a page with the same sort and "
+            "order"
+        )
 
 
 def format_start(run: RunSummary) -> str:
@@ -198,3 +191,35 @@ def format_start(run: RunSummary) -> str:
 def fold_text(text: str) -> str:
     """Returns a text as the index holds it: in one case, and without what a database refuses."""
     return text.casefold().replace("\0", " ").encode(errors="replace").decode()
+
+
+def render_run(state: OrchestratorState, status: str, thread_id: str | None = None) -> str:
+    """Returns a run with its attempts as HTML."""
+    failure, question = state["failure"], state["question"]
+    facts = {
+        "thread": thread_id,
+        "task": state["task"],
+        "basis": read_basis_reason(state),
+        "output": state["output"],
+        "failure": failure and failure["message"],
+        "question": question and question["text"],
+    }
+    rows = [
+        (
+            *(record["step_index"] + 1, record["attempt"], record["step"], record["status"]),
+            *(record.get("basis_reason"), record["error"] or record["result"]),
+        )
+        for record in (*state["results"], *state["synthesis"])
+    ]
+    columns = ("step", "attempt", "what to do", "status", "basis", "output")
+    return render_card(status, facts, CardTable(columns, rows))
+
+
+def render_runs(runs: Sequence[RunSummary]) -> str:
+    """Returns the lines of stored runs as HTML."""
+    rows = [
+        (run.thread_id, run.status, f"{run.steps_done}/{run.steps_planned}", f"{run.updated:%F %T}", run.task)
+        for run in runs
+    ]
+    columns = ("thread", "status", "steps", "updated (UTC)", "task")
+    return render_card(f"runs: {len(rows)}", {}, CardTable(columns, rows))

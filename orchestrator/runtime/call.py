@@ -13,7 +13,6 @@ from langgraph.errors import GraphInterrupt
 
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
-from agents.models.identity import mask_keys
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, StoreLostError
@@ -79,8 +78,8 @@ class Raised:
 
     @property
     def message(self) -> str:
-        """Describes the error in one sentence, without API keys."""
-        text = shorten(" ".join(mask_keys(format_text(self.error)).split()), 500)
+        """Describes the error in one sentence, without credentials."""
+        text = shorten(" ".join(format_text(self.error).split()), 500)
         if self.kind or isinstance(self.error, AgentError | OrchestratorError):
             return text
         return f"{type(self.error).__name__}: {text}"

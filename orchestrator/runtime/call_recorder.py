@@ -16,14 +16,14 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 from langchain_core.tracers.context import register_configure_hook
 
 from agents.errors import CallHaltedError
+from agents.loop.call_marks import list_earlier_replies
 from agents.loop.effects import Effect
 from agents.loop.read_back import PREFIX as READ_BACK
-from agents.loop.stored_replies import list_earlier_replies
 from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime import call_records
-from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.events import ToolEnded, ToolStarted
+from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
@@ -117,7 +117,8 @@ class UsageRecorder(BaseCallbackHandler):
             noted = {**noted, "result": withheld["result"], "error": withheld["error"]}
         with self._lock:
             own = [key for key, (_, record) in self._tools.items() if record.get("id") == call["id"]]
-            for key in own:
+            # A middleware may have made the call several times: the answer is to the last one.
+            for key in own[-1:]:
                 started, record = self._tools[key]
                 self._tools[key] = started, cast("ToolCallRecord", {**record, **noted})
         if withheld is not None and not own:

@@ -15,13 +15,14 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.types import StreamWriter
 from typing_extensions import TypedDict
 
-from agents.loop.decisions import NOT_ENDED
-from agents.loop.effects import LOST_START, Effect
+from agents.credentials.masking import mask_keys
+from agents.loop.effects import LOST_START, NOT_ENDED, Effect
 from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off, find_message_cut_off
-from orchestrator.runtime.budget import ModelPrice
+from agents.parsing.thoughts import remove_thoughts
 from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
+from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_usage
@@ -149,7 +150,11 @@ def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
 def _add_reply(
     call: ModelCall, counts: Sequence[object], text: str, reasons: Iterable[str | None]
 ) -> ModelCall:
-    ended: ModelCall = {**call, "tokens": _check_counts(counts), "end": _read_last_words(text)}
+    ended: ModelCall = {
+        **call,
+        "tokens": _check_counts(counts),
+        "end": _read_last_words(remove_thoughts(text)),
+    }
     cut_off = next(filter(None, reasons), None)
     return ended if cut_off is None else {**ended, "cut_off": cut_off}
 
@@ -279,15 +284,14 @@ def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
 
 def read_effect(effect: Effect) -> dict[str, object]:
     """Returns the fields of a call's record that its effect has."""
-    names = {"outcome": "outcome", "gate": "gate", "made_in": "made_in", "approval": "answer"}
-    noted = {field: effect[name] for name, field in names.items() if name in effect}  # type: ignore[literal-required]
-    return {**noted, **({"read_back": effect["read_back"]} if "read_back" in effect else {})}
+    names = {name: name for name in ("outcome", "gate", "made_in", "read_back")} | {"approval": "answer"}
+    return {field: effect[name] for name, field in names.items() if name in effect}  # type: ignore[literal-required]
 
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:
-    """Reads the result and the error of a tool's output; one of them is None."""
+    """Reads the result and the error, without credentials, of a tool's output; one of them is None."""
     answer = read_answer(output)
     if answer is None:
         return format_text(output), None
     text = plain_text(answer.text)
-    return (None, text) if answer.status == "error" else (text, None)
+    return (None, mask_keys(text)) if answer.status == "error" else (text, None)

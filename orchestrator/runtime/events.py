@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from orchestrator.errors import ConfigurationError
 from orchestrator.state import records
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, format_traceback
 from orchestrator.state.usage import Usage
 
 _log: Final = logging.getLogger(__name__)
@@ -215,8 +215,9 @@ async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
             result = hook(copy.deepcopy(event))
             if inspect.isawaitable(result):
                 await result
-        except (Exception, SystemExit):  # noqa: BLE001 - a hook is user code, and its errors must not end a run
-            _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook is user code, and its errors must not end a run
+            shown = format_traceback(error)
+            _log.error("a hook failed on %s; the run continues\n%s", type(event).__name__, shown)
 
 
 def with_log(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:

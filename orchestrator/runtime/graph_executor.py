@@ -12,9 +12,11 @@ from langgraph.prebuilt import ToolNode
 
 from agents import ExecutionAgent, prompts
 from agents.base import overrides_invoke
+from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
 from agents.loop.executor_graph import read_output
 from agents.loop.langgraph_internals import choose_durability
+from agents.parsing.textual_calls import find_textual_call
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import Executor
 
@@ -81,10 +83,15 @@ class GraphExecutor:
         state = await self.graph.ainvoke(
             {"messages": [*messages]}, context=self._context, durability=durability
         )
+        made = state["messages"][len(messages) :]
         if (gate := find_gate()) is not None:
-            made = state["messages"][len(messages) :]
             gate.note_history(made, state.get("effects") or {})
-        return read_output(state)
+        output, replies = read_output(state), [each for each in made if isinstance(each, AIMessage)]
+        called = {call["name"] for reply in replies for call in reply.tool_calls}
+        # The graph ended with it: nobody is left to tell its model.
+        if (call := find_textual_call(output, [tool.name for tool in self.tools], called)) is not None:
+            raise TextualCallError(call)
+        return output
 
 
 def read_executor(executor: Executor | AnyGraph, context: object) -> Executor:

@@ -15,9 +15,9 @@ from uuid import uuid4
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
-from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.call_recorder import UsageRecorder
 from orchestrator.runtime.call_records import CallObserver
+from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -79,9 +79,9 @@ class RunContext:
     _cancellation: asyncio.Future[None] | None = None
 
     def take_changed(self) -> list[str]:
-        """Returns a warning for each safeguard that changed, once."""
+        """Returns the warnings of a resumed run, once."""
         changed, self.changed = self.changed, ()
-        return [f"resumed with accept_changes: {each}" for each in changed]
+        return [*changed]
 
     def start_step(self, step_index: int) -> None:
         """Starts the clock of a step, unless it runs already."""

@@ -1,4 +1,4 @@
-"""Passes the task, the form of the output and a model to agents: by optional arguments, or in their texts."""
+"""Passes the task, the form of the output and a model to agents by the optional arguments they take."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from langchain_core.language_models import BaseChatModel
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import Sampling
 from agents.models.spec import load_model
-from agents.prompts import add_schema, fence_text, find_boundary
+from agents.prompts import add_schema
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import AgentMethod, bind_method, has_own
 from orchestrator.state.plain_values import format_repr
 
 Schema = Mapping[str, object] | None
-_HEADER: Final = "the whole task; carry out the current step only"
 _ANSWER: Final = "Write the final answer to this task, from the results so far:"
 
 
 def bind_execution(executor: object, name: str = "execute_step") -> AgentMethod[object]:
     """Returns an awaitable method of an executor that also takes ``task``, ``schema`` and ``sampling``.
 
-    An executor whose method has no argument ``task`` gets it as a header of its context. One without
-    ``schema`` gets the JSON Schema of its output at the end of the step. One without ``sampling`` keeps the
-    model, the temperature and the seed of its own. ``name`` is the method: "execute_step", "correct_step" or
-    "commit_step".
+    An executor whose method has no argument ``task`` does not get the task: its context is the results so
+    far, and nothing else. One without ``schema`` gets the JSON Schema of its output at the end of the step.
+    One without ``sampling`` keeps the model, the temperature and the seed of its own. ``name`` is the method:
+    "execute_step", "correct_step" or "commit_step".
     """
     method = bind_method(executor, name)
 
@@ -39,15 +38,9 @@ def bind_execution(executor: object, name: str = "execute_step") -> AgentMethod[
         sampling: Sampling | None = None,
     ) -> object:
         step = step if "schema" in method.takes else add_schema(step, schema)
-        context = context if "task" in method.takes else add_header(context, task)
         return await method(step, *args, context=context, task=task, schema=schema, sampling=sampling)
 
     return execute
-
-
-def can_change_model(executor: object) -> bool:
-    """Checks whether an executor takes the model of a call."""
-    return "sampling" in bind_method(executor, "execute_step").takes
 
 
 def load_models(
@@ -70,7 +63,7 @@ def load_models(
             f"models has {format_repr(wrong, 80)}; give LangChain chat models by name, "
             "such as {'strong': llm}"
         )
-    if names and not can_change_model(executor):
+    if names and "sampling" not in bind_method(executor, "execute_step").takes:
         raise ConfigurationError(
             f"a rule of strategies is escalate, and {type(executor).__name__} keeps its own model; "
             "give an executor whose execute_step takes `sampling`, such as ExecutionAgent"
@@ -111,11 +104,3 @@ def bind_synthesis(executor: object) -> AgentMethod[object]:
         return await method(request, context, schema=schema, sampling=sampling)
 
     return write_answer
-
-
-def add_header(context: str, task: str) -> str:
-    """Returns the context after the task, which is fenced; the context alone if there is no task."""
-    if not task:
-        return context
-    header = fence_text(_HEADER, task, find_boundary(context, task))
-    return f"{header}\n\n{context}" if context else header

@@ -6,4 +6,15 @@ The public names are ``build_app``, ``build_mcp_server``, ``ServerOptions``, ``R
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from orchestrator.service.executions import NewRun, OneOrchestrator, RunBuilder
+
+# Each is imported when it is used, because it may need an extra.
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "mcp_server": ["build_mcp_server"],
+        "request_guard": ["ServerOptions"],
+        "web_app": ["build_app"],
+    },
+)
+__all__ = ["NewRun", "OneOrchestrator", "RunBuilder", "ServerOptions", "build_app", "build_mcp_server"]

@@ -12,33 +12,28 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar, cast
+from typing import Annotated, Any, Final, Generic, Literal, TextIO, TypeVar, cast
 from urllib.parse import quote, unquote
 
+import anyio
 from mcp import McpError, types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.stdio import stdio_server
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from pydantic_core import to_jsonable_python
 
+from agents.sync import run_loop
 from evaluation.sensitive.scanner import shorten
-from evaluation.validation.problems import describe_errors
+from evaluation.validation import describe_errors
 from orchestrator.errors import ConfigurationError, OrchestratorError, ResumeError
 from orchestrator.persistence import History, RunSummary, Store
-from orchestrator.runs.run_selection import ENDED
 from orchestrator.runtime.events import Event
-from orchestrator.serving.live.run_sessions import (
-    Name,
-    NewRun,
-    Opened,
-    OpenStream,
-    RunBuilder,
-    open_in_thread,
-)
-from orchestrator.serving.views.run_view import evaluate_by_contract
+from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder
+from orchestrator.service.run_service import evaluate_by_contract
 from orchestrator.settings import check_task
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.plain_values import format_one_line, format_repr, plain_json
 from orchestrator.state.records import Basis, Question
 from orchestrator.supervision.human import is_overdue
@@ -204,9 +199,7 @@ class ClientRuns:
                 f"thread {name} has a run ({known.status}); give another thread_id, or none"
             )
         run = NewRun(task=task, thread_id=thread_id)
-        return await self._follow(
-            lambda: self.builder.open_new(run), lambda each: each.astream(task, thread_id)
-        )
+        return await self._follow(Execution.of_new(self.builder, run, thread_id))
 
     async def answer(self, given: AnswerArguments) -> dict[str, Any]:
         """Answers a question, and runs until the end or the next question; see ``AnswerArguments``."""
@@ -220,18 +213,11 @@ class ClientRuns:
             note = (
                 f"The deadline of the question has passed; the run went on with {question['on_deadline']!r}."
             )
-        return await self._follow(
-            lambda: self.builder.open_stored(given.thread_id),
-            lambda each: each.astream_resumed(given.thread_id, answer),
-            note,
-        )
+        return await self._follow(Execution.of_stored(self.builder, given.thread_id, answer), note)
 
     async def resume(self, given: ResumeArguments) -> dict[str, Any]:
         """Continues a run, and runs until the end or a question; see ``ResumeArguments``."""
-        return await self._follow(
-            lambda: self.builder.open_stored(given.thread_id),
-            lambda each: each.astream_resumed(given.thread_id),
-        )
+        return await self._follow(Execution.of_stored(self.builder, given.thread_id))
 
     async def evaluate(self, given: EvaluateArguments) -> dict[str, Any]:
         """Evaluates a run; see ``EvaluateArguments``."""
@@ -252,11 +238,9 @@ class ClientRuns:
             "answered_by": f"{person} (MCP)",
         }
 
-    async def _follow(
-        self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream, note: str = ""
-    ) -> dict[str, Any]:
+    async def _follow(self, execution: Execution, note: str = "") -> dict[str, Any]:
         # A task of its own: anyio repeats a cancellation at each await, also while the run is being stored.
-        task = asyncio.create_task(self._execute(open_orchestrator, open_stream, note))
+        task = asyncio.create_task(self._execute(execution, note))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
@@ -265,15 +249,10 @@ class ClientRuns:
             task.cancel()
             raise
 
-    async def _execute(
-        self, open_orchestrator: Callable[[], Opened], open_stream: OpenStream, note: str
-    ) -> dict[str, Any]:
-        async with (
-            open_in_thread(open_orchestrator) as orchestrator,
-            aclosing(open_stream(orchestrator)) as events,
-        ):
-            number, state = 0, None
-            async for event in events:
+    async def _execute(self, execution: Execution, note: str) -> dict[str, Any]:
+        number, state = 0, None
+        async with aclosing(execution.follow()) as events:
+            async for _, event in events:
                 number += 1
                 await self._report(number, event)
                 state = getattr(event, "state", None)
@@ -324,6 +303,16 @@ def build_mcp_server(store: Store, builder: RunBuilder, *, read_only: bool = Fal
     _offer_tools(server, {name: tool for name, tool in tools.items() if not (read_only and tool.is_change)})
     _offer_resources(server, store.history)
     return server
+
+
+def serve_client(server: Server[Any, Any], received: TextIO, sent: TextIO) -> None:
+    """Serves a client until it closes the input."""
+
+    async def serve() -> None:
+        async with stdio_server(anyio.wrap_file(received), anyio.wrap_file(sent)) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    run_loop(serve)
 
 
 def _offer_tools(server: Server[Any, Any], tools: Mapping[str, ClientTool[Any]]) -> None:

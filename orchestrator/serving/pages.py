@@ -10,15 +10,15 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.queue.queue_status import read_queue_status
-from orchestrator.runs.run_selection import STATUSES, SortKey
-from orchestrator.serving import run_service
-from orchestrator.serving.live.run_sessions import NewRun
+from orchestrator.queue.queue_records import read_queue_status
+from orchestrator.runs.run_selection import SortKey
+from orchestrator.service.executions import NewRun
+from orchestrator.service.run_service import GivenAnswer
+from orchestrator.service.run_view import MOST_QUESTIONS, build_run_view, list_questions
 from orchestrator.serving.request_guard import SESSION, is_same, sign_session
-from orchestrator.serving.responses import build_address, render, run_address
+from orchestrator.serving.responses import Service, build_address, render, run_address
 from orchestrator.serving.run_api import RunQuery, list_page
-from orchestrator.serving.run_service import Context, GivenAnswer
-from orchestrator.serving.views.run_view import MOST_QUESTIONS, build_run_view, list_questions
+from orchestrator.state.graph_state import STATUSES
 from orchestrator.state.records import Basis
 
 PERSON: Final = "pem_person"
@@ -53,17 +53,17 @@ class StartForm(BaseModel):
 
 
 @router.get("/")
-def show_inbox(request: Request, context: Context) -> Response:
+def show_inbox(request: Request, service: Service) -> Response:
     """Shows the open questions."""
-    questions = list_questions(context.history, context.builder)
+    questions = list_questions(service.history, service.builder)
     values = {"questions": questions, "person": _read_person(request), "most": MOST_QUESTIONS}
     return render(request, "inbox.html", values)
 
 
 @router.get("/runs")
-def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Query()]) -> Response:
+def show_runs(request: Request, service: Service, query: Annotated[RunQuery, Query()]) -> Response:
     """Lists the runs."""
-    listed = list_page(context.history, query)
+    listed = list_page(service.history, query)
     chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     values = {
         "query": query,
@@ -80,44 +80,44 @@ def show_runs(request: Request, context: Context, query: Annotated[RunQuery, Que
 
 
 @router.get("/queue")
-def show_queue(request: Request, context: Context) -> Response:
+def show_queue(request: Request) -> Response:
     """Shows the jobs of the queues, and the workers with their last sign of life."""
-    return render(request, "queue.html", {"status": read_queue_status(context.saver)})
+    return render(request, "queue.html", {"status": read_queue_status(request.app.state.store.saver)})
 
 
 @router.get("/run")
-def show_run(request: Request, context: Context, thread_id: str) -> Response:
+def show_run(request: Request, service: Service, thread_id: str) -> Response:
     """Shows a run."""
-    run = context.show_run(thread_id)
+    run = service.show(thread_id)
     can_resume = run.summary.can_resume and run.summary.question is None
-    problem = context.builder.find_problem(thread_id) if can_resume else None
+    problem = service.builder.find_problem(thread_id) if can_resume else None
     values = {
         "view": build_run_view(run),
         "refreshed": _REFRESHED,
-        "can_change": not context.options.read_only,
+        "can_change": not request.app.state.options.read_only,
         "resume_problem": problem or "",
-        "resume_command": "" if problem is None else context.builder.describe_next(thread_id, None),
+        "resume_command": "" if problem is None else service.builder.describe_next(thread_id, None),
     }
     return render(request, "run.html", values)
 
 
 @router.post("/answer")
-async def answer(request: Request, context: Context, form: Annotated[AnswerForm, Form()]) -> Response:
+async def answer(request: Request, service: Service, form: Annotated[AnswerForm, Form()]) -> Response:
     """Answers a question."""
-    await run_service.answer_question(context, form.thread_id, form)
+    await service.answer(form.thread_id, form)
     response = _go_to(request, run_address(form.thread_id))
     response.set_cookie(PERSON, quote(form.answered_by), httponly=True, samesite="strict", max_age=_YEAR_S)
     return response
 
 
 @router.get("/start")
-def show_start(request: Request, context: Context) -> Response:
+def show_start(request: Request, service: Service) -> Response:
     """Shows the form of a new run."""
-    return render(request, "start.html", {"has_tools": context.builder.has_tools})
+    return render(request, "start.html", {"has_tools": service.builder.has_tools})
 
 
 @router.post("/start")
-async def start(request: Request, context: Context, form: Annotated[StartForm, Form()]) -> Response:
+async def start(request: Request, service: Service, form: Annotated[StartForm, Form()]) -> Response:
     """Starts a run."""
     run = NewRun(
         task=form.task,
@@ -125,41 +125,41 @@ async def start(request: Request, context: Context, form: Annotated[StartForm, F
         acting_tools=["all:approve"] if form.approve else None,
         supervise="human" if form.review else None,
     )
-    thread_id, _ = await run_service.start_run(context, run)
+    thread_id, _ = await service.start(run)
     return _go_to(request, run_address(thread_id))
 
 
 @router.post("/run/resume")
-async def resume(request: Request, context: Context, thread_id: _Thread) -> Response:
+async def resume(request: Request, service: Service, thread_id: _Thread) -> Response:
     """Resumes a run."""
-    await run_service.continue_run(context, thread_id)
+    await service.resume(thread_id)
     return _go_to(request, run_address(thread_id))
 
 
 @router.post("/run/cancel")
-async def cancel(request: Request, context: Context, thread_id: _Thread) -> Response:
+async def cancel(request: Request, service: Service, thread_id: _Thread) -> Response:
     """Ends a run."""
-    await run_service.cancel_run(context, thread_id, _read_person(request))
+    await service.cancel(thread_id, _read_person(request))
     return _go_to(request, run_address(thread_id))
 
 
 @router.post("/run/fork")
 async def fork(
     request: Request,
-    context: Context,
+    service: Service,
     thread_id: _Thread,
     step: Annotated[int, Form(ge=1, lt=2**31)],
     new_thread_id: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Forks a run."""
-    name = await run_service.fork_run(context, thread_id, step, new_thread_id or None)
+    name = await service.fork(thread_id, step, new_thread_id or None)
     return _go_to(request, run_address(name))
 
 
 @router.post("/run/delete")
-async def delete(request: Request, context: Context, thread_id: _Thread) -> Response:
+async def delete(request: Request, service: Service, thread_id: _Thread) -> Response:
     """Deletes a run."""
-    await run_service.delete_run(context, thread_id)
+    await service.delete(thread_id)
     return _go_to(request, "/runs")
 
 
@@ -170,9 +170,9 @@ def show_login(request: Request) -> Response:
 
 
 @router.post("/login")
-def log_in(request: Request, context: Context, token: Annotated[str, Form()]) -> Response:
+def log_in(request: Request, token: Annotated[str, Form()]) -> Response:
     """Keeps in a cookie that the client has given the token."""
-    expected = context.options.token
+    expected: str | None = request.app.state.options.token
     if expected is None or not is_same(token, expected):
         return render(request, "login.html", {"is_wrong": True}, 401)
     response = _go_to(request, "/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Annotated, Final, Self, cast
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestrator.serving.responses import answer_problem, is_for_program
 
 MIN_TOKEN: Final = 16
+_HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -144,11 +146,11 @@ class RequestGuard:
         is_change = request.method not in _SAFE
         if is_change and not _is_own_origin(request.headers):
             return Refusal(403, "the request comes from the page of another site; use a page of this server")
-        if not request.state.is_known and not request.url.path.startswith(_OPEN):
+        if not request.state.is_known and not request.scope["path"].startswith(_OPEN):
             return Refusal(
                 401, "the token is missing or wrong; give it at /login, or as 'Authorization: Bearer'"
             )
-        if is_change and self.options.read_only and not request.url.path.startswith(_OPEN):
+        if is_change and self.options.read_only and not request.scope["path"].startswith(_OPEN):
             return Refusal(403, "this server is read-only; start it without --read-only to change something")
         return None
 
@@ -183,11 +185,12 @@ def is_same(first: str, second: str) -> bool:
 
 
 def split_host(host: str) -> str:
-    """Returns the name of a Host header, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    """Returns the name of a Host header, without its port; "" if it is no name with an optional port.
+
+    "evil@127.0.0.1" and "127.0.0.1/x" are no names, although a parser of addresses finds one in them.
+    """
+    match = _HOST.fullmatch(host)
+    return match["name"].strip("[]").casefold() if match else ""
 
 
 def _is_own_origin(headers: Headers) -> bool:

@@ -8,24 +8,37 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
+from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import ContractError
+from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
+from orchestrator.service.run_service import RunRequestError, RunService, UnknownRunError
 from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent
 PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/queue", "Queue"))
 _MINUTE_S: Final = 60.0
 _MILLISECONDS: Final = 1000
+
+
+def get_service(request: Request) -> RunService:
+    """Returns the service of the server that answers a request."""
+    service: RunService = request.app.state.service
+    return service
+
+
+Service: TypeAlias = Annotated[RunService, Depends(get_service)]
 
 
 def render(request: Request, template: str, values: Mapping[str, object], status: int = 200) -> HTMLResponse:
@@ -46,7 +59,7 @@ def _count_questions(request: Request) -> int:
     """Returns the number of open questions for a client that may see them, else 0."""
     if getattr(request.state, "is_known", False):
         with suppress(StoreError):  # the page of that error is being rendered
-            number: int = request.app.state.context.history.count_waiting()
+            number: int = request.app.state.service.history.count_waiting()
             return number
     return 0
 
@@ -93,6 +106,11 @@ def build_address(path: str, values: Mapping[str, object]) -> str:
     return f"{path}?{urlencode(values)}" if values else path
 
 
+def _finish(value: object) -> object:
+    """Shows what a person would not see in a text; text for a program has the filter ``exact``."""
+    return show_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def _build_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
@@ -100,6 +118,7 @@ def _build_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_finish,
     )
     environment.filters.update(
         time=format_time,
@@ -107,6 +126,7 @@ def _build_environment() -> Environment:
         pretty=format_json,
         run_address=run_address,
         json_address=json_address,
+        exact=escape,
     )
     return environment
 
@@ -116,6 +136,7 @@ _ENVIRONMENT: Final = _build_environment()
 
 PROBLEM: Final = "application/problem+json"
 _STATUSES: Final[Mapping[type[Exception], int]] = {
+    UnknownRunError: 404,
     StoreLostError: 503,
     ConfigurationError: 422,
     OrchestratorError: 409,
@@ -142,10 +163,6 @@ _PROBLEM: Final[dict[str, Any]] = {
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {"4XX": _PROBLEM, 422: _PROBLEM}
 """The errors of every operation, for OpenAPI."""
 KNOWN_ERRORS: Final[tuple[type[Exception], ...]] = (*_STATUSES, RequestValidationError, HTTPException)
-
-
-class RequestProblem(HTTPException):
-    """A request that is refused with a status and one sentence."""
 
 
 def is_for_program(request: Request) -> bool:
@@ -177,7 +194,7 @@ def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
-    return status, format_one_line(error)
+    return status, str(error) if isinstance(error, RunRequestError) else format_one_line(error)
 
 
 def _describe_validation(error: RequestValidationError) -> tuple[int, str]:

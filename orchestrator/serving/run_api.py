@@ -12,15 +12,17 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary
-from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.runs.run_selection import Order, SortKey, StoredStatus
-from orchestrator.serving import run_service
-from orchestrator.serving.live.run_sessions import Name, NewRun
-from orchestrator.serving.responses import RESPONSES, RequestProblem, run_address
-from orchestrator.serving.run_service import Context, GivenAnswer
-from orchestrator.serving.views.run_view import OpenQuestion, evaluate_by_contract, list_questions
+from orchestrator.queue.queue_records import QueueStatus, read_queue_status
+from orchestrator.runs.run_selection import Order, SortKey
+from orchestrator.service.executions import Name, NewRun
+from orchestrator.service.run_service import GivenAnswer, evaluate_by_contract
+from orchestrator.service.run_view import OpenQuestion, list_questions
+from orchestrator.serving.responses import RESPONSES, Service, run_address
+from orchestrator.state.graph_state import StoredStatus
 from orchestrator.state.records import Basis
 
 
@@ -119,105 +121,108 @@ class RequestedEvaluation(BaseModel):
 
 
 @router.get("/runs")
-def list_runs(context: Context, query: Annotated[RunQuery, Query()]) -> RunPage:
+def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
-    return list_page(context.history, query)
+    return list_page(service.history, query)
 
 
 @router.get("/queue")
-def read_queue(context: Context) -> QueueStatus | None:
+def read_queue(request: Request) -> QueueStatus | None:
     """Count the jobs of the queues, and list the workers; null without a queue."""
-    return read_queue_status(context.saver)
+    return read_queue_status(request.app.state.store.saver)
 
 
 @router.post("/runs", status_code=201, responses={200: {"description": "The key started this run before."}})
 async def start_run(
-    context: Context,
+    service: Service,
     run: NewRun,
     response: Response,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> StartedRun:
-    """Start a run. A repeated request with the same `Idempotency-Key` starts nothing."""
-    thread_id, is_new = await run_service.start_run(context, run, idempotency_key)
+    """Start a run. A repeated request with the same `Idempotency-Key` starts nothing.
+
+    The key belongs to its first request: another request with it gets the status 409.
+    """
+    thread_id, is_new = await service.start(run, idempotency_key)
     response.status_code = 201 if is_new else 200
     return _describe_started(thread_id)
 
 
 @router.get("/questions")
-def read_questions(context: Context) -> Sequence[dict[str, Any]]:
+def read_questions(service: Service) -> Sequence[dict[str, Any]]:
     """List the open questions of all runs, the oldest first."""
-    return [_plain_question(each) for each in list_questions(context.history, context.builder)]
+    return [_plain_question(each) for each in list_questions(service.history, service.builder)]
 
 
-async def _find_existing(context: Context, thread_id: Thread) -> str:
-    await run_in_threadpool(context.find_run, thread_id)
+async def _find_existing(service: Service, thread_id: Thread) -> str:
+    await run_in_threadpool(service.find, thread_id)
     return thread_id
 
 
 @router.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
 async def follow_run(
-    context: Context,
+    service: Service,
     thread_id: Annotated[str, Depends(_find_existing)],
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Follow the events of a run until it has ended; `Last-Event-ID` continues after an event."""
-    async with aclosing(context.feed.follow(thread_id, last_event_id)) as events:
+    async with aclosing(service.feed.follow(thread_id, last_event_id)) as events:
         async for name, entry in events:
             yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
-    if not context.feed.is_closed:
+    if not service.feed.is_closed:
         yield ServerSentEvent(raw_data="{}", event="end")
 
 
 @router.post("/runs/{thread_id}/answers", status_code=202)
-async def answer_question(context: Context, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
+async def answer_question(service: Service, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
     """Answer the open question of a run; of two answers, the second gets the status 409."""
-    await run_service.answer_question(context, thread_id, answer)
+    await service.answer(thread_id, answer)
     return _describe_started(thread_id)
 
 
 @router.post("/runs/{thread_id}/resume", status_code=202)
-async def resume_run(context: Context, thread_id: Thread) -> StartedRun:
+async def resume_run(service: Service, thread_id: Thread) -> StartedRun:
     """Resume a run that was interrupted, or judge again one that could not be judged."""
-    await run_in_threadpool(context.find_run, thread_id)
-    await run_service.continue_run(context, thread_id)
+    await run_in_threadpool(service.find, thread_id)
+    await service.resume(thread_id)
     return _describe_started(thread_id)
 
 
 @router.post("/runs/{thread_id}/fork", status_code=201)
-async def fork_run(context: Context, thread_id: Thread, fork: Fork) -> StartedRun:
+async def fork_run(service: Service, thread_id: Thread, fork: Fork) -> StartedRun:
     """Copy a run up to a step to a new run, and continue there."""
-    name = await run_service.fork_run(context, thread_id, fork.step, fork.new_thread_id)
+    name = await service.fork(thread_id, fork.step, fork.new_thread_id)
     return _describe_started(name)
 
 
 @router.post("/runs/{thread_id}/cancel", status_code=202)
-async def cancel_run(context: Context, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
+async def cancel_run(service: Service, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
     """End a run for good, as failed."""
-    await run_service.cancel_run(context, thread_id, "" if by is None else by.cancelled_by)
+    await service.cancel(thread_id, "" if by is None else by.cancelled_by)
     return _describe_started(thread_id)
 
 
 @router.delete("/runs/{thread_id}", status_code=204)
-async def delete_run(context: Context, thread_id: Thread) -> None:
+async def delete_run(service: Service, thread_id: Thread) -> None:
     """Delete a run that is not being run."""
-    await run_service.delete_run(context, thread_id)
+    await service.delete(thread_id)
 
 
 @router.get("/runs/{thread_id}")
-def read_run(context: Context, thread_id: Thread) -> dict[str, Any]:
+def read_run(service: Service, thread_id: Thread) -> dict[str, Any]:
     """Show a run with its whole state."""
-    run = context.show_run(thread_id)
+    run = service.show(thread_id)
     return {**asdict(run.summary), "state": run.state}
 
 
 @router.post("/evaluations", tags=["evaluations"])
-def evaluate_run(context: Context, requested: RequestedEvaluation) -> dict[str, Any]:
+def evaluate_run(service: Service, requested: RequestedEvaluation) -> dict[str, Any]:
     """Evaluate a run against a contract, without a model, and return the report."""
     if (requested.run is None) == (requested.thread_id is None):
-        raise RequestProblem(422, "run and thread_id are both given or both missing; give one of them")
+        raise ConfigurationError("run and thread_id are both given or both missing; give one of them")
     if requested.thread_id is not None:
-        context.find_run(requested.thread_id)
-    return evaluate_by_contract(context.history, requested.thread_id or requested.run, requested.contract)
+        service.find(requested.thread_id)
+    return evaluate_by_contract(service.history, requested.thread_id or requested.run, requested.contract)
 
 
 def _describe_started(thread_id: str) -> StartedRun:

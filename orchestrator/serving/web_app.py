@@ -1,22 +1,33 @@
-"""Builds the web application of a store."""
+"""Builds the web application of a store, and serves it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 
+import uvicorn
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from agents.sync import DaemonExecutor
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
+from orchestrator.service.event_feed import EventFeed
+from orchestrator.service.executions import RunBuilder, RunSessions
+from orchestrator.service.run_service import RunService
 from orchestrator.serving import pages, run_api
-from orchestrator.serving.live.event_feed import EventFeed
-from orchestrator.serving.live.run_sessions import RunBuilder, RunSessions
 from orchestrator.serving.request_guard import RequestGuard, ServerOptions
 from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error
-from orchestrator.serving.run_service import ServerContext, watch_deadlines
+
+SWITCH_S: Final = 0.0001
+"""How long a thread of a run computes while a page waits; Python's 5 ms add up over the reads of a page."""
+_SHUTDOWN_S: Final = 2
+"""How long the end waits for requests that are answered at that moment."""
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -37,7 +48,8 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.context = ServerContext(store.history, store.saver, chosen, builder, feed, sessions)
+    app.state.service = RunService(store.history, store.saver, builder, feed, sessions)
+    app.state.store, app.state.options = store, chosen
     for router in (pages.router, run_api.router):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
@@ -50,12 +62,68 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
 
 @asynccontextmanager
 async def _live(app: FastAPI) -> AsyncIterator[None]:
-    context: ServerContext = app.state.context
+    service: RunService = app.state.service
     # A thread for each call: agents may block, and the end of the server does not wait for them.
     asyncio.get_running_loop().set_default_executor(DaemonExecutor())
-    context.sessions.open()
-    watch = None if context.options.read_only else asyncio.create_task(watch_deadlines(context))
+    service.sessions.open()
+    watch = None if app.state.options.read_only else asyncio.create_task(service.watch_deadlines())
     yield
     if watch is not None:
         watch.cancel()
-    await context.sessions.close()
+    await service.sessions.close()
+
+
+class PageServer(uvicorn.Server):
+    """A server that ends its streams first, because uvicorn waits for the connections."""
+
+    def __init__(self, config: uvicorn.Config, feed: EventFeed) -> None:
+        """Takes the feed of the application."""
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the streams, and then the server."""
+        await self._feed.close()
+        await super().shutdown(sockets)
+
+
+def run_server(
+    store: Store, builder: RunBuilder, options: ServerOptions, port: int, report: Callable[[str], None]
+) -> None:
+    """Serves a store until a signal ends the process.
+
+    Args:
+        store: The store.
+        builder: Builds the orchestrators.
+        options: Who may reach the server.
+        port: The port; 0 for any free one.
+        report: Gets a sentence with the address.
+
+    Raises:
+        ConfigurationError: The port is in use.
+    """
+    sys.setswitchinterval(SWITCH_S)
+    app = build_app(store, builder, options)
+    with _bind(options.host, port) as listener:
+        address = _format_address(options.host, listener.getsockname()[1])
+        report(f"serving {store.where} on {address} until Ctrl-C")
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
+        )
+        PageServer(config, app.state.service.feed).run(sockets=[listener])
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        # Not the text of the error, which has the address again; a name that is unknown has nothing else.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise ConfigurationError(
+            f"port {port} of {host} cannot be used ({reason}); give another --port or --host"
+        ) from None
+
+
+def _format_address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

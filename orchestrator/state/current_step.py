@@ -12,9 +12,9 @@ from orchestrator.state.records import (
     EvidenceSummary,
     Json,
     StepRecord,
+    SupervisionMode,
     ToolCallRecord,
 )
-from orchestrator.state.supervision_records import SupervisionMode
 
 ACCEPTED: Final = ("validated", "warning")
 """The statuses of an execution that the run goes on with."""

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from evaluation.results import findings
 from evaluation.results.findings import Alert
-from evaluation.results.status import STATUS, ends_early
+from evaluation.results.state import STATUS, ends_early
 from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, object]

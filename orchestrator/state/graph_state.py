@@ -1,23 +1,58 @@
-"""The state of a run: plain JSON values only, so that any store can hold it."""
+"""The state of a run: plain JSON values only, so that any store can hold it, and how updates change it."""
 
+from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired
+from typing import Annotated, Final, Literal, NotRequired, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
 from orchestrator.state.records import (
     Basis,
+    Commitment,
     DerivedContract,
     EffectRecord,
     EvidenceSummary,
     Json,
     Question,
     StepRecord,
+    SupervisionMode,
 )
-from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
-from orchestrator.state.supervision_records import Commitment, SupervisionMode
 from orchestrator.state.usage import NO_USAGE, Usage
+
+T = TypeVar("T")
+
+
+def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
+    """Reducer of ``results``: inserts records, and replaces records of the same step and attempt.
+
+    The records are in the order of the plan; the records of a step are in the order of its executions.
+    """
+    records = {(record["step_index"], record["attempt"]): record for record in (*current, *new)}
+    return [records[key] for key in sorted(records)]
+
+
+def merge_record_lists(
+    current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]
+) -> list[StepRecord]:
+    """``merge_records`` for several updates in their order."""
+    return merge_records(current, [record for write in writes for record in write])
+
+
+def append_entries(context: str, entries: Sequence[str]) -> str:
+    """Reducer of ``context``: adds the entries at the end."""
+    return "\n\n".join(part for part in (context, *entries) if part)
+
+
+def append_items(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
+    """Reducer of ``warnings``: adds the items at the end."""
+    return [*items, *(item for write in writes for item in write)]
+
+
+def replace_value(_: T, writes: Sequence[T]) -> T:
+    """Reducer of fields that are replaced: the latest value."""
+    return writes[-1]
+
 
 BRANCH: Final = "branch_node"
 SYNTHESIS: Final = "synthesis_node"
@@ -27,6 +62,11 @@ MONITOR: Final = "monitor_node"
 BRANCH_MONITOR: Final = "branch_monitor_node"
 ANSWER_MONITOR: Final = "answer_monitor_node"
 RunStatus = Literal["planning", "executing", "success", "failed"]
+StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
+"""The status of a stored run; ``RunSummary`` explains each."""
+STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
+UNDERWAY: Final[frozenset[StoredStatus]] = frozenset({"planning", "executing"})
+ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
 FailureKind = Literal[
     "plan_invalid",
     "planner_error",

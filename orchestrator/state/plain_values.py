@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable
 from typing import Final
 
+from agents.credentials.masking import mask_keys
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import is_deep
 from orchestrator.state.records import Json
@@ -27,8 +29,17 @@ def read_text(value: object) -> str | None:
 
 
 def format_text(value: object) -> str:
-    """Formats a value with ``str``. If its own code raises, returns the name of its type."""
-    return _format_value(str, value)
+    """Formats a value with ``str``; an error without its credentials.
+
+    If the value's own code raises, returns the name of its type.
+    """
+    text = _format_value(str, value)
+    return mask_keys(text) if isinstance(value, BaseException) else text
+
+
+def format_traceback(error: BaseException) -> str:
+    """Formats an error with its traceback for a log, without credentials."""
+    return mask_keys("".join(traceback.format_exception(error)))
 
 
 def format_repr(value: object, limit: int) -> str:

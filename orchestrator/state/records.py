@@ -1,12 +1,12 @@
-"""The records of executions in the state, and the questions for people."""
+"""The records of executions and of their supervision in the state, and the questions for people."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from agents.reply_types import AnswerWord, EffectOutcome, GateDecision, HumanAnswer
-from orchestrator.state.supervision_records import SupervisionRecord
+from agents.reply_types import AnswerWord, EffectOutcome, GateDecision
+from agents.reply_types import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a public name of this package
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
@@ -14,6 +14,89 @@ if TYPE_CHECKING:
 else:
     # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
     Json = object
+
+
+SupervisionMode = Literal["none", "llm", "human"]
+"""Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
+
+CommitKind = Literal["first", "retry", "reorient"]
+"""The execution that a commitment is for: the first, one after a refusal, or one after a correction."""
+
+Confidence = Literal["high", "medium", "low"]
+
+VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
+
+
+class Commitment(TypedDict):
+    """The executor's statement before an execution: what it is going to do. ``step_index`` counts from 0.
+
+    ``readable`` is False if the reply could not be parsed. Then ``interpretation`` holds the reply, and the
+    other texts are empty. ``time`` is ISO 8601 in UTC.
+    """
+
+    step_index: int
+    kind: CommitKind
+    instruction: str
+    interpretation: str
+    scope_in: list[str]
+    scope_out: list[str]
+    approach: str
+    predicted_output: str
+    confidence: Confidence
+    assumptions: list[str]
+    readable: bool
+    time: str
+
+
+class SelfAssessment(TypedDict):
+    """The executor's statement after an execution: what it did. ``step_index`` counts from 0.
+
+    ``actual_output`` is an excerpt of the output, and ``tools_used`` names the tools that were called; both
+    come from the record of the execution, never from the model. If the reply could not be parsed
+    (``readable`` is False), the commitment counts as not met.
+    """
+
+    step_index: int
+    actual_output: str
+    met_commitment: bool
+    deviations: list[str]
+    concerns: list[str]
+    unexpected: list[str]
+    tools_used: list[str]
+    readable: bool
+    time: str
+
+
+class Reconciliation(TypedDict):
+    """The differences between commitment and execution. A step without triggers is clean."""
+
+    triggers: list[str]
+    escalate: bool
+
+
+class SupervisorVerdict(TypedDict):
+    """The decision of the supervisor.
+
+    ``correction`` belongs to "reorient", ``question`` to "ask_human", and ``reason`` to any verdict.
+    """
+
+    verdict: VerdictWord
+    correction: str
+    question: str
+    reason: str
+
+
+class SupervisionRecord(TypedDict):
+    """The supervision of one execution, as a part of its record."""
+
+    mode: SupervisionMode
+    commitment: Commitment | None
+    assessment: SelfAssessment | None
+    triggers: list[str]
+    verdict: SupervisorVerdict | None
+    answer: HumanAnswer | None
+
+
 Report: TypeAlias = dict[str, Any]
 
 PlainContract: TypeAlias = Mapping[str, Json]

@@ -12,10 +12,14 @@ from typing_extensions import TypedDict
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Question, StepRecord, ToolCallRecord
-from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
-from orchestrator.supervision.modes import SupervisionPolicy
-from orchestrator.supervision.reconcile import describe_trigger
+from orchestrator.state.records import (
+    Question,
+    StepRecord,
+    SupervisionMode,
+    SupervisionRecord,
+    ToolCallRecord,
+)
+from orchestrator.supervision.modes import SupervisionPolicy, describe_trigger
 
 _ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."

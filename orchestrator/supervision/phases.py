@@ -16,15 +16,14 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.task_argument import bind_execution
 from orchestrator.state.plain_values import format_text
-from orchestrator.state.supervision_records import (
+from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
 )
 from orchestrator.supervision import statements
-from orchestrator.supervision.modes import SupervisionPolicy
-from orchestrator.supervision.reconcile import SuperviseRequest, Supervisor, reconcile
+from orchestrator.supervision.modes import SuperviseRequest, SupervisionPolicy, Supervisor, reconcile
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,

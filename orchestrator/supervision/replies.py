@@ -25,17 +25,17 @@ from pydantic_core import PydanticCustomError
 
 from agents.parsing.loose_json import (
     find_document,
-    find_unmarked_thoughts,
     is_one_object,
     is_quoted,
     load_json,
     read_boolean,
     replace_surrogates,
 )
-from agents.parsing.replies import find_denial
+from agents.parsing.thoughts import find_unmarked_thoughts
+from agents.parsing.verdicts import find_denial
 from agents.reply_types import JsonSchema, Unreadable
 from evaluation.sensitive.scanner import shorten
-from orchestrator.state.supervision_records import Confidence, VerdictWord
+from orchestrator.state.records import Confidence, VerdictWord
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""

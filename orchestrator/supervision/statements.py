@@ -20,14 +20,14 @@ from agents.parsing.loose_json import replace_surrogates
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import Unreadable
 from evaluation.sensitive.scanner import shorten
-from orchestrator.state.supervision_records import (
+from orchestrator.state.records import (
     CommitKind,
     Commitment,
     Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.reconcile import SuperviseRequest, describe_trigger, reconcile
+from orchestrator.supervision.modes import SuperviseRequest, describe_trigger, reconcile
 from orchestrator.supervision.replies import (
     BROKEN,
     NOT_ALONE,
@@ -119,11 +119,6 @@ def supervise_request(request: SuperviseRequest) -> str:
         'it to a person, "halt" ends all work, "continue" takes the output as it is. "text" is the '
         f"correction to make, the question to ask, or your reason, such as {json.dumps(_VERDICT_EXAMPLE)}"
     )
-
-
-def list_shown_texts(request: SuperviseRequest) -> list[str]:
-    """Lists the texts of a request that the supervisor did not write."""
-    return [text for _, text in _list_parts(request)]
 
 
 def _list_parts(request: SuperviseRequest) -> list[tuple[str, str]]:
@@ -349,5 +344,6 @@ class ModelSupervisor(PhaseAgent):
         return await arun_conversation(self._decide(request))
 
     def _decide(self, request: SuperviseRequest) -> Conversation[SupervisorVerdict]:
-        shown = list_shown_texts(request)
+        # The texts that the supervisor did not write.
+        shown = [text for _, text in _list_parts(request)]
         return build_verdict((yield from self._ask_for(VerdictReply, supervise_request(request), shown)))

@@ -13,6 +13,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 
+from agents.credentials.masking import mask_keys
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime import events
 from orchestrator.state.plain_values import format_text, plain_json
@@ -71,16 +72,14 @@ def add_response(call: InferenceInvocation, response: LLMResult) -> None:
     generation = response.generations[0][0] if response.generations and response.generations[0] else None
     if not isinstance(generation, ChatGeneration) or not isinstance(generation.message, AIMessage):
         return
-    message = generation.message
-    details = message.response_metadata
+    message, details = generation.message, generation.message.response_metadata
     if usage := message.usage_metadata:
         call.input_tokens, call.output_tokens = usage["input_tokens"], usage["output_tokens"]
     if isinstance(name := details.get("model_name") or details.get("model"), str):
         call.response_model_name = name
-    reason = str(details.get("finish_reason") or details.get("done_reason") or "stop")
-    call.finish_reasons = [reason]
+    call.finish_reasons = [str(details.get("finish_reason") or details.get("done_reason") or "stop")]
     if call.should_capture_content:
-        call.output_messages = [genai.OutputMessage("assistant", _list_parts(message), reason)]
+        call.output_messages = [genai.OutputMessage("assistant", _list_parts(message), *call.finish_reasons)]
 
 
 def _list_parts(message: BaseMessage) -> list[genai.MessagePart]:
@@ -89,6 +88,11 @@ def _list_parts(message: BaseMessage) -> list[genai.MessagePart]:
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     asked = [genai.ToolCallRequestPart(call["args"], call["name"], call["id"]) for call in calls]
     return [*([genai.TextPart(message.text)] if message.text else []), *asked]
+
+
+def _hide_text(call: InferenceInvocation | ToolInvocation, error: genai.Error) -> genai.Error:
+    """Returns the error of a span with its type alone, since its text is content, unless that is captured."""
+    return genai.Error(mask_keys(error.message or "") if call.should_capture_content else None, error.type)
 
 
 Attributes: TypeAlias = Mapping[str, str | bool | int | float]
@@ -280,7 +284,7 @@ class RunTracer(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Ends the span of a call that failed."""
         if (call := self._calls.pop(run_id, None)) is not None:
-            call.fail(error)
+            call.fail(_hide_text(call, genai.Error.from_exception(error)))
 
     def on_tool_start(
         self,
@@ -313,13 +317,11 @@ class RunTracer(BaseCallbackHandler):
         if call.should_capture_content:
             call.tool_result = text
         if getattr(output, "status", None) == "error":
-            call.fail(genai.Error(text if call.should_capture_content else None, "tool_error"))
+            call.fail(_hide_text(call, genai.Error(text, "tool_error")))
         else:
             call.stop()
 
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
-        """Ends the span of a tool call that raised."""
-        self.on_llm_error(error, run_id=run_id)
+    on_tool_error = on_llm_error
 
     def _open_place(self, metadata: Mapping[str, object]) -> Context | None:
         """Returns the context of a call; None if no run with this hook makes it."""
@@ -365,8 +367,7 @@ class RunTracer(BaseCallbackHandler):
         context = tree.open(place)
         self._emit_result(context, "monitor", record["status"], verdict["feedback"])
         for outcome in record["report"]["checks"] if record["report"] else ():
-            label = _LABELS[outcome["passed"]]
-            self._emit_result(context, outcome["check"], label, outcome["sentence"])
+            self._emit_result(context, outcome["check"], _LABELS[outcome["passed"]], outcome["sentence"])
         is_accepted = record["status"] in _ACCEPTED
         basis = record.get("basis", "none") if is_accepted else "none"
         labels = {f"{PREFIX}.status": record["status"], f"{PREFIX}.basis": basis}
@@ -381,8 +382,8 @@ class RunTracer(BaseCallbackHandler):
         status = _STOPPED.get(type(event), state["status"])
         basis = event.basis if isinstance(event, events.RunFinished) and event.basis else "none"
         labels = {f"{PREFIX}.status": status, f"{PREFIX}.basis": basis}
-        evidence = event.evidence if isinstance(event, events.RunFinished) else None
-        known = {f"{PREFIX}.evidence.{part}": str(source) for part, source in (evidence or {}).items()}
+        evidence = getattr(event, "evidence", None) or {}
+        known = {f"{PREFIX}.evidence.{part}": str(source) for part, source in evidence.items()}
         failure = state["failure"]
         error = None if failure is None or status != "failed" else genai.Error(None, failure["kind"])
         if tree.workflow.should_capture_content:

@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from agents import PlanningAgent
+from agents.errors import PlanError
 from agents.reply_types import plan_schema
 from agents.testing import ScriptedChatModel
 
@@ -47,6 +48,13 @@ def test_a_real_client_is_sent_the_schema_of_a_plan(chat_server):
     assert request["response_format"]["json_schema"]["schema"]["required"] == plan_schema()["required"]
 
 
-def test_a_plan_that_was_cut_off_by_the_token_limit_keeps_what_came(chat_server):
-    chat_server.will_say('{"plan": ["read", "write", "che', finish_reason="length")
-    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write", "che"]
+def test_after_a_plan_without_its_end_the_model_is_asked_again_and_told_why():
+    model = ScriptedChatModel(['{"plan": ["read", "remove /da', TWO])
+    assert PlanningAgent(model).generate_plan("task") == ["read", "write"]
+    assert "its JSON has no end" in model.prompts[1][-1].text
+
+
+@pytest.mark.parametrize("reply", ['{"plan": ["read", "remove /da', '{"plan": ["a"]} or {"plan": ["b"]}'])
+def test_a_model_that_gives_no_plan_twice_is_an_error_with_its_words(reply):
+    with pytest.raises(PlanError, match=r"twice: its? .*; its last reply begins with '\{\"plan"):
+        PlanningAgent(ScriptedChatModel([reply, reply])).generate_plan("task")

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationState, RubricJudge, build_evaluation_graph
@@ -47,6 +48,79 @@ def test_the_graph_has_the_documents_edges():
         ("prepare_evaluation", "finalize_report"),
         ("decide_judge_need", "detect_regressions_and_anomalies"),
     }
+
+
+CASES = {
+    "passed": {**CASE, "keywords": []},
+    "failed": {**CASE, "expected_trajectory": ["b"]},
+    "no demand": {"agent_run": {"messages": [{"role": "user", "content": "q"}]}},
+    "content": {"agent_run": {"final_output": "x", "latency_ms": 3}, "required_content": [{"text": "y"}]},
+    "a threshold": {"agent_run": {"final_output": "x"}, "thresholds": {"latency_ms": 5}, "case_id": "c"},
+    "a rubric": {"agent_run": {"final_output": "x"}, "rubric": RUBRIC},
+    "invalid": {"agent_run": {"final_output": 3}},
+}
+
+
+class Larger(TypedDict, total=False):
+    """The state of a graph that evaluates a run in one of its nodes."""
+
+    task: str
+    messages: list
+    contract: str
+    errors: list
+    agent_run: dict
+    expected_trajectory: list
+    evaluation_status: str
+
+
+class Evaluated(EvaluationState, total=False):
+    """The state of a graph that keeps everything of an evaluation."""
+
+    task: str
+    required_content: list
+
+
+def embed(state):
+    graph = StateGraph(state)
+    graph.add_node("evaluate", build_evaluation_graph())
+    graph.add_edge(START, "evaluate")
+    return graph.compile()
+
+
+@pytest.mark.parametrize("actions", [["a"], ["b"]])
+async def test_a_node_of_a_larger_graph_reads_the_case_and_leaves_out_the_rest(actions):
+    case, others = {**CASE, "expected_trajectory": actions}, {"task": "t", "messages": [], "contract": "12/7"}
+    alone = build_evaluation_graph().invoke(case)
+
+    for result in (
+        embed(Larger).invoke({**others, **case}),
+        await embed(Larger).ainvoke({**others, **case}),
+    ):
+        assert (result["evaluation_status"], result["errors"]) == (alone["evaluation_status"], [])
+        assert result["contract"] == alone["contract"]
+
+
+def test_a_graph_that_evaluates_twice_evaluates_the_new_run_by_the_same_contract():
+    graph = embed(Evaluated)
+    demand = {"required_content": [{"text": "x"}]}
+    first = graph.invoke({"task": "t", "agent_run": {"final_output": "y"}, **demand})
+    second = graph.invoke({**first, "agent_run": {"final_output": "x"}})
+
+    assert (first["evaluation_status"], second["evaluation_status"]) == ("failed", "passed")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_final_state_of_an_evaluation_is_evaluated_as_its_case(name):
+    graph = build_evaluation_graph()
+    state = graph.invoke(CASES[name])
+
+    assert graph.invoke(state)["evaluation_status"] == state["evaluation_status"]
+
+
+def test_a_field_that_no_case_has_is_refused_outside_of_a_larger_graph():
+    state = build_evaluation_graph().invoke({**CASE, "task": "t"})
+
+    assert (state["evaluation_status"], len(state["errors"])) == ("invalid", 1)
 
 
 def test_a_case_without_subjective_questions_goes_around_the_judge():

@@ -22,7 +22,7 @@ from evaluation import (
     evaluate_many,
 )
 from evaluation.inputs.contract import EvaluationCase
-from evaluation.pipeline import NODES
+from evaluation.runner import NODES
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values
 

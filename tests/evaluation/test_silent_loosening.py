@@ -229,6 +229,32 @@ def test_the_name_of_another_tool_is_told_ours(name, meant):
     assert f"write '{meant}' instead" in error
 
 
+DEMANDS = [
+    ("latency_limit_ms", "thresholds.latency_ms", 1500),
+    ("token_limit", "thresholds.total_tokens", 300),
+    ("required_tool", "must_call", ["set_device_info"]),
+    ("expected_final_response", "reference_output", "I have set it"),
+]
+
+
+@pytest.mark.parametrize("place", ["", "agent_run", "trajectory"])
+@pytest.mark.parametrize(("name", "meant", "value"), DEMANDS)
+def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(place, name, meant, value):
+    case = {"agent_run": {"final_output": "x"}, "trajectory": {}}
+    wrong = {**case, **({place: {**case[place], name: value}} if place else {name: value})}
+    [error] = evaluate(wrong)["errors"]
+
+    assert f"write '{meant}' instead" in error
+
+
+@pytest.mark.parametrize(("name", "meant", "value"), DEMANDS)
+def test_a_demand_of_the_documents_sketch_is_accepted_under_our_name(name, meant, value):
+    field, _, metric = meant.partition(".")
+    case = {"agent_run": {"final_output": "x"}, field: {metric: value} if metric else value}
+
+    assert evaluate(case)["errors"] == []
+
+
 @pytest.mark.parametrize(
     ("name", "meant"), [("token_limit", "total_tokens"), ("score", "judge_score"), ("latency", "latency_ms")]
 )

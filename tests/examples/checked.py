@@ -90,7 +90,7 @@ def run_program(path: Path) -> str:
     output = Tee()
     with redirect_stdout(output):
         state = runpy.run_path(str(path), run_name="__main__").get("state")
-    for record in state["results"] if state else ():
+    for record in (state or {}).get("results", ()):  # an agent without an orchestrator has none
         EvaluationReport.model_validate(record["report"])
     return output.getvalue()
 

@@ -23,6 +23,7 @@ LESSONS = [
     "notebook",
     "ollama_run",
     "mcp_tools",
+    "contract_middleware",
     "your_own_agent",
     "judges",
 ]

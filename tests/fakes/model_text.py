@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from agents import MonitoringAgent, PlanningAgent
-from agents.parsing.replies import find_denial
+from agents.errors import PlanError
+from agents.parsing.verdicts import find_denial
 from agents.testing import ScriptedChatModel
 
 FENCE = "```"
@@ -43,9 +44,12 @@ prose = st.text(st.characters(blacklist_characters="{}[]<"), max_size=80)
 slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
-def plan_of(reply: str) -> list[str]:
-    """The plan that the planner reads from a reply."""
-    return PlanningAgent(ScriptedChatModel([reply])).generate_plan("task")
+def plan_of(reply: str) -> list[str] | None:
+    """The plan that the planner reads from a reply; None if the reply, also repeated, is no plan."""
+    try:
+        return PlanningAgent(ScriptedChatModel([reply, reply])).generate_plan("task")
+    except PlanError:
+        return None
 
 
 def verdict_of(reply: str) -> dict[str, object]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from orchestrator.retry.attempts import FIRST, Attempt
-from orchestrator.retry.policy import decide
-from orchestrator.tuning.replay import RecordedRun, RecordedStep
-from orchestrator.tuning.trials import BudgetSpentError, MeasuredRun
+from orchestrator.retry.policy import FIRST, Attempt, decide
+from orchestrator.study.replay import RecordedRun, RecordedStep
+from orchestrator.study.trials import BudgetSpentError, MeasuredRun
 
 
 class SimulatedRunner:

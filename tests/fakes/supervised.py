@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from orchestrator.state.supervision_records import (
+from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.reconcile import SuperviseRequest
+from orchestrator.supervision.modes import SuperviseRequest
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,

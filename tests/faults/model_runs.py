@@ -38,8 +38,8 @@ _CAUSES: Mapping[Fault, str] = {
     Fault.ERROR_WITHIN: "the runner has ended unexpectedly",
     Fault.HALF: "JSONDecodeError",
     Fault.NOTHING: "No data received",
-    Fault.PAGE: "JSONDecodeError",
-    Fault.GARBLED: "JSONDecodeError",
+    Fault.PAGE: "sent no reply of a chat model",
+    Fault.GARBLED: "sent no reply of a chat model",
 }
 _KINDS = {"plan": "planner_error", "execute": "executor_error", "judge": "needs_review"}
 Trouble = tuple[Fault, int] | None

@@ -21,9 +21,9 @@ from langchain_core.outputs import ChatResult
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.session.web_server import SWITCH_S
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, build_app
+from orchestrator.serving.web_app import SWITCH_S
 from tests.fakes.acting import approve
 from tests.faults.children import PROCESSES, Place
 

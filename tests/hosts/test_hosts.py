@@ -17,7 +17,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
-from evaluation.pipeline import NODES
+from evaluation.runner import NODES
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.scripted_source import scripted_endpoint
 

@@ -125,6 +125,6 @@ def test_importing_a_package_alone_imports_nothing_heavy(environment, package):
 @pytest.mark.soak
 def test_a_run_imports_the_adapter_of_its_store_by_need(environment):
     assert (
-        imported(environment, "import orchestrator.cli.session.run_session", ("langgraph.checkpoint.sqlite",))
+        imported(environment, "import orchestrator.cli.run_session", ("langgraph.checkpoint.sqlite",))
         == "[]\n"
     )

@@ -8,7 +8,7 @@ from typing import assert_type
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import BaseModel, Field, ValidationError, computed_field, field_validator
+from pydantic import BaseModel, Field, ValidationError, computed_field, field_validator, model_validator
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -86,6 +86,39 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(te
 
     assert statuses(state["synthesis"]) == ["failed", "validated"]
     assert told in executor.requests[1][1]
+
+
+LENIENT = {
+    "a comma too many": f"{GOOD[:-1]},}}",
+    "a sentence before and after": f"Here is the choice: {GOOD} I hope that it helps.",
+    "a fence with a comma too many": f"```json\n{GOOD[:-1]},}}\n```",
+    "single quotes": GOOD.replace('"', "'"),
+    "names without quotes": "{name: 'PostgreSQL', price: 1.5}",
+    "a comment": GOOD.replace(', "price"', ', // per hour\n "price"'),
+}
+
+
+def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
+    for label, text in LENIENT.items():
+        with subtests.test(label):
+            state = orchestrate(SynthesizingExecutor(written=(text,)), output_type=Choice).run("choose")
+            assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
+
+
+GUESSES = {
+    "JSON without its end": '{"name": "PostgreSQL", "price": 1.5',
+    "a number without its end": 'Here: {"name": "PostgreSQL", "price": 1.',
+    "two objects": f"{GOOD} or {GOOD.replace('1.5', '2.5')}",
+    "words": "PostgreSQL for 1.5",
+}
+
+
+def test_an_output_that_would_be_a_guess_is_written_again(subtests):
+    for label, text in GUESSES.items():
+        with subtests.test(label):
+            executor = SynthesizingExecutor(written=(text, GOOD))
+            state = orchestrate(executor, output_type=Choice).run("choose")
+            assert statuses(state["synthesis"]) == ["failed", "validated"]
 
 
 def test_the_only_step_of_a_plan_has_the_type():
@@ -272,7 +305,7 @@ class Computed(BaseModel, extra="forbid"):
     "contract",
     [
         {"required_content": [{"text": "Paris"}]},
-        {"forbidden_content": [{"text": "TODO"}]},
+        {"required_content": [{"text": "TODO"}]},
         {"checks": [{"check": "line_count", "min": 3}]},
     ],
 )
@@ -291,6 +324,43 @@ def test_the_output_of_a_success_can_be_read_as_its_type(output_type, text):
     state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
 
     assert Result(state, output_type).output.name == "Apple"
+
+
+class Refund(BaseModel):
+    """A model that fills in values in several ways."""
+
+    status: str = "refunded"
+    lines: list[Named] = Field(default_factory=lambda: [Named(fullName="refunded")])
+    total: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, values: object) -> object:
+        return {"status": "refunded", **values} if isinstance(values, dict) else values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"total": 3}',
+        '```json\n{"lines": []}\n```',
+        '{"lines": [{"fullName": "x"}], "comment": "refunded"}',
+    ],
+)
+def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_for(text):
+    options = {"contract": EvaluationContract(required_content=[{"text": "refunded"}]), "max_retries": 0}
+    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
+
+    assert (state["status"], state["basis"]) == ("failed", None)
+
+
+def test_an_output_has_the_values_that_were_written():
+    text = '{"lines": [{"fullName": "Ü", "note": "1"}], "total": 3}'
+    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund).run("Refund it")
+
+    assert state["output"] == '{"lines":[{"fullName":"Ü","note":"1"}],"total":3}'
+    assert Result(state, Refund).output.status == "refunded"
 
 
 class Raising(BaseModel):

@@ -8,7 +8,7 @@ import pytest
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
-from orchestrator.cli.session.stored_options import read_stored_options
+from orchestrator.cli.stored_runs import read_stored_options
 from orchestrator.errors import StoreError
 from orchestrator.persistence import open_store
 from orchestrator.runs.safeguards import list_changed

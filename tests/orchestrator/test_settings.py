@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -11,13 +12,16 @@ from orchestrator import (
     ConfigurationError,
     LangGraphOrchestrator,
     ModelPrice,
+    OrchestratorOptions,
     RetryPolicy,
     SupervisionPolicy,
 )
+from orchestrator.cli.run_options import RunOptions
 from orchestrator.settings import Settings
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.orchestrator import options_page
 
 COUNT = "give a whole number of at least 0"
 POSITIVE = "give a whole number of at least 1"
@@ -92,3 +96,23 @@ def test_two_different_values_of_max_retries_are_refused():
     assert str(raised.value) == (
         "max_retries is 3 and retry_policy.max_retries is 2; give only one of them, or the same value"
     )
+
+
+def test_the_page_of_the_options_has_their_types_and_defaults():
+    assert options_page.read_table() == options_page.build_table()
+
+
+def test_an_option_of_the_command_line_has_the_type_of_the_option_of_its_name():
+    fields, types = RunOptions.model_fields, get_type_hints(OrchestratorOptions)
+    shared = [
+        name for name in options_page.list_flags() if name not in {"checks", "acting_tools", "retry_policy"}
+    ]
+
+    assert len(shared) > 5
+    for name in shared:
+        assert {*_list_types(fields[name].annotation)} <= {*_list_types(types[name])}
+
+
+def _list_types(annotation):
+    parts = get_args(annotation)
+    return [annotation] if not parts or isinstance(parts[0], str) else parts

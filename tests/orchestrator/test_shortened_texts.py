@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 import orchestrator
 from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
-from orchestrator.cli.view.consoles import one_line
-from orchestrator.cli.view.person import draw_question
+from orchestrator.cli.consoles import one_line
+from orchestrator.cli.run_drawings import draw_question
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps
 from orchestrator.runtime.call import Raised, Spent
@@ -20,7 +20,7 @@ from orchestrator.runtime.events import check_hooks
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
 from orchestrator.state.usage import NO_USAGE
-from orchestrator.supervision.reconcile import list_facts, reconcile
+from orchestrator.supervision.modes import list_facts, reconcile
 from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.orchestrator.cli.builders import drawn, question

@@ -45,14 +45,12 @@ def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(exe
     assert executor.calls[1].task == OUTLINE
 
 
-def test_another_executor_finds_the_task_before_its_context_and_the_state_keeps_its_own():
+def test_the_context_of_an_executor_is_the_results_so_far_and_nothing_else():
     executor = PlainExecutor()
-    state = run(executor)
+    run(executor)
 
-    header, _, rest = executor.calls[1].context.rpartition("\n\n")
-    assert OUTLINE in header
-    assert rest == "Step 1: List candidates\nResult: List candidates done"
-    assert "hospital" not in state["context"]
+    results = "Step 1: List candidates\nResult: List candidates done"
+    assert [call.context for call in executor.calls[:2]] == ["", results]
 
 
 def test_a_monitor_that_takes_the_task_is_given_it():

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
-from evaluation.judges.trust.figures import VerdictCounts, load_labelled_set
+from evaluation.judges.figures import VerdictCounts, load_labelled_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store

@@ -10,7 +10,7 @@ from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from orchestrator.retry.attempts import find_best_answer
+from orchestrator.retry.policy import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 
 _DEFAULT: Final = RetryPolicy()

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
-from agents.models.model_call import ModelCall, reply_text
+from agents.models.model_call import call_model, reply_text, run_conversation
 from agents.models.transport_retry import TransportRetry
 
 
 def ask(model: BaseChatModel, messages: Sequence[BaseMessage], schema: Mapping[str, object] | None) -> str:
     """Return the reply to the messages; with a schema, the model is constrained to it if it can be."""
-    call = ModelCall(model, messages, TransportRetry(), None if schema is None else dict(schema))
-    [reply] = call.run()
-    return reply_text(reply)
+    call = call_model(model, messages, TransportRetry(), None if schema is None else dict(schema))
+    return reply_text(run_conversation(call))

@@ -12,7 +12,7 @@ from evaluation.checks.check_model import BaseCheck, CheckContext, CheckKind, Ch
 from evaluation.checks.segmentation import Amount, count_phrase
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters
-from evaluation.validation.problems import describe_idle_bound
+from evaluation.validation import describe_idle_bound
 from evaluation.values import Count
 
 

@@ -62,11 +62,7 @@ class AtifFormat:
         steps = read_objects(value, "steps", "the trajectory")
         for agent in dict.fromkeys(map(_name_subagent, steps)):
             own = [step for step in steps if _name_subagent(step) == agent]
-            yield (
-                _read_steps(value, own, ends)
-                if agent is None
-                else _read_steps(_name(value, agent), own, ends)
-            )
+            yield _read_steps(value if agent is None else _name(value, agent), own, ends)
         for child in children:
             yield from self.read(child)
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from shlex import quote
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 from rich.text import Text
 
 from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks, derive_checks
-from orchestrator.cli import shared_options as shared
-from orchestrator.cli.session.task_files import read_task
-from orchestrator.cli.view import consoles
-from orchestrator.cli.view.record_lines import describe_check
+from orchestrator.cli import consoles, options
+from orchestrator.cli.run_drawings import describe_check
+from orchestrator.cli.task_files import read_task
 from orchestrator.errors import ConfigurationError
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
@@ -23,24 +22,20 @@ Nothing says what the answer has to be: checks of the words of a task cover its 
 (--save FILE), add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
-Save = Annotated[
-    str | None,
-    typer.Option(
-        help="Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.",
-        metavar="FILE",
-    ),
-]
 
 
 def checks(
-    task: shared.Task = None,
+    task: options.Task = None,
     *,
-    save: Save = None,
-    json: shared.Json = False,
+    save: options.File[str | None] = None,
+    json: options.Json = False,
 ) -> None:
     """Print how a success of TASK is checked, and what stays unchecked.
 
     Exit status: 0, 2 for bad input.
+
+    Args:
+        save: Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.
     """
     with consoles.report_bad_input():
         text = read_task(task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Annotated, Final, TypeAlias
@@ -18,39 +19,24 @@ from evaluation.evalset.files import CaseSet, TaskCase
 from evaluation.evalset.stored_evaluation import EvaluationHeader, read_end, read_results
 from evaluation.reporting.arm_figures import ArmDifference, compare_arms, summarize_arms
 from evaluation.reporting.case_page import write_html
-from evaluation.statistics.intervals import proportion
+from evaluation.statistics import proportion
 from evaluation.values import JsonObject, as_object
 from orchestrator import persistence
-from orchestrator.cli import shared_options as shared
+from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT
-from orchestrator.cli.session.result_source import (
-    Source,
-    build_job_source,
-    check_outputs,
-    digest_cases,
-    name_file,
-)
-from orchestrator.cli.view.consoles import (
-    build_console,
-    count_noun,
-    one_line,
-    print_json,
-    print_logs_on,
-    report_bad_input,
-    take_stdout,
-)
-from orchestrator.cli.view.person import format_command
+from orchestrator.cli.result_source import check_outputs, name_file
+from orchestrator.cli.stored_runs import format_command
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.case_runs import build_runner, list_jobs
-from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
-from orchestrator.experiments.targets import ModelArm, build_arms, describe_unanswered
+from orchestrator.study.case_runs import build_job_source, build_runner, digest_cases, list_jobs
+from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
+from orchestrator.study.targets import ModelArm, build_arms, describe_unanswered
 
 _ArmJob: TypeAlias = tuple[ModelArm, TaskCase, int]
 _OPTION: Final = re.compile(r"\w+=")
 
 
 def build_comparison(
-    file: Path, cases: CaseSet, jobs: Sequence[_ArmJob], options: Mapping[str, object], concurrency: int
+    file: Path, cases: CaseSet, jobs: Sequence[_ArmJob], named: Mapping[str, object], concurrency: int
 ) -> Source:
     """Builds the source of the results of all sides.
 
@@ -58,7 +44,7 @@ def build_comparison(
         file: The file of cases.
         cases: The cases.
         jobs: The executions of all sides.
-        options: What else decides the results, for the header of a file of results.
+        named: What else decides the results, for the header of a file of results.
         concurrency: Executions at once.
 
     Raises:
@@ -73,7 +59,7 @@ def build_comparison(
         return replace(runner, target=arm.build_target(trial), arm=arm.name).run((case, trial))
 
     keyed = {(case.title, arm.name, trial): (arm, case, trial) for arm, case, trial in jobs}
-    header = EvaluationHeader(cases=digest_cases(cases), options={**options})
+    header = EvaluationHeader(cases=digest_cases(cases), options={**named})
     return build_job_source(evaluation, keyed, run, header, concurrency)
 
 
@@ -82,7 +68,7 @@ def _read_cases(file: Path) -> CaseSet:
     cases = read_case_set(file)
     if cases.target is not None:
         line = f"{file.name}: its target {cases.target} is not used, because --models execute the cases"
-        typer.echo(one_line(line), err=True)
+        typer.echo(consoles.one_line(line), err=True)
     return cases
 
 
@@ -132,7 +118,7 @@ def draw_arms(results: Sequence[CaseResult], figures: Sequence[JsonObject]) -> T
         results: The results of all sides.
         figures: What ``summarize_arms`` computed of them.
     """
-    table = Table("", *(one_line(str(each["arm"])) for each in figures), box=None, pad_edge=False)
+    table = Table("", *(consoles.one_line(str(each["arm"])) for each in figures), box=None, pad_edge=False)
     sides = [[result for result in results if result.arm == each["arm"]] for each in figures]
     columns = [_describe_side(side, each) for side, each in zip(sides, figures, strict=True)]
     for name in columns[0]:
@@ -145,9 +131,10 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
     """Yields a sentence for each pair of sides: the difference, and whether it is told apart."""
     for each in differences:
         low, high = each.interval
+        sides = f"{consoles.one_line(each.treatment)} against {consoles.one_line(each.control)}"
         yield (
-            f"{one_line(each.treatment)} against {one_line(each.control)}: success {each.value:+.2f} "
-            f"({low:+.2f} to {high:+.2f}) on {count_noun(each.cases, 'case')}, "
+            f"{sides}: success {each.value:+.2f} "
+            f"({low:+.2f} to {high:+.2f}) on {consoles.count_noun(each.cases, 'case')}, "
             f"corrected p {each.p_value:.2g}; {_conclude(each)}"
         )
 
@@ -156,12 +143,12 @@ def list_changed_cases(results: Sequence[CaseResult], differences: Sequence[ArmD
     """Yields the cases that one side passes and the other does not, each with the commands that show them."""
     for each in differences:
         yield from (
-            f"  {one_line(name)}: {before:.0%} of {one_line(each.control)}, "
-            f"{after:.0%} of {one_line(each.treatment)}{_format_commands(results, each, name)}"
+            f"  {consoles.one_line(name)}: {before:.0%} of {consoles.one_line(each.control)}, "
+            f"{after:.0%} of {consoles.one_line(each.treatment)}{_format_commands(results, each, name)}"
             for name, (before, after) in [*each.changed.items()][:_MOST_CASES]
         )
         if (more := len(each.changed) - _MOST_CASES) > 0:
-            yield f"  and {count_noun(more, 'case')} more"
+            yield f"  and {consoles.count_noun(more, 'case')} more"
 
 
 def _conclude(difference: ArmDifference) -> str:
@@ -235,31 +222,18 @@ def _format_contexts(rates: Sequence[JsonObject]) -> str:
 
 
 def compare(  # noqa: PLR0917
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Two or more files that --out wrote.", metavar="FILE...", show_default=False),
-    ] = None,
-    tasks: Annotated[
-        Path | None, typer.Option(help="A file of cases, which every model executes.", metavar="FILE")
-    ] = None,
-    models: Annotated[str, typer.Option(help="The models, with commas.", metavar="SPEC,SPEC")] = "local",
-    policies: Annotated[
-        str, typer.Option(help="Files of retry policies, with commas.", metavar="FILE,FILE")
-    ] = "",
-    repeat: Annotated[int | None, typer.Option(help="Runs of each case.", metavar="N", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the first run of each case.", min=0)] = 1,
-    concurrency: Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1)] = 1,
-    calls_per_second: Annotated[
-        float | None, typer.Option(help="Greatest rate of calls of each model.", metavar="N", min=0.001)
-    ] = None,
-    db: shared.Database = None,
-    out: Annotated[
-        Path | None, shared.OutputFile(help="Store each result as it ends; the same command continues.")
-    ] = None,
-    html: Annotated[
-        Path | None, shared.OutputFile(help="Write a page with all runs and the charts of the models.")
-    ] = None,
-    json: shared.Json = False,
+    files: options.Files = None,
+    tasks: options.File[Path | None] = None,
+    models: Annotated[str, typer.Option(metavar="SPEC,SPEC")] = "local",
+    policies: Annotated[str, typer.Option(metavar="FILE,FILE")] = "",
+    repeat: options.Count[int | None] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    concurrency: options.Count[int] = 1,
+    calls_per_second: options.Rate = None,
+    db: options.Database = None,
+    out: options.OutputFile = None,
+    html: options.OutputFile = None,
+    json: options.Json = False,
 ) -> None:
     """Compare models or retry policies on the same cases, or evaluations that --out of a command wrote.
 
@@ -267,9 +241,21 @@ def compare(  # noqa: PLR0917
     model before it.
 
     Exit status: 0, 1 if a store failed, 2 for bad input or if a model did not answer.
+
+    Args:
+        files: Two or more files that --out wrote.
+        tasks: A file of cases, which every model executes.
+        models: The models, with commas.
+        policies: Files of retry policies, with commas.
+        repeat: Runs of each case.
+        seed: The seed of the first run of each case.
+        concurrency: Runs at once.
+        calls_per_second: Greatest rate of calls of each model.
+        out: Store each result as it ends; the same command continues.
+        html: Write a page with all runs and the charts of the models.
     """
-    console = build_console(stderr=True)
-    with print_logs_on(console), report_bad_input(), name_file(), take_stdout():
+    console = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(console), consoles.report_bad_input(), name_file(), consoles.take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
         policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
@@ -286,13 +272,13 @@ def compare(  # noqa: PLR0917
                 texts = {path.stem: path.read_text("utf-8") for path in policy_files}
                 jobs = [(arm, *job) for job in list_jobs(cases, repeat) for arm in arms]
                 source = build_comparison(tasks, cases, jobs, {"seed": seed, "policies": texts}, concurrency)
-                results = source.sort([*source.take(out, console)])
+                results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
         if html is not None:
             write_html(html, results, "Comparison")
     _print(results, as_json=json)
     for sentence in unread:
-        console.print(one_line(sentence), markup=False)
+        console.print(consoles.one_line(sentence), markup=False)
     if unread:
         raise typer.Exit(BAD_INPUT)
 
@@ -300,9 +286,9 @@ def compare(  # noqa: PLR0917
 def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
     figures, differences = summarize_arms(results), compare_arms(results)
     if as_json:
-        print_json({"arms": figures, "differences": differences})
+        consoles.print_json({"arms": figures, "differences": differences})
         return
-    console = build_console()
+    console = consoles.build_console()
     console.print(draw_arms(results, figures))
     for line in [*list_differences(differences), *list_changed_cases(results, differences)]:
         console.print(line, markup=False, soft_wrap=True)

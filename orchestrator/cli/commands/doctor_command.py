@@ -7,38 +7,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 from rich.text import Text
 
 from agents import ModelRefusedError, ModelSetupError, ModelUnavailableError, MonitoringAgent, load_model
-from agents.models.embedded import (
-    DEFAULT_SOURCES,
-    GET_WEIGHTS,
-    Sources,
-    embedded_endpoint,
-    find_weights,
-    require_runtime,
-)
+from agents.models import embedded
 from agents.models.model_call import Model
 from agents.models.ollama import format_address, installed_models
 from agents.roles import build_roles
 from evaluation import JudgeTrust, TaskCase, evaluate, measure_judge, run_from_state, save_trust
-from evaluation.judges.trust.figures import (
-    ClaimCount,
-    Kind,
-    VerifierFigures,
-    count_needed_claims,
-    get_trust_folder,
-    load_labelled_set,
-    save_figures,
-)
-from evaluation.statistics.intervals import Proportion
-from orchestrator.cli import shared_options as shared
+from evaluation.judges import figures as trust_figures
+from evaluation.statistics import Proportion
+from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import FAILED
-from orchestrator.cli.view import consoles
-from orchestrator.cli.view.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING
@@ -48,11 +31,11 @@ from orchestrator.judging.verification import identify_verifier
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import VerifierName
-from orchestrator.tuning.tune_spec import list_names, read_cases
+from orchestrator.study.tune_spec import list_names, read_cases
 
 _OF_A_JUDGE: Final = ("total", "false_accepts", "false_rejects", "needs_review", "trusted", "distrust")
 _OF_A_VERIFIER: Final = ("threshold", "precision", "coverage")
-_WRONG: Final[dict[Kind, str]] = {
+_WRONG: Final[dict[trust_figures.Kind, str]] = {
     "subtle": "subtly wrong",
     "plain": "plainly wrong",
     "injected": "with a text that asks for approval",
@@ -69,10 +52,12 @@ def report_judge(spec: str, *, json: bool) -> None:
     Raises:
         typer.Exit: The judge is not trusted, or the model failed or cannot be used.
     """
-    outputs = load_labelled_set()
+    outputs = trust_figures.load_labelled_set()
     with _report_failures():
         monitor = MonitoringAgent(load_model(spec))
-        get_trust_folder().mkdir(parents=True, exist_ok=True)  # fails before the calls, which may cost money
+        trust_figures.get_trust_folder().mkdir(
+            parents=True, exist_ok=True
+        )  # fails before the calls, which may cost money
         typer.echo(f"Asking the judge about {len(outputs)} outputs, one call each.", err=True)
         trust = measure_judge(monitor, outputs=outputs)
         file = str(save_trust(trust))
@@ -96,7 +81,7 @@ def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: boo
         cases = read_answered_tasks(tasks)
         typer.echo(f"Running {len(cases)} tasks.", err=True)
         figures = measure_verifier(model, verifier, cases)
-        file = str(save_figures(figures))
+        file = str(trust_figures.save_figures(figures))
     document = {**asdict(figures), **{name: getattr(figures, name) for name in _OF_A_VERIFIER}}
     is_trusted = figures.threshold is not None
     _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
@@ -133,14 +118,14 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
 
 
-def _list_claims(figures: VerifierFigures, verifier: VerifierName) -> Iterator[str]:
+def _list_claims(figures: trust_figures.VerifierFigures, verifier: VerifierName) -> Iterator[str]:
     yield f"Verifier: {figures.name}"
     for count in figures.counts:
         total = count.right + count.wrong
         yield f"  {count.share:.0%} approve: {consoles.count_noun(total, 'answer')}, {count.right} right"
     right, covered = figures.precision, figures.coverage
     if figures.threshold is None:
-        needed = count_needed_claims(figures.max_wrong)
+        needed = trust_figures.count_needed_claims(figures.max_wrong)
         yield f"Not shown: that at most {figures.max_wrong:.0%} of its claims are wrong."
         yield f"{needed} right ones of {needed} would be enough. A run with this verifier claims nothing."
         return
@@ -172,7 +157,7 @@ def read_answered_tasks(path: str) -> list[TaskCase]:
         ConfigurationError: The file cannot be read, a task has no answer, or no result on so few tasks can
             show the bound.
     """
-    cases, needed = read_cases(path), count_needed_claims(_MAX_WRONG)
+    cases, needed = read_cases(path), trust_figures.count_needed_claims(_MAX_WRONG)
     if unanswered := [case.title for case in cases if not _states_answer(case)]:
         raise ConfigurationError(
             f"tasks: {len(unanswered)} of {len(cases)} tasks have no known answer: {list_names(unanswered)}; "
@@ -192,7 +177,7 @@ def _states_answer(case: TaskCase) -> bool:
 
 def measure_verifier(
     model: str | Model, verifier: VerifierName, cases: Sequence[TaskCase]
-) -> VerifierFigures:
+) -> trust_figures.VerifierFigures:
     """Runs each task, which does not see its contract, and compares the claims with the contracts.
 
     Args:
@@ -220,8 +205,10 @@ def measure_verifier(
         if (share := _read_share(state)) is not None:
             claims[share, _is_right(state, case)] += 1
     shares = sorted({share for share, _ in claims}, reverse=True)
-    counts = tuple(ClaimCount(share, claims[share, True], claims[share, False]) for share in shares)
-    return VerifierFigures(identity, len(cases), _MAX_WRONG, counts)
+    counts = tuple(
+        trust_figures.ClaimCount(share, claims[share, True], claims[share, False]) for share in shares
+    )
+    return trust_figures.VerifierFigures(identity, len(cases), _MAX_WRONG, counts)
 
 
 def _read_share(state: OrchestratorState) -> float | None:
@@ -242,18 +229,6 @@ _NOTHING_USABLE: Final = (
     "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
     "and get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
 )
-Judge = Annotated[
-    str | None,
-    typer.Option(help="Measure this model as a judge, and keep the figures.", metavar="SPEC"),
-]
-Verify = Annotated[
-    VerifierName | None,
-    typer.Option("--verifier", help="Measure how often a claim of `run --verifier` is right, on --tasks."),
-]
-Tasks = Annotated[
-    str | None, typer.Option(help="With --verifier: a file of tasks with known answers.", metavar="FILE")
-]
-ModelSpec = Annotated[str, typer.Option(help="With --verifier: the model of the runs.", metavar="SPEC")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +245,11 @@ class Source:
 
 
 def doctor(
-    judge: Judge = None,
-    verifier: Verify = None,
-    tasks: Tasks = None,
-    model: ModelSpec = "local",
-    json: shared.Json = False,
+    judge: options.Spec[str | None] = None,
+    verifier: VerifierName | None = None,
+    tasks: options.File[str | None] = None,
+    model: options.Spec[str] = "local",
+    json: options.Json = False,
 ) -> None:
     """Check which models can run, or how far a judge or a verifier can be trusted.
 
@@ -283,6 +258,12 @@ def doctor(
 
     Exit status: 0 if a model can be used, 1 if none can. With --judge or --verifier: 0 if it is trusted, 1
     if not.
+
+    Args:
+        judge: Measure this model as a judge, and keep the figures.
+        verifier: Measure how often a claim of `run --verifier` is right, on --tasks.
+        tasks: With --verifier: a file of tasks with known answers.
+        model: With --verifier: the model of the runs.
     """
     if (verifier is None) != (tasks is None):
         raise typer.BadParameter("--verifier and --tasks need each other; give both, or none")
@@ -296,26 +277,28 @@ def doctor(
 
 
 def _report_sources(*, json: bool) -> None:
-    with print_logs_on(build_console(stderr=True)):
+    with consoles.print_logs_on(consoles.build_console(stderr=True)):
         sources = {name: check() for name, check in _SOURCES.items()}
     usable = [model for source in sources.values() for model in source.models]
     if json:
-        print_json({**sources, "usable": usable})
+        consoles.print_json({**sources, "usable": usable})
     else:
-        build_console().print(Text("\n").join(_draw_rows(sources, usable)))
+        consoles.build_console().print(Text("\n").join(_draw_rows(sources, usable)))
     if not usable:
         raise typer.Exit(FAILED)
 
 
-def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Source:
+def check_embedded_model(sources: embedded.Sources = embedded.DEFAULT_SOURCES) -> Source:
     """Looks for the weights and loads them."""
     try:
-        require_runtime()
-        weights = find_weights(sources)
+        embedded.require_runtime()
+        weights = embedded.find_weights(sources)
         if weights is None:
-            return Source([], f"this machine has no weights; {GET_WEIGHTS}, or let a run download them")
+            return Source(
+                [], f"this machine has no weights; {embedded.GET_WEIGHTS}, or let a run download them"
+            )
         # Loading proves more than finding: the file may be damaged, or the memory too small.
-        embedded_endpoint(weights)
+        embedded.embedded_endpoint(weights)
     except (ModelSetupError, ImportError) as error:
         return Source([], str(error))
     return Source(["local"], f"{weights} ({weights.stat().st_size / 1e6:.0f} MB)")
@@ -344,8 +327,8 @@ _SOURCES: Final = {"embedded": check_embedded_model, "ollama": _check_ollama, "o
 def _draw_rows(sources: Mapping[str, Source], usable: Sequence[str]) -> Iterator[Text]:
     for name, source in sources.items():
         mark = ("ok ", "green") if source.models else ("-  ", "yellow")
-        yield Text.assemble(mark, (f"{name}: ", "bold"), one_line(source.detail))
+        yield Text.assemble(mark, (f"{name}: ", "bold"), consoles.one_line(source.detail))
     if usable:
-        yield Text(f"\nReady to run with --model {one_line(', '.join(usable))}", style="green")
+        yield Text(f"\nReady to run with --model {consoles.one_line(', '.join(usable))}", style="green")
     else:
         yield Text(f"\n{_NOTHING_USABLE}", style="red")

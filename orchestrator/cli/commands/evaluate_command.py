@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from evaluation.evalset.case_result import (
-    Baseline,
-    CaseResult,
-    Changes,
-    build_baseline,
-    check_same_cases,
-    compare_baselines,
-    describe_pass_rates,
-    read_baseline,
-    write_baseline,
-)
+from evaluation.evalset import case_result
+from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
-from orchestrator.cli.evaluate_options import EvaluateOptions
+from orchestrator.cli import consoles, result_source
+from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.session.result_source import Source, add_runs, check_outputs, name_file, open_source
-from orchestrator.cli.session.task_files import read_stated_contracts
-from orchestrator.cli.view.consoles import (
-    build_console,
-    count_noun,
-    one_line,
-    print_logs_on,
-    report_bad_input,
-    take_stdout,
-)
+from orchestrator.cli.result_source import EvaluateOptions
+from orchestrator.cli.task_files import read_stated_contracts
 from orchestrator.errors import ConfigurationError
-from orchestrator.experiments.recorded_evaluation import RecordedEvaluation
+from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge
@@ -56,8 +39,8 @@ def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
     """Draws a result in one line: its status, its name with the number of the run, and the first reason."""
     number = f"[{result.trial + 1}]" if is_repeated else ""
     head = (result.status, _COLOURS.get(result.status, "red"))
-    reason = one_line(result.reasons[0], 300) if result.reasons else ""
-    return Text.assemble(head, f"  {one_line(result.name)}{number}  {reason}")
+    reason = consoles.one_line(result.reasons[0], 300) if result.reasons else ""
+    return Text.assemble(head, f"  {consoles.one_line(result.name)}{number}  {reason}")
 
 
 def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: Sequence[str]) -> Text:
@@ -66,7 +49,7 @@ def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: 
     return Text("\n".join(lines))
 
 
-def draw_changes(changes: Changes) -> Text:
+def draw_changes(changes: case_result.Changes) -> Text:
     """Draws the cases that are worse or better than in the baseline, or perhaps worse."""
     named = [("worse than in the baseline", changes.worse), ("better than in the baseline", changes.better)]
     if changes.unclear:
@@ -76,8 +59,8 @@ def draw_changes(changes: Changes) -> Text:
         named.append((unclear, changes.unclear))
     lines = []
     for words, cases in named:
-        lines.append(f"{count_noun(len(cases), 'case')} {words}")
-        lines += [f"  {one_line(case)}" for case in cases]
+        lines.append(f"{consoles.count_noun(len(cases), 'case')} {words}")
+        lines += [f"  {consoles.one_line(case)}" for case in cases]
     return Text("\n".join(lines))
 
 
@@ -85,19 +68,19 @@ def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
     accepted = [result for result in results if result.accepted]
     statuses = _count(result.status for result in results)
     if results:
-        yield f"{len(accepted)} of {count_noun(len(results), 'run')} accepted ({statuses})"
+        yield f"{len(accepted)} of {consoles.count_noun(len(results), 'run')} accepted ({statuses})"
     else:
         yield "nothing was evaluated: there is no run that can be read"
     if accepted:
         yield f"what the accepted ones rest on: {_count(result.basis for result in accepted)}"
-    yield from map(one_line, describe_pass_rates(results))
+    yield from map(consoles.one_line, case_result.describe_pass_rates(results))
     # What is not accepted comes first, then what occurs most.
     reasons = Counter((result.accepted, each) for result in results for each in result.reasons)
     first = sorted(reasons.items(), key=lambda item: (item[0][0], -item[1]))[:_MOST_SHOWN]
     if first:
         yield "look at first:"
     for (_, reason), count in first:
-        yield f"  {count_noun(count, 'run')}: {one_line(reason, 300)}"
+        yield f"  {consoles.count_noun(count, 'run')}: {consoles.one_line(reason, 300)}"
 
 
 def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
@@ -108,7 +91,7 @@ def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
         places[problem].append(place)
     for problem, each in [*places.items()][:_MOST_PROBLEMS]:
         more = f", {len(each) - _MOST_SHOWN} more" if len(each) > _MOST_SHOWN else ""
-        yield one_line(f"{label}: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
+        yield consoles.one_line(f"{label}: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
     if (left := len(places) - _MOST_PROBLEMS) > 0:
         yield f"{label}: {left} more kinds of things"
 
@@ -120,7 +103,7 @@ def _count(words: Iterable[str]) -> str:
 _EXAMPLE = "example_cases.yaml"
 
 
-def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOptions
+def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=True)]) -> None:
     """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
 
     Without a contract, it looks for facts and actions without a source, failed calls, leaked credentials,
@@ -130,20 +113,16 @@ def evaluate(**typed: Any) -> None:  # noqa: ANN401 - the fields of EvaluateOpti
     Exit status: 0 if every run is accepted (with --baseline: if no case is worse), 1 if not, 2 for bad input,
     or for a run or a case that cannot be read.
     """
-    options = EvaluateOptions(**typed)
-    console = build_console(stderr=True)
-    with print_logs_on(console), report_bad_input(), name_file():
+    options = EvaluateOptions.model_validate(typed)
+    console = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(console), consoles.report_bad_input(), result_source.name_file():
         if options.init or options.add_to is not None:
             console.print(_write_cases(options), markup=False)
             return
-        with take_stdout() as stream:
-            status = _evaluate(options, console, build_console(file=stream))
+        with consoles.take_stdout() as stream:
+            status = _evaluate(options, console, consoles.build_console(file=stream))
     if status:
         raise typer.Exit(status)
-
-
-# Typer reads the signature of a command.
-vars(evaluate)["__signature__"] = inspect.signature(EvaluateOptions, eval_str=True)
 
 
 def _check_options(options: EvaluateOptions) -> None:
@@ -163,13 +142,13 @@ def _check_options(options: EvaluateOptions) -> None:
         (options.out, ".jsonl .json"),
     )
     read = [*(options.files or ()), *filter(None, (options.contract, options.baseline))]
-    check_outputs(written, read)
+    result_source.check_outputs(written, read)
     if options.save_baseline is not None and options.save_baseline.exists():
-        read_baseline(options.save_baseline)  # another file is not replaced
+        case_result.read_baseline(options.save_baseline)  # another file is not replaced
 
 
 def _check_files(files: Sequence[Path]) -> None:
-    names = [one_line(str(file)) for file in files]
+    names = [consoles.one_line(str(file)) for file in files]
     if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
         raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs")
     paths = [file.resolve() for file in files]
@@ -180,7 +159,7 @@ def _check_files(files: Sequence[Path]) -> None:
 def _write_cases(options: EvaluateOptions) -> str:
     """Writes the example, or adds runs to a file of cases; returns a sentence about it."""
     if options.add_to is not None:
-        return f"{add_runs(options, options.add_to)} added to {options.add_to}"
+        return f"{result_source.add_runs(options, options.add_to)} added to {options.add_to}"
     file = (options.files or [Path("cases.yaml")])[0]
     with file.open("x", encoding="utf-8") as opened:
         opened.write((package_files("evaluation.evalset") / _EXAMPLE).read_text(encoding="utf-8"))
@@ -190,12 +169,12 @@ def _write_cases(options: EvaluateOptions) -> str:
 def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> int:
     """Evaluates the runs, prints and writes their results, and returns the exit status."""
     _check_options(options)
-    before = None if options.baseline is None else read_baseline(options.baseline)
+    before = None if options.baseline is None else case_result.read_baseline(options.baseline)
     evaluation = _build_evaluation(options)
-    with open_source(options, evaluation) as source:
+    with result_source.open_source(options, evaluation) as source:
         if before is not None and source.keys:
             # Before anything is executed.
-            check_same_cases(before, {name for name, _, _ in source.keys})
+            case_result.check_same_cases(before, {name for name, _, _ in source.keys})
         results = _take_results(source, options, console, printed)
     console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
     if not results:
@@ -205,7 +184,7 @@ def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> i
     if evaluation.unread or any(result.status == "invalid" for result in results):
         return BAD_INPUT
     if options.save_baseline is not None:
-        write_baseline(options.save_baseline, build_baseline(results))
+        case_result.write_baseline(options.save_baseline, case_result.build_baseline(results))
     # A baseline says which cases may fail, unless the gate is asked for, too.
     is_gated = before is None or options.fail_on is not None or options.require is not None
     return FAILED if is_worse or (is_gated and not all(result.accepted for result in results)) else 0
@@ -231,7 +210,7 @@ def _take_results(
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
     repeated = {(name, arm) for name, arm, trial in source.keys if trial}
-    for result in source.take(options.out, console):
+    for result in source.take(options.out, partial(consoles.show_progress, console)):
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if options.html else result.without_run())
         is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
@@ -239,19 +218,23 @@ def _take_results(
     return source.sort(results)
 
 
-def _is_worse(before: Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
+def _is_worse(before: case_result.Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
     """Prints the changes since the baseline, and returns whether a case is worse."""
     if before is None:
         return False
-    changes = compare_baselines(before, build_baseline(results))
+    changes = case_result.compare_baselines(before, case_result.build_baseline(results))
     console.print(draw_changes(changes))
     return bool(changes.worse)
 
 
 def _print_result(
-    result: CaseResult, options: EvaluateOptions, console: Console, *, is_repeated: bool
+    result: CaseResult,
+    options: EvaluateOptions,
+    console: Console,
+    *,
+    is_repeated: bool,
 ) -> None:
-    if options.json:
+    if options.as_json:
         named = {"run": result.name, "accepted": result.accepted, "basis": result.basis}
         typer.echo(dumps({**named, **result.report}), file=console.file)
     elif not result.accepted or result.status != "passed":

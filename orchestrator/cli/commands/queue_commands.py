@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from agents.sync import run_loop
-from orchestrator.cli import shared_options as shared
+from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import stop_on_signal
-from orchestrator.cli.session.task_files import read_task
-from orchestrator.cli.view.consoles import (
-    build_console,
-    one_line,
-    print_json,
-    print_logs_on,
-    report_bad_input,
-)
+from orchestrator.cli.task_files import read_task
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import JobQueue, open_queue
 from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator, open_engine
-from orchestrator.queue.queue_status import QueueStatus
+from orchestrator.queue.queue_records import QueueStatus
 from orchestrator.queue.queue_worker import QueueWorker
 
 
@@ -89,7 +81,7 @@ def cancel_job(queue: JobQueue, thread_id: str) -> None:
 
 
 def _report(line: str) -> None:
-    typer.echo(one_line(line), err=True)
+    typer.echo(consoles.one_line(line), err=True)
 
 
 def describe_submission(submitted: Submission, status: QueueStatus) -> str:
@@ -98,14 +90,14 @@ def describe_submission(submitted: Submission, status: QueueStatus) -> str:
     waiting, running = sum(job.waiting for job in jobs), sum(job.running for job in jobs)
     workers = sum(worker.is_alive for worker in status.workers if worker.queue == submitted.queue)
     return (
-        f"{submitted.status}: {one_line(submitted.thread_id)} in {submitted.queue} "
+        f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue} "
         f"({waiting} waiting, {running} running, {workers} workers)"
     )
 
 
 def draw_status(status: QueueStatus) -> Text:
     """Draws the jobs of all queues, their workers, and the failed jobs."""
-    return Text("\n").join(Text(one_line(line)) for line in _list_lines(status))
+    return Text("\n").join(Text(consoles.one_line(line)) for line in _list_lines(status))
 
 
 def _list_lines(status: QueueStatus) -> Iterator[str]:
@@ -125,123 +117,84 @@ def _list_lines(status: QueueStatus) -> Iterator[str]:
         yield f"failed {failure.thread_id}: {failure.reason}"
 
 
-Name = Annotated[str, typer.Option("--queue", help="Name of the queue.", metavar="NAME")]
-App = Annotated[
-    str,
-    typer.Option(
-        help="Function that takes the store and returns the orchestrator.", metavar="MODULE:FUNCTION"
-    ),
-]
-Apps = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--app",
-        help="Function that takes the store and returns an orchestrator (repeatable). Jobs that need another "
-        "one are left.",
-        metavar="MODULE:FUNCTION",
-    ),
-]
-Priority = Annotated[int, typer.Option(help="Greater ones are taken first.", metavar="N")]
-
-
-After = Annotated[
-    timedelta | None,
-    typer.Option(help="Delay the start, such as 90s or 12h.", metavar="AGE", parser=shared.parse_age),
-]
-Concurrency = Annotated[int, typer.Option(help="Runs at once.", metavar="N", min=1, max=1000)]
-Heartbeat = Annotated[
-    float,
-    typer.Option(
-        help="Take over the runs of a worker that gives no sign of life for this time; the same for all "
-        "workers of a queue.",
-        metavar="SECONDS",
-        min=1,
-        max=3600,
-    ),
-]
-Grace = Annotated[
-    float,
-    typer.Option(
-        help="After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not "
-        "ended.",
-        metavar="SECONDS",
-        min=0,
-        max=86_400,
-    ),
-]
-Limits = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        help="Greatest rate of calls of a model, for all workers of the database together, such as "
-        "ollama:qwen3=20/s or openai:*=500/min (repeatable).",
-        metavar="ENDPOINT:MODEL=N/UNIT",
-    ),
-]
-Cancel = Annotated[
-    str | None,
-    typer.Option(help="End this run for good, whether it waits or a worker executes it.", metavar="ID"),
-]
-Install = Annotated[
-    bool, typer.Option("--install", help="Create the tables, or bring them up to date with this version.")
-]
-
-
 def submit(
-    app: App,
-    thread: shared.NewThread,
-    db: shared.QueueDatabase = None,
-    task: shared.Task = None,
+    app: Annotated[str, typer.Option(metavar="MODULE:FUNCTION")],
+    thread: options.NewThread,
+    db: options.QueueDatabase = None,
+    task: options.Task = None,
     *,
-    queue: Name = "default",
-    priority: Priority = 0,
-    after: After = None,
-    json: shared.Json = False,
+    queue: options.Name[str] = "default",
+    priority: Annotated[int, typer.Option(metavar="N")] = 0,
+    after: options.Age = None,
+    json: options.Json = False,
 ) -> None:
     """Queue a run of TASK for workers on any machine, and print what is queued.
 
     The same --thread is queued once. Exit status: 0 queued, or there already; 2 bad input, nothing queued.
+
+    Args:
+        app: Function that takes the store and returns the orchestrator.
+        queue: Name of the queue.
+        priority: Greater ones are taken first.
+        after: Delay the start, such as 90s or 12h.
     """
-    with report_bad_input():
+    with consoles.report_bad_input():
         text = read_task(task)
         delay_s = 0.0 if after is None else after.total_seconds()
         with open_queue(db, queue) as opened:
             submitted = opened.submit(text, app=app, thread_id=thread, priority=priority, after_s=delay_s)
             status = opened.read_status()
     if json:
-        print_json(submitted)
+        consoles.print_json(submitted)
     else:
         typer.echo(describe_submission(submitted, status))
 
 
 def worker(
-    db: shared.QueueDatabase = None,
-    app: Apps = None,
+    db: options.QueueDatabase = None,
+    app: Annotated[list[str] | None, typer.Option(metavar="MODULE:FUNCTION")] = None,
     *,
-    queue: Name = "default",
-    concurrency: Concurrency = 10,
-    heartbeat: Heartbeat = 10,
-    grace: Grace = 20,
-    limit: Limits = None,
+    queue: options.Name[str] = "default",
+    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 10,
+    heartbeat: Annotated[float, typer.Option(metavar="SECONDS", min=1, max=3600)] = 10,
+    grace: Annotated[float, typer.Option(metavar="SECONDS", min=0, max=86_400)] = 20,
+    limit: Annotated[list[str] | None, typer.Option(metavar="ENDPOINT:MODEL=N/UNIT")] = None,
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
 
     Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database cannot be
     reached or was lost (start the worker again), 2 bad input.
+
+    Args:
+        app: Function that takes the store and returns an orchestrator (repeatable). Jobs that need another
+            one are left.
+        queue: Name of the queue.
+        concurrency: Runs at once.
+        heartbeat: Take over the runs of a worker that gives no sign of life for this time; the same for all
+            workers of a queue.
+        grace: After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not
+            ended.
+        limit: Greatest rate of calls of a model, for all workers of the database together, such as
+            ollama:qwen3=20/s or openai:*=500/min (repeatable).
     """
-    with report_bad_input(StoreError), print_logs_on(build_console(stderr=True)):
+    with consoles.report_bad_input(StoreError), consoles.print_logs_on(consoles.build_console(stderr=True)):
         run_worker(db, queue, app, limit, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
 
 
 def queue(
-    db: shared.QueueDatabase = None,
+    db: options.QueueDatabase = None,
     *,
-    cancel: Cancel = None,
-    install: Install = False,
-    json: shared.Json = False,
+    cancel: Annotated[str | None, typer.Option(metavar="ID")] = None,
+    install: bool = False,
+    json: options.Json = False,
 ) -> None:
-    """Show the jobs of all queues of a database, and its workers with their last sign of life."""
-    with report_bad_input():
+    """Show the jobs of all queues of a database, and its workers with their last sign of life.
+
+    Args:
+        cancel: End this run for good, whether it waits or a worker executes it.
+        install: Create the tables, or bring them up to date with this version.
+    """
+    with consoles.report_bad_input():
         if install:
             install_queue(db)
         with open_queue(db) as opened:
@@ -249,6 +202,6 @@ def queue(
                 cancel_job(opened, cancel)
             status = opened.read_status()
     if json:
-        print_json(status)
+        consoles.print_json(status)
     else:
-        build_console().print(draw_status(status))
+        consoles.build_console().print(draw_status(status))

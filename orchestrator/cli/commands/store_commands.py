@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 from rich.console import OverflowMethod
 from rich.text import Text
 
-from orchestrator.cli import shared_options as shared
-from orchestrator.cli.session.stored_options import find_thread, open_store
-from orchestrator.cli.view.consoles import build_console, one_line, print_json, report_bad_input
-from orchestrator.cli.view.person import describe_next
-from orchestrator.cli.view.stored_runs import draw_run, draw_runs, output_first
+from orchestrator.cli import options
+from orchestrator.cli.consoles import build_console, one_line, print_json, report_bad_input
+from orchestrator.cli.run_drawings import draw_run, draw_runs, output_first
+from orchestrator.cli.stored_runs import describe_next, find_thread, open_store
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.run_selection import StoredStatus
-
-Status = Annotated[StoredStatus | None, typer.Option(help="List only runs with this status.")]
-Limit = Annotated[int, typer.Option(help="Maximum number of runs to list.", metavar="N", min=1)]
-WholeName = Annotated[
-    str, typer.Argument(help="Whole name of the run.", metavar="THREAD", show_default=False)
-]
-KeepLast = Annotated[
-    int | None, typer.Option(help="Keep the N runs that were stored last.", metavar="N", min=0)
-]
-OlderThan = Annotated[
-    timedelta | None,
-    typer.Option(
-        help="Keep the runs of this last time, such as 12h or 30d.", metavar="AGE", parser=shared.parse_age
-    ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be deleted, and delete nothing.")]
+from orchestrator.state.graph_state import StoredStatus
 
 
 def runs(
     *,
-    status: Status = None,
-    limit: Limit = 50,
-    db: shared.Database = None,
-    json: shared.Json = False,
+    status: StoredStatus | None = None,
+    limit: options.Count[int] = 50,
+    db: options.Database = None,
+    json: options.Json = False,
 ) -> None:
-    """List the stored runs, newest first."""
+    """List the stored runs, newest first.
+
+    Args:
+        status: List only runs with this status.
+        limit: Maximum number of runs to list.
+    """
     with report_bad_input(), open_store(db) as store:
         found = store.history.runs(status=status, limit=limit)
     if json:
@@ -55,11 +42,11 @@ def runs(
 
 
 def show(
-    thread: shared.Thread = None,
+    thread: options.Thread = None,
     *,
-    last: shared.Last = False,
-    db: shared.Database = None,
-    json: shared.Json = False,
+    last: options.Last = False,
+    db: options.Database = None,
+    json: options.Json = False,
 ) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
     with report_bad_input(), open_store(db) as store:
@@ -77,10 +64,15 @@ def show(
         console.print(Text(hint), soft_wrap=True)
 
 
-def delete(thread: WholeName, *, db: shared.Database = None) -> None:
+def delete(
+    thread: Annotated[str, options.Argument(metavar="THREAD")], *, db: options.Database = None
+) -> None:
     """Delete the run THREAD, in any status.
 
     A run that a process is executing is not deleted.
+
+    Args:
+        thread: Whole name of the run.
     """
     with report_bad_input(), open_store(db) as store:
         store.history.delete(thread)
@@ -89,14 +81,19 @@ def delete(thread: WholeName, *, db: shared.Database = None) -> None:
 
 def prune(
     *,
-    keep_last: KeepLast = None,
-    older_than: OlderThan = None,
-    dry_run: DryRun = False,
-    db: shared.Database = None,
+    keep_last: options.Number[int | None] = None,
+    older_than: options.Age = None,
+    dry_run: bool = False,
+    db: options.Database = None,
 ) -> None:
     """Delete runs that have ended. Runs that wait, are being executed or crashed are never deleted.
 
     With both options, a run is kept if either option keeps it.
+
+    Args:
+        keep_last: Keep the N runs that were stored last.
+        older_than: Keep the runs of this last time, such as 12h or 30d.
+        dry_run: List what would be deleted, and delete nothing.
     """
     with report_bad_input():
         if keep_last is None and older_than is None:

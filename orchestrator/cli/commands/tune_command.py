@@ -10,24 +10,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli import shared_options as shared
-from orchestrator.cli.view import consoles
+from orchestrator.cli import consoles, options
 from orchestrator.errors import RunFailedError
-from orchestrator.tuning.trials import Trial, TuneResult
-from orchestrator.tuning.tune import tune as tune_study
-
-Spec = Annotated[str, typer.Argument(help="YAML file: tasks, space and budget.", metavar="SPEC")]
-Folder = Annotated[
-    Path,
-    typer.Option(help="Where the folder of the study is kept: its runs, report and policy.", metavar="PATH"),
-]
+from orchestrator.study.trials import Trial, TuneResult
+from orchestrator.study.tune import tune as tune_study
 
 
 def tune(
-    spec: Spec,
+    spec: Annotated[str, typer.Argument(metavar="SPEC")],
     *,
-    folder: Folder = Path("."),
-    json: shared.Json = False,
+    folder: Annotated[Path, typer.Option(metavar="PATH")] = Path("."),
+    json: options.Json = False,
 ) -> None:
     """Search for the retry policy that pays on your tasks.
 
@@ -35,6 +28,10 @@ def tune(
     you give the same command again.
 
     Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
+
+    Args:
+        spec: YAML file: tasks, space and budget.
+        folder: Where the folder of the study is kept: its runs, report and policy.
     """
     progress = consoles.build_console(stderr=True)
     with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):

@@ -10,7 +10,6 @@ from typing import Final, TypeAlias, cast, get_type_hints
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import InjectedStore
-from pydantic import ValidationError
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
@@ -19,11 +18,12 @@ from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation import EvaluationContract
-from evaluation.inputs.named_tools import NamedTools, list_named_tools
+from evaluation.inputs.short_forms import list_named_tools
 from evaluation.metrics.trajectory.idle_rules import is_other_spelling
 from evaluation.results.findings import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
+from orchestrator.judging.plain_contracts import read_contract
 from orchestrator.state.current_step import LASTING, list_accepted
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import plain_json
@@ -87,7 +87,7 @@ class ExecutorTools:
         if a check would ask a tool that writes.
         """
         known = self.known or ()
-        for named in _list_named(contract):
+        for named in list_named_tools(read_contract(contract or {})):
             if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
                 return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
             others = [tool for tool in known if tool not in named.names]
@@ -296,17 +296,6 @@ def _check_read_back(tools: ExecutorTools, name: str, reader: str) -> None:
             f"read_back of {quote_text(name)} is {quote_text(reader)}, which needs the argument "
             f"{quote_text(missing)}, and {name} has none of this name; give a function of its arguments"
         )
-
-
-def _list_named(contract: Contract) -> list[NamedTools]:
-    """Returns the tools that the fields of a contract name."""
-    if contract is None:
-        return []
-    try:
-        return [*list_named_tools(EvaluationContract.model_validate(contract))]
-    except ValidationError:
-        # A contract from a store may have any form; its evaluation refuses it.
-        return []
 
 
 def find_unasked(questions: Sequence[Question], tools: ExecutorTools) -> str | None:

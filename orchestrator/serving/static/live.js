@@ -24,6 +24,8 @@
     RunFinished: (fields) => `the run ended: ${fields.status}`,
     RunInterrupted: () => "the run was interrupted",
   };
+  const nameCode = (sign) => `[U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
+  const showHidden = (text) => text.replace(/(?![\u200c\u200d\ufe0f])[\p{DI}\p{Bidi_C}\u2028\u2029]/gu, nameCode);
   document.addEventListener("htmx:sse:after:message", (event) => {
     const { event: name, data, id } = event.detail.message;
     const list = event.target;
@@ -33,7 +35,7 @@
     if (list.dataset.log !== log) list.replaceChildren();
     list.dataset.log = log;
     const line = document.createElement("li");
-    line.textContent = sentences[name](JSON.parse(data));
+    line.textContent = showHidden(sentences[name](JSON.parse(data)));
     list.append(line);
     list.scrollTop = list.scrollHeight;
   });

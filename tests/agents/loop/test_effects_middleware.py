@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import subprocess
 import sys
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
@@ -18,76 +15,7 @@ from langgraph.types import Command
 from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
-
-THREAD = {"configurable": {"thread_id": "t"}}
-TASK = {"messages": [("user", "refund order 7")]}
-
-
-class Shop:
-    """A shop whose refunds raise or answer something else at first."""
-
-    def __init__(self, *answers):
-        self.status: dict[int, str] = {}
-        self.refunds: list[int] = []
-        self.answers = list(answers)
-
-    def refund(self, order: int) -> str:
-        """Refund an order."""
-        self.refunds.append(order)
-        self.status[order] = "refunded"
-        answer = self.answers.pop(0) if self.answers else f"refunded order {order}"
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-    async def arefund(self, order: int) -> str:
-        """Refund an order."""
-        await asyncio.sleep(0)
-        return self.refund(order)
-
-    def get_order(self, order: int) -> str:
-        """Return an order."""
-        return json.dumps({"order": order, "status": self.status.get(order, "paid")})
-
-    def tools(self):
-        refund = StructuredTool.from_function(self.refund, self.arefund, name="refund")
-        return [refund, StructuredTool.from_function(self.get_order)]
-
-
-def ask(*orders):
-    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in orders]
-    return AIMessage("", tool_calls=calls)
-
-
-def reply(messages):
-    return "done" if messages[-1].type == "tool" else ask(7)
-
-
-def build(shop, acting, saver=None, script=reply):
-    middleware = EffectsMiddleware(acting)
-    agent = create_agent(
-        ScriptedChatModel(script),
-        shop.tools(),
-        middleware=[middleware],
-        checkpointer=saver or InMemorySaver(),
-    )
-    return agent, middleware
-
-
-@pytest.fixture(params=["sync", "async"])
-def invoke(request):
-    """Invokes an agent in either way."""
-    if request.param == "sync":
-        return lambda agent, given, **options: agent.invoke(given, THREAD, **options)
-    return lambda agent, given, **options: asyncio.run(agent.ainvoke(given, THREAD, **options))
-
-
-def decide(kind, message=None):
-    decision = {"type": kind} if message is None else {"type": kind, "message": message}
-    return Command(resume={"decisions": [decision]})
-
-
-APPROVED = {"refund": ActingTool(approve=True)}
+from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, ask, build, decide, reply
 
 
 def test_the_effects_are_in_the_state_of_the_agent(invoke):
@@ -180,10 +108,6 @@ def test_an_error_of_a_tool_reaches_the_caller_and_its_call_is_asked_about_later
 
 
 # ------------------------------------------------------------------- the process dies
-
-
-class Crash(KeyboardInterrupt):
-    """Ends the process, as far as a test can."""
 
 
 @pytest.mark.parametrize(

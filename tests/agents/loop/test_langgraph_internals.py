@@ -6,10 +6,13 @@ import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import interrupt
+from langgraph.types import Command, interrupt
 
 from agents.loop.langgraph_internals import (
     INTERRUPT_CHANNEL,
+    NO_TASK,
+    RESUME_CHANNEL,
+    ask_person,
     copy_context_with,
     find_checkpoint,
     read_config,
@@ -77,3 +80,19 @@ def test_a_node_finds_the_saver_and_the_checkpoint_that_it_belongs_to():
 
     assert (named, without_saver) == (saver, None)
     assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]
+
+
+def test_a_new_question_takes_no_stored_answer_and_is_answered_by_its_id():
+    new, saver = [1], InMemorySaver()
+
+    def node(state):
+        return {"messages": [f"{interrupt('one?')} {ask_person('two?', new.pop() if new else None)}"]}
+
+    graph = compile_graph(node, checkpointer=saver)
+    graph.invoke({"messages": []}, THREAD)
+    [asked] = graph.invoke(Command(resume="x"), THREAD)["__interrupt__"]
+    stored = [tuple(write) for write in saver.get_tuple(THREAD).pending_writes]
+    state = graph.invoke(Command(resume={asked.id: "y"}), THREAD)
+
+    assert (asked.value, [message.text for message in state["messages"]]) == ("two?", ["x y"])
+    assert (NO_TASK, RESUME_CHANNEL, "x") in stored

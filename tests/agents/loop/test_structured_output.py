@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
+from pydantic import BaseModel, RootModel
 
-from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
+from agents import ExecutionAgent, ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
+from tests.fakes.protocol_server import ModelReply, Protocol, encode, serve_protocol, write_stream
 
 ONCE = TransportRetry(max_attempts=1)
 NO_SCHEMA = "This response_format type is unavailable now"
@@ -72,7 +75,7 @@ async def test_another_refusal_is_final(chat_server, awaited, status, message):
 
 
 @both_entries
-@pytest.mark.parametrize("message", ["maximum context length is 4096 tokens", "messages must not be empty"])
+@pytest.mark.parametrize("message", ["the model is not loaded", "messages must not be empty"])
 async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_again(
     chat_server, awaited, message
 ):
@@ -80,3 +83,37 @@ async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_agai
     with pytest.raises(ModelRefusedError, match=message):
         await judge(MonitoringAgent(chat_server.model()), awaited)
     assert constrained(chat_server) == [True, False]
+
+
+class Part(BaseModel):
+    """A part of a machine, with its own parts."""
+
+    name: str
+    parts: list[Part] = []
+
+
+class Machine(BaseModel):
+    """A type with a recursive one within."""
+
+    whole: Part
+
+
+def list_sent(protocol: Protocol, kind: type[BaseModel]) -> list[object]:
+    """The schemas in the request for an output of this type."""
+    with serve_protocol(lambda _: encode(write_stream(protocol, ModelReply("{}")))) as server:
+        options = {"streaming": True} if protocol == "openai" else {}
+        agent = ExecutionAgent(server.model(protocol, **options))
+        agent.execute_step("x", schema=kind.model_json_schema())
+    body = server.bodies[0]
+    return [body[name] for name in ("response_format", "format") if name in body]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama"])
+@pytest.mark.parametrize("kind", [Part, Machine], ids=["itself", "within"])
+def test_the_schema_of_a_recursive_type_is_sent(protocol, kind):
+    assert '{"$ref": "#/$defs/Part"}' in json.dumps(list_sent(protocol, kind))
+
+
+def test_a_schema_that_langchain_cannot_send_stays_in_the_prompt():
+    assert list_sent("openai", RootModel[list[int]]) == []
+    assert len(list_sent("ollama", RootModel[list[int]])) == 1

@@ -35,7 +35,7 @@ def run(script: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
 
 
 def test_it_is_langchains_own_chat_model_and_answers(embedded_llm: BaseChatModel) -> None:
-    assert type(embedded_llm) is ChatOpenAI
+    assert isinstance(embedded_llm, ChatOpenAI)
     assert embedded_llm.invoke("Say hello.").text
 
 

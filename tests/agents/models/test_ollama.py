@@ -41,7 +41,7 @@ def error_of(call: Callable[[BaseChatModel], object], llm: BaseChatModel) -> Exc
 
 
 def test_it_is_langchains_own_chat_model_and_answers(ollama_llm: BaseChatModel) -> None:
-    assert type(ollama_llm) is ChatOllama
+    assert isinstance(ollama_llm, ChatOllama)
     assert ollama_llm.invoke("Say hello.").text
 
 

@@ -50,4 +50,5 @@ def test_an_error_names_the_address_of_the_server(loopback, status, body, kind, 
 
     with pytest.raises(kind) as caught:
         monitor.evaluate("objective", "output")
-    assert str(caught.value) == f"the model's server at {server.url} failed (ResponseError): {detail}"
+    about = f"ResponseError, status {status}, model 'm', calls: 1"
+    assert str(caught.value) == f"the model's server at {server.url} failed ({about}): {detail}"

@@ -23,7 +23,7 @@ def embedded(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
 
 def test_the_endpoint_and_the_key_come_from_the_environment(embedded: Endpoint) -> None:
     model = load_model("openai:any-name", max_tokens=4)
-    assert type(model) is ChatOpenAI
+    assert isinstance(model, ChatOpenAI)
     assert model.invoke("Hi").text
 
 

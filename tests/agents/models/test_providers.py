@@ -29,7 +29,7 @@ def test_an_option_that_the_class_refuses_is_named_without_its_value(option: dic
     ("spec", "reason"),
     [
         ("azure_openai:m", "azure_openai:m cannot be built: Missing credentials"),
-        ("anthropic:m", "anthropic:m cannot be built: .* `pip install langchain-anthropic`"),
+        ("mistralai:m", "mistralai:m cannot be built: .* `pip install langchain-mistralai`"),
         ("antropic:m", "antropic:m cannot be built: Unsupported .* anthropic, "),
     ],
 )

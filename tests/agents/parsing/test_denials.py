@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.parsing.replies import find_denial
+from agents.parsing.verdicts import find_denial
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.parsing.loose_json import remove_thoughts
-from agents.parsing.replies import read_plan, read_verdict
+from agents.parsing.plans import read_plan
+from agents.parsing.thoughts import remove_thoughts
+from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import FENCE, MEGABYTE
 from tests.sampling import sample_rows
 
@@ -29,6 +30,49 @@ from tests.sampling import sample_rows
         ),
         ('{"a": "</think>"}', '{"a": "</think>"}'),
         ("", ""),
+        # In any place.
+        ("an\n<think>a</think>\nswer", "an\n\nswer"),
+        ("an<think>a</think>swer", "answer"),
+        ("<think>a</think><think>b</think>answer", "answer"),
+        ("<think>a<think>b</think>c</think>answer", "answer"),
+        ("<think>a<think>b</think>answer <think>c</think>!", "answer !"),
+        ("answer\n<think>a", "answer"),
+        ("</think>answer", "answer"),
+        # In other markings.
+        ("[THINK]a[/THINK]answer", "answer"),
+        ("a[/THINK]answer", "answer"),
+        ("<seed:think>a</seed:think>answer", "answer"),
+        ('<thinking time="3">a</thinking>answer', "answer"),
+        ("<thought>a</thought>answer", "answer"),
+        ("an <reasoning>a</reasoning>swer", "an swer"),
+        ("◁think▷a◁/think▷answer", "answer"),
+        ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>answer<|END_RESPONSE|>", "answer"),
+        ("<|begin_of_thought|>a<|end_of_thought|>answer", "answer"),
+        ("<|channel>thought\na<channel|>answer", "answer"),
+        (
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>answer",
+            "answer",
+        ),
+        (
+            "<|channel|>analysis<|message|>a<|end|><|channel|>commentary<|message|>b<|end|>answer<|return|>",
+            "answer",
+        ),
+        ("<|start|>assistant<|channel|>analysis<|message|>a", ""),
+        ("analysisaassistantfinalanswer", "answer"),
+        # Tokens around a turn.
+        ("answer<|im_end|>\n<|im_start|>user\na", "answer"),
+        ("<|im_start|>assistant\nanswer<|im_end|>", "answer"),
+        ("answer<|eot_id|>", "answer"),
+        ("answer<end_of_turn>", "answer"),
+        ("answer.</s>", "answer."),
+        ("answer<｜end▁of▁sentence｜>", "answer"),
+        # What only looks like thoughts.
+        ("Use `<think>` and `</think>`.", "Use `<think>` and `</think>`."),
+        (f"{FENCE}\n<think>a</think>\n{FENCE}", f"{FENCE}\n<think>a</think>\n{FENCE}"),
+        ('{"plan": ["Explain <think> tags"]}', '{"plan": ["Explain <think> tags"]}'),
+        ("analysis of a", "analysis of a"),
+        ("<s>a</s>", "<s>a</s>"),
+        ("See [Thinking](a).", "See [Thinking](a)."),
     ],
 )
 def test_thoughts_are_dropped(text, answer):
@@ -38,6 +82,7 @@ def test_thoughts_are_dropped(text, answer):
 PATTERNS = [
     *("{", "[", '"', "'", "\\", '\\"', '["', '{"', '["a', '{"a":', "{a", "{ ", ",", ":", "{}", '["a",1]'),
     *('{"plan":["a"]}', '{"success":true}', '{"success":true', "{'success':true}", "{\\u}", "<think>"),
+    *("[THINK]", "<|", "<|channel|>analysis", "<tool_call>", "pay(", ':"'),
     *("</think>", FENCE, FENCE + "json", "1. a\n", "**1. ", "### Step 1: a\n", "- a\n", " ", "\n", "//", "#"),
 ]
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agents.parsing.loose_json import CONTAINER_LIMIT
-from agents.parsing.replies import read_verdict
+from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, Unreadable
 from tests.fakes.model_text import BOM, FENCE, MEGABYTE, verdict_of
 

@@ -253,7 +253,7 @@ def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
     report = evaluate({"agent_run": {"messages": [REQUEST, refusal]}, **checks})
 
     assert report.status == "needs_review"
-    assert "blocked or refused (refusal)" in report.summary
+    assert "blocked or refused (refusal: I will not.)" in report.summary
 
 
 def test_evaluating_messages_imports_no_framework_and_no_library_of_another_check():

@@ -19,7 +19,7 @@ from evaluation.inputs.intake import (
 )
 from evaluation.inputs.run import AgentRun
 from evaluation.testing import ScriptedJudge
-from evaluation.validation.problems import MAX_DEPTH, MAX_PROBLEMS
+from evaluation.validation import MAX_DEPTH, MAX_PROBLEMS
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.inputs.run import TrajectoryRules
-from evaluation.metrics.collaboration import find_stuck_actions, score_collaboration
+from evaluation.metrics.trajectory.scoring import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 
 
@@ -17,7 +17,7 @@ def handoff(agent, target):
 
 def score_actions(actions, expected=(), plan=None, bounds=None, stuck_after=3, **more_rules):
     rules = TrajectoryRules(stuck_after=stuck_after, **more_rules)
-    return score_collaboration(actions, expected, plan, rules, bounds or {})
+    return score_collaboration(actions, expected, plan, rules, bounds or {}, lambda _: 0)
 
 
 def test_one_agent_without_names_is_not_applicable():
@@ -75,7 +75,7 @@ def test_the_same_again_and_again_is_an_anomaly():
     ],
 )
 def test_what_differs_is_not_stuck(actions):
-    assert find_stuck_actions(actions, 3) == []
+    assert find_stuck_actions(actions, 3, lambda _: 0) == []
 
 
 @pytest.mark.parametrize(("times", "stuck"), [(2, 0), (3, 0), (4, 1)])

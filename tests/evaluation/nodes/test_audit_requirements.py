@@ -1,10 +1,10 @@
 import pytest
 
+from agents.credentials.spans import Span
 from evaluation import evaluate
-from evaluation.nodes.audit_requirements import audit_requirements
+from evaluation.nodes.metric_scoring import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.sensitive.spans import Span
 
 
 class Names:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation import evaluate
-from evaluation.importers.imported_conversation import read_conversation
+from evaluation.importers.known_formats import read_conversation
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.credentials import detector
+from agents.credentials.spans import Span
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
 from evaluation.runner import evaluate
-from evaluation.sensitive import json_values, scanner
-from evaluation.sensitive.spans import Span
+from evaluation.sensitive import json_values
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 from tests.sampling import sample_rows
@@ -247,7 +248,7 @@ FOREIGN = "Fremdwort"
 @pytest.fixture
 def few_values(monkeypatch):
     monkeypatch.setattr(json_values, "MAX_VALUES", BOUND)
-    monkeypatch.setattr(scanner, "MAX_VALUES", BOUND)
+    monkeypatch.setattr(detector, "MAX_VALUES", BOUND)
 
 
 @pytest.fixture

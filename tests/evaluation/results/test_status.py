@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.results.findings import FindingKind
-from evaluation.results.status import STATUS, STRICTNESS, strictest_status
+from evaluation.results.state import STATUS, STRICTNESS, strictest_status
 from evaluation.values import Severity
 
 KINDS = get_args(FindingKind)

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from agents.credentials.detector import MAX_CANDIDATES
+from agents.credentials.spans import MAX_VALUES, Span
 from evaluation import evaluate
-from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_at_places
-from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 

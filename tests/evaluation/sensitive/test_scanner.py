@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from evaluation.sensitive.detector import MAX_CANDIDATES
+from agents.credentials.detector import MAX_CANDIDATES
+from agents.credentials.spans import MAX_VALUES, Span
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
-from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
 from tests.evaluation.sensitive.labelled.personal import PERSONAL

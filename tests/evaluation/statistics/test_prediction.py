@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics.intervals import change_rate, is_constant, prediction_bounds
+from evaluation.statistics import change_rate, is_constant, prediction_bounds
 from tests.sampling import sample_rows
 
 

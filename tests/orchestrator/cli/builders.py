@@ -21,8 +21,7 @@ from orchestrator.runtime.events import (
     ToolStarted,
 )
 from orchestrator.state.graph_state import Failure, OrchestratorState, blank_state
-from orchestrator.state.records import Question, ToolCallRecord
-from orchestrator.state.supervision_records import SupervisionRecord
+from orchestrator.state.records import Question, SupervisionRecord, ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, Usage
 from tests.fakes.records import record, usage
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents import MonitoringAgent, load_model
 from evaluation import find_trust
-from evaluation.judges.trust.figures import load_labelled_set
+from evaluation.judges.figures import load_labelled_set
 from tests.fakes.chat_server import verdict
 
 OUTPUTS = load_labelled_set()

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation import read_case_set
 from evaluation.evalset.stored_evaluation import read_results
-from orchestrator.cli.view.consoles import describe_progress
+from orchestrator.cli.consoles import describe_progress
 
 AGENTS = """
 import os

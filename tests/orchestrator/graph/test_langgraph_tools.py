@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
-from evaluation.pipeline import NODES
+from evaluation.runner import NODES
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import JudgeTrust
-from evaluation.judges.trust.figures import VerdictCounts
-from orchestrator.judging.basis import describe_basis, find_basis, is_enough
-from orchestrator.judging.evidence import Evidence, read_evidence, record_evidence
+from evaluation.judges.figures import VerdictCounts
+from orchestrator.judging.evidence import (
+    Evidence,
+    describe_basis,
+    find_basis,
+    is_enough,
+    read_evidence,
+    record_evidence,
+)
 
 
 def measured(accepted, total=60):
@@ -147,8 +153,9 @@ def outcome(metric, passed=True, reason="", kind="response"):
     return {"kind": kind, "metric": metric, "passed": passed, "reason": reason}
 
 
-def record(check, covers, passed=True):
-    return {"check": check, "passed": passed, "covers": covers, "sentence": f"{check} {passed}"}
+def record(check, covers, passed=True, source="contract"):
+    sentence = f"{check} {passed}"
+    return {"check": check, "passed": passed, "covers": covers, "source": source, "sentence": sentence}
 
 
 def report_with(*records, metrics=(), status="passed", alerts=()):
@@ -211,9 +218,9 @@ CHECKS = [{"check": "contains", "texts": ["a"]}, {"check": "function", "name": "
 
 
 def test_a_check_that_was_derived_from_words_proves_nothing_of_the_content():
-    report = report_with(record("contains", "content"), record("own", "content"))
+    report = report_with(record("contains", "content", source="task"), record("own", "content"))
 
-    found = read_evidence(report, {"checks": CHECKS}, derived=CHECKS[:1])
+    found = read_evidence(report, {"checks": CHECKS}, derived=True)
 
     assert (found.form, found.content) == (("contains",), ("own",))
 
@@ -226,7 +233,9 @@ def test_a_check_that_only_a_plan_states_proves_nothing_of_the_content():
 
 
 def test_content_that_an_audit_rule_requires_is_content():
-    contract = {"audit": {"rules": [{"id": "a", "required": {"text": "x"}}, {"id": "b", "forbidden": {}}]}}
+    contract = {
+        "audit": {"rules": [{"id": "a", "required": {"text": "x"}}, {"id": "b", "forbidden": {"text": "y"}}]}
+    }
     broken = report_with(status="warning", alerts=[{"kind": "policy"}])
 
     assert [read_evidence(report, contract).content for report in (report_with(), broken)] == [("audit",), ()]

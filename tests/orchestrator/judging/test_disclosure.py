@@ -6,7 +6,7 @@ import pytest
 
 from evaluation import EvaluationContract
 from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy
-from orchestrator.judging.disclosure import read_expectations
+from orchestrator.judging.feedback import read_expectations
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from agents import ExecutionAgent
+from agents.credentials.spans import Span
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, Price
-from evaluation.sensitive.spans import Span
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor

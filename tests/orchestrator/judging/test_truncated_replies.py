@@ -202,7 +202,7 @@ def test_an_output_that_was_cut_off_fails_in_a_stored_run_that_a_person_approved
 def test_a_plan_that_was_cut_off_is_refused_before_a_step_is_executed(plan):
     executor = ScriptedChatModel(["A boat."])
     orchestrator = LangGraphOrchestrator(
-        PlanningAgent(ScriptedChatModel([cut(plan)])), ExecutionAgent(executor), FakeMonitor()
+        PlanningAgent(ScriptedChatModel([cut(plan), cut(plan)])), ExecutionAgent(executor), FakeMonitor()
     )
     state = orchestrator.run("write")
 

@@ -18,8 +18,7 @@ from agents import BaseAgent, ModelSpecError, ModelUnavailableError, TransportRe
 from agents.testing import ScriptedChatModel
 from benchmarks.queue_fairness import MODEL, Fairness, measure_fairness
 from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreLostError
-from orchestrator.limits import share_limits
-from orchestrator.limits.shared_limits import SharedRateLimiter
+from orchestrator.limits import SharedRateLimiter, share_limits
 from orchestrator.persistence import open_store
 
 LIMIT = f"{MODEL}=20/s"

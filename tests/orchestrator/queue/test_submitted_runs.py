@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator import ConfigurationError
 from orchestrator.queue import open_queue
-from orchestrator.queue.queued_job import QueuedJob
+from orchestrator.queue.queue_records import QueuedJob
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP, APP_ONCE
 

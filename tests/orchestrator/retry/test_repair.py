@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.retry.repair import number_parts, replace_parts
+from orchestrator.retry.step_request import number_parts, replace_parts
 
 PARAGRAPHS = "one\n\ntwo\n\nthree"
 LINES = "one\ntwo\nthree"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from langchain.agents.middleware import ToolRetryMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -129,3 +130,19 @@ def test_a_tool_that_was_cut_off_is_recorded_without_an_end():
     assert state["failure"]["kind"] == "timeout"
     assert [call["name"] for call in state["results"][0]["tool_calls"]] == ["wait"]
     assert state["results"][0]["tool_calls"][0]["result"] is None
+
+
+def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():
+    answers = iter(["", '{"status": "refunded"}'])
+
+    def refund(order: str) -> str:
+        """Refund an order."""
+        if not (answer := next(answers)):
+            raise ConnectionError("no answer")
+        return answer
+
+    model = ScriptedChatModel([asks(("refund", {"order": "7"})), "done"])
+    again = ToolRetryMiddleware(max_retries=1, initial_delay=0, jitter=False)
+    state = run(ExecutionAgent(model, [refund], middleware=[again]), acting_tools=["refund"])
+
+    assert [each["outcome"] for each in state["effects"]] == ["unknown", "acted"]

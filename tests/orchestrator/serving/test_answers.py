@@ -71,6 +71,22 @@ async def test_the_inbox_has_the_open_questions_the_oldest_first(build, serve):
     assert page.count('value="approve"') == 2
 
 
+async def test_a_person_sees_hidden_characters_by_their_codes(build, serve):
+    client = await serve(await ask_about_tool(build, "Ann\u202e\u200b\U000e0041"))
+
+    page = (await client.get("/")).text
+
+    assert "Ann[U+202E][U+200B][U+E0041]" in page
+    assert not {"\u202e", "\u200b", "\U000e0041"} & set(page)
+
+
+async def test_a_run_whose_name_has_a_hidden_character_can_be_answered_on_its_page(build, serve):
+    name = "as\u200bking"
+    client = await serve(await ask_about_tool(build, "Ann", thread=name))
+
+    assert f'name="thread_id" value="{name}"' in (await client.get("/")).text
+
+
 @pytest.mark.parametrize(("word", "text"), [("approve", ""), ("deny", "no")])
 async def test_an_answer_about_a_call_lets_the_run_go_on_and_is_kept_with_its_author(
     build, serve, word, text

@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.session.web_server import PageServer
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
+from orchestrator.serving.web_app import PageServer
 from tests.fakes.acting import approve
 from tests.fakes.chromium import open_chromium
 from tests.fakes.gated_replies import GatedReplies
@@ -40,7 +40,7 @@ class ThreadServer:
     def __init__(self, store, orchestrator, port=0):
         app = build_app(store, OneOrchestrator(orchestrator), ServerOptions())
         config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
-        self.server = PageServer(config, app.state.context.feed)
+        self.server = PageServer(config, app.state.service.feed)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         deadline = time.monotonic() + 20

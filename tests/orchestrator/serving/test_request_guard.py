@@ -14,7 +14,12 @@ START = {"task": "Greet"}
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8321", "127.0.0.1.evil.example", "192.168.1.2", "", "["]
+    "host",
+    [
+        *("evil.example", "evil.example:8321", "127.0.0.1.evil.example", "192.168.1.2", "", "["),
+        *("evil.example@127.0.0.1", "user:word@localhost:8321", "127.0.0.1/static/", "127.0.0.1#x"),
+        *("127.0.0.1?x=", "evil@[::1]", "localhost:80:80", "localhost, evil.example", "[localhost]"),
+    ],
 )
 async def test_a_foreign_host_is_refused(build, serve, host):
     client = await serve(build())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.supervision.reconcile import TRIGGER_LIMIT, reconcile
+from orchestrator.supervision.modes import TRIGGER_LIMIT, reconcile
 from tests.fakes.supervised import a_commitment, an_assessment
 
 

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.state.supervision_records import Commitment, SelfAssessment, SupervisorVerdict
+from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
 from tests.fakes.model_text import FENCE, json_values, prose, slow
 from tests.fakes.supervised import (
     convert_assessment,

@@ -27,6 +27,7 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.telemetry.run_tracer import RunTracer
 from tests.fakes.acting import approve
 
+TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3eF5"
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
 NAME = "ScriptedChatModel"
@@ -171,6 +172,29 @@ def test_a_tool_that_raises_is_an_error_span() -> None:
     failing = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Unknown"}, "id": "1"}])
     build(['{"plan": ["Look"]}', failing, "I do not know.", '{"success": true}'], recorded).run("Price?")
     assert not recorded.find("execute_tool price_of").status.is_ok
+
+
+def run_with_errors(recorded: Recorded) -> str:
+    """Runs a tool and then a model that raise, and returns the spans as JSON."""
+    failing = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Unknown"}, "id": "1"}])
+    refused = ValueError(f"401 {TOKEN}: the account of Nora Field is closed")
+    replies = ['{"plan": ["Look"]}', failing, refused]
+    build(replies, recorded, max_retries=0).run("Price?")
+    return " ".join(span.to_json() for span in recorded.spans)
+
+
+def test_without_captured_content_the_spans_have_the_type_of_an_error_and_not_its_text() -> None:
+    spans = run_with_errors(Recorded())
+    assert '"error.type": "ValueError"' in spans
+    assert "no such book" not in spans
+    assert "Nora Field" not in spans
+
+
+def test_with_captured_content_the_error_of_a_span_has_its_text_without_credentials(monkeypatch) -> None:
+    monkeypatch.setenv(CONTENT, "span_only")
+    spans = run_with_errors(Recorded())
+    assert "no such book" in spans
+    assert "401 [github_token]: the account of Nora Field is closed" in spans
 
 
 class ParallelPlanner:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.judges.trust.figures import KINDS, MAX_FALSE_ACCEPTS, compute_trust
+from evaluation.judges.figures import KINDS, MAX_FALSE_ACCEPTS, compute_trust
 
 
 def trust_of(**verdicts):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from evaluation.judges.trust.figures import load_labelled_set
+from evaluation.judges.figures import load_labelled_set
 
 OUTPUTS = load_labelled_set()
 SUBTLE_FAULTS = {"number", "negation", "missing", "unit", "order", "fabricated"}

@@ -7,13 +7,13 @@ import pytest
 from agents import MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import find_trust
-from evaluation.judges.trust import figures
-from evaluation.judges.trust.figures import get_set_version, load_labelled_set
+from evaluation.judges import figures
+from evaluation.judges.figures import get_set_version, load_labelled_set
 
 FILES = sorted(figures._SHIPPED.glob("*.json"))
 MEASURE_AGAIN = (
     "measure again: `orchestrator doctor --judge local`, and copy the file that it names to "
-    "evaluation/judges/trust/measured/ in place of the old one"
+    "evaluation/judges/measured/ in place of the old one"
 )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluation import find_trust, save_trust
-from evaluation.judges.trust import figures
-from evaluation.judges.trust.figures import compute_trust, load_labelled_set
+from evaluation.judges import figures
+from evaluation.judges.figures import compute_trust, load_labelled_set
 
 JUDGE = "a.Judge 0123 model https://host.example/v1"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evaluation.judges.trust.answer_agreement import count_agreeing
-from evaluation.judges.trust.figures import (
+from evaluation.judges.figures import (
     ClaimCount,
     VerifierFigures,
+    count_agreeing,
     count_needed_claims,
     find_figures,
     save_figures,

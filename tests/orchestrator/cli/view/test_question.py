@@ -2,7 +2,8 @@
 
 import pytest
 
-from orchestrator.cli.view.person import draw_question, format_resume
+from orchestrator.cli.run_drawings import draw_question
+from orchestrator.cli.stored_runs import format_resume
 from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.builders import drawn, question
 

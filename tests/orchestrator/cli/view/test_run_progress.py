@@ -6,8 +6,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from orchestrator.cli.view.consoles import print_logs_on
-from orchestrator.cli.view.stored_runs import RunProgress, describe_event
+from orchestrator.cli.consoles import print_logs_on
+from orchestrator.cli.run_drawings import RunProgress, describe_event
 from tests.orchestrator.cli.builders import (
     answered,
     executed,

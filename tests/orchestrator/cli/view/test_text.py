@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.view.consoles import clean, format_usage, one_line
+from orchestrator.cli.consoles import clean, format_usage, one_line
 from orchestrator.state.usage import NO_USAGE
 from tests.fakes.records import usage
 

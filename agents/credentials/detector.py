@@ -1,0 +1,210 @@
+"""Compiles regular expressions for the detectors and limits how many candidates they look at."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Final, cast
+
+import re2
+
+from agents.credentials.spans import MAX_VALUES, Span
+
+MAX_CANDIDATES: Final = 100_000
+"""Places in one text that are checked in detail. A check takes some microseconds."""
+# Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
+_MEMORY_BYTES: Final = 64 << 20
+_LOOKALIKES: Final = dict.fromkeys(map(chr, (*range(0x2010, 0x2016), 0x2212)), "-") | dict.fromkeys(
+    map(chr, (*range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)), " "
+)
+"""Dashes and spaces as ASCII."""
+_FOREIGN_LOGINS: Final = (
+    *("пароль", "паролем", "пароля", "парола", "лозинка", "гасло", "密码", "密碼", "口令", "暗証番号"),
+    *("パスワード", "パスフレーズ", "비밀번호", "암호", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא"),
+    *("पासवर्ड", "รหัสผ่าน", "κωδικός"),
+)
+_FOREIGN_KEYS: Final = (
+    *("токен", "секрет", "ключ api", "api-ключ", "ключ доступа", "密钥", "密鑰", "秘钥", "令牌"),
+    *("シークレット", "トークン", "apiキー", "토큰", "비밀키"),
+)
+_FOREIGN_NAMES: Final = re.compile(
+    "|".join(
+        f"({'|'.join((*names, *map(str.capitalize, names)))})" for names in (_FOREIGN_LOGINS, _FOREIGN_KEYS)
+    )
+)
+_OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
+
+
+def _write_lookalikes(error: UnicodeError) -> tuple[str, int]:
+    """Write characters outside Latin-1: look-alikes of ASCII's as these, and any other one as "?"."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - the only kind that encoding raises
+    part = error.object[error.start : error.end]
+    return "".join(_LOOKALIKES.get(character, "?") for character in part), error.end
+
+
+codecs.register_error("evaluation.lookalikes", _write_lookalikes)
+
+
+class Pattern:
+    """A regular expression in RE2's syntax over one-byte characters, compiled at its first use."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    @cached_property
+    def _program(self) -> re.Pattern[bytes]:
+        options = re2.Options()
+        # One byte per character keeps positions in the text and in the data the same.
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.max_mem = _MEMORY_BYTES
+        # RE2's module has no types; its patterns have the methods of the standard library's.
+        return cast("re.Pattern[bytes]", re2.compile(self._source.encode("latin-1"), options))
+
+    def occurs_in(self, data: bytes) -> bool:
+        """Return whether the pattern matches anywhere."""
+        return self._program.search(data) is not None
+
+    def match_end(self, data: bytes, start: int) -> int:
+        """Return the end of a match that begins exactly at ``start``, or -1."""
+        match = self._program.match(data, start)
+        return -1 if match is None else match.span()[1]
+
+    def find_spans(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each match: of the group that took part, or of the full match."""
+        groups = range(1, self._program.groups + 1)
+        for match in self._program.finditer(data):
+            bounds = (match.span(group) for group in groups)
+            yield next((pair for pair in bounds if pair[0] >= 0), match.span())
+
+
+class TooManyCandidatesError(Exception):
+    """A limit is reached, and the rest of the value has not been searched."""
+
+
+class Quota:
+    """Counts down how many items may still be examined."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def use(self, count: int = 1) -> None:
+        """Count items.
+
+        Raises:
+            TooManyCandidatesError: The limit is exceeded.
+        """
+        self._left -= count
+        if self._left < 0:
+            raise TooManyCandidatesError
+
+
+class EncodedText:
+    r"""The bytes of a text, exactly one per character, with look-alikes as ASCII characters.
+
+    Names of credentials in other scripts become marks: ``\x02`` for a login, ``\x03`` for a key. All
+    patterns share ``MAX_CANDIDATES`` matches. A slow check of a match counts as several of them.
+    """
+
+    def __init__(self, text: str) -> None:
+        if not text.isascii() and _OTHER_SCRIPT.search(text):
+            text = _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
+        self.data = text.encode("latin-1", "evaluation.lookalikes").replace(b"\xa0", b" ")
+        self.quota = Quota(MAX_CANDIDATES)
+
+    def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
+        """Yield the spans of ``pattern``, and count each as a candidate.
+
+        Raises:
+            TooManyCandidatesError: All patterns together match in too many places.
+        """
+        for bounds in pattern.find_spans(self.data):
+            self.quota.use()
+            yield bounds
+
+    def decode(self, start: int, end: int) -> str:
+        """Return a part of the text in ASCII and Latin-1 characters."""
+        return self.data[start:end].decode("latin-1")
+
+
+def stands_alone(data: bytes, start: int, end: int) -> bool:
+    """Return whether no letter or digit adjoins a value, and no joining mark with a digit behind it."""
+    before, after = data[max(0, start - 2) : start], data[end : end + 2]
+    has_neighbour = before[-1:].isalnum() or after[:1].isalnum()
+    return not (has_neighbour or _is_joined(before) or _is_joined(after[::-1]))
+
+
+def _is_joined(neighbours: bytes) -> bool:
+    # In "123-45-6789-1" and "1.2.3.4.5" the match is a part of a longer number.
+    return neighbours[:1].isdigit() and neighbours[1:] in {b"-", b".", b"/", b":", b","}
+
+
+_BETWEEN: Final = (
+    r"[\"'\\\]`*\s:=#.()_\-]{0,8}"
+    r"(?:(?:number|num|no|nr|nummer|n\xfamero|numero|num\x3fro|num\xe9ro|value|code|id|is|was|ist|lautet|es|est|\xe8|of|at|am|on|the|den|le|el|il)\b"
+    r"[\"'\\\]`*\s:=#.()_\-]{0,8}){0,3}"
+)
+
+
+def label_pattern(words: str) -> Pattern:
+    """Match words that announce a value, as in ``phone: 5551234567``, up to the place where it may begin."""
+    return Pattern(rf"(?i)(?:{words}){_BETWEEN}")
+
+
+def find_labelled(subject: EncodedText, label: Pattern, value: Pattern) -> Iterator[tuple[int, int]]:
+    """Yield the values that stand alone right behind a label."""
+    for _, start in subject.find_spans(label):
+        end = value.match_end(subject.data, start)
+        if end > 0 and stands_alone(subject.data, start, end):
+            yield start, end
+
+
+def label_trigger(words: str, value: str = "[0-9+(]") -> str:
+    """Build the trigger of a labelled value."""
+    return rf"(?i:{words})(?:[^0-9A-Za-z]{{0,16}}(?i:[a-z]{{1,7}}\b)?){{0,3}}[^0-9A-Za-z]{{0,16}}{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A search for one family of sensitive data, and a quick test that says whether to run it.
+
+    ``trigger`` is a regular expression (RE2, one-byte characters, no groups) that matches in every text in
+    which ``find`` finds a value, and in that text written as JSON. Word boundaries at its start are adapted
+    for JSON, because there a line break before a word ends in a letter.
+    """
+
+    trigger: str
+    find: Callable[[EncodedText], Iterator[Span]]
+
+
+class Family:
+    """Detectors whose triggers are tested in one pass, over a text or over its JSON."""
+
+    def __init__(self, *detectors: Detector) -> None:
+        triggers = "|".join(f"(?:{detector.trigger})" for detector in detectors)
+        # JSON writes a line break as "\n": the letter in it would hide the start of the next word.
+        self.source = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
+        self.any = Pattern(self.source)
+        self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
+
+    def find_spans(self, subject: EncodedText) -> Iterator[Span]:
+        """Yield the values that the detectors find whose triggers match."""
+        if self.any.occurs_in(subject.data):
+            for trigger, find in self._detectors:
+                if trigger.occurs_in(subject.data):
+                    yield from find(subject)
+
+
+def search_text(text: str, families: Sequence[Family]) -> list[Span]:
+    """Return the values that the detectors find; the whole text, as ``unsearched``, if there are too many."""
+    subject = EncodedText(text)
+    found = (span for family in families for span in family.find_spans(subject))
+    with suppress(TooManyCandidatesError):
+        spans = [*islice(found, MAX_VALUES + 1)]
+        if len(spans) <= MAX_VALUES:
+            return spans
+    return [Span(0, len(text), "unsearched", "unsearched")]

@@ -1,0 +1,100 @@
+"""Reads from OpenAI-compatible servers what LangChain's ChatOpenAI passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.messages import AIMessage
+
+from agents.models.chat_options import unbind_model
+from agents.models.server_answers import NoReplyError
+
+if TYPE_CHECKING:
+    import openai
+    from langchain_core.language_models import LanguageModelInput
+    from langchain_core.outputs import ChatGenerationChunk, ChatResult
+    from langchain_openai.chat_models.base import BaseChatOpenAI as Base
+else:
+    Base = object
+
+_REASONING: Final = ("reasoning_content", "reasoning")
+"""Names of the thoughts in the messages of servers; one that wants them back has no other name for them."""
+
+
+class OpenAIReplies(Base):
+    """Methods of ChatOpenAI for servers that are not OpenAI's.
+
+    An answer without a reply is an error with the words of the server, usage is requested from streams, and
+    the thoughts of a reply with calls are sent back.
+    """
+
+    def _create_chat_result(
+        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
+    ) -> ChatResult:
+        body = response if isinstance(response, dict | str) else response.model_dump(warnings=False)
+        if not isinstance(body, dict) or body.get("error") or not body.get("choices"):
+            raise NoReplyError(body)
+        if not all(choice["message"].get("role") for choice in body["choices"]):
+            response = body = {**body, "choices": [_add_role(choice) for choice in body["choices"]]}
+        result = super()._create_chat_result(response, generation_info)
+        for generation, choice in zip(result.generations, body["choices"], strict=True):
+            generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
+        return result
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
+    ) -> ChatGenerationChunk | None:
+        converted = super()._convert_chunk_to_generation_chunk(
+            chunk, default_chunk_class, base_generation_info
+        )
+        choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
+        if converted is not None and choices:
+            converted.message.additional_kwargs.update(_read_reasoning(choices[0].get("delta")))
+        return converted
+
+    def _get_request_payload(
+        self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
+    ) -> dict[str, Any]:
+        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
+        messages = self._convert_input(input_).to_messages()
+        # Only with calls: servers refuse the thoughts of an answer, and want those that led to a call.
+        for message, sent in zip(messages, payload.get("messages", ()), strict=False):
+            if isinstance(message, AIMessage) and sent.get("tool_calls"):
+                sent.update(_read_reasoning(message.additional_kwargs))
+        return payload
+
+    def _should_stream_usage(self, stream_usage: bool | None = None, **kwargs: object) -> bool:
+        # Without a choice of the user, LangChain asks OpenAI's own address alone.
+        options = {"include_usage": True} if self.stream_usage is None else {}
+        return super()._should_stream_usage(stream_usage, **{"stream_options": options, **kwargs})
+
+
+def list_models(model: object, timeout: float = 5.0) -> list[str]:
+    """Lists the models that an OpenAI-compatible server has; empty if it does not say.
+
+    Args:
+        model: A chat model; one of another class gives an empty list.
+        timeout: Timeout in seconds.
+    """
+    client = getattr(unbind_model(model), "root_client", None)
+    if client is None:
+        return []
+    try:
+        page = client.with_options(timeout=timeout, max_retries=0).models.list()
+        return [str(each.id) for each in page.data or ()]
+    # AttributeError, TypeError: the answer is no list of models. The library's errors are of no common class.
+    except Exception:  # noqa: BLE001 - the sentence is told without the list
+        return []
+
+
+def _add_role(choice: Mapping[str, Any]) -> dict[str, Any]:
+    return {**choice, "message": {**choice["message"], "role": "assistant"}}
+
+
+def _read_reasoning(message: object) -> dict[str, str]:
+    if not isinstance(message, Mapping):
+        return {}
+    return {
+        name: message[name] for name in _REASONING if isinstance(message.get(name), str) and message[name]
+    }

@@ -1,0 +1,260 @@
+"""Keeps a chat model from giving a reply that was cut off, or a call that LangChain completes by a guess.
+
+LangChain joins the pieces of a stream and completes the JSON of their calls, so that the joined message does
+not show a cut. The pieces themselves are therefore checked, before anybody sees a call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Final, TypeVar, cast
+
+from langchain_core.exceptions import ModelConnectionError
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall
+from langchain_core.messages.ai import UsageMetadata, subtract_usage
+from langchain_core.messages.tool import invalid_tool_call
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableBinding
+
+from agents.models.openai_replies import OpenAIReplies
+from agents.models.server_answers import NoReplyError
+from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
+
+_STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+_OPENAI: Final = "BaseChatOpenAI"
+_OLLAMA: Final = frozenset({"ChatOllama"})
+"""Its client streams each reply, and reports no error for a connection that is closed in the middle."""
+_ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
+"""LangChain's classes for protocols in which each stream says why it ended."""
+BROKEN: Final = "]"
+"""Before arguments that are no JSON object, so that LangChain does not complete them."""
+
+LARGEST: Final = 20_000_000
+"""Greatest number of characters of a reply: more than any model writes."""
+
+M = TypeVar("M")
+
+
+def check_replies(model: M) -> M:
+    """Returns the model with its replies checked; a model with other things bound keeps them.
+
+    A reply that ends before its provider says so raises ModelConnectionError, which is retried. A call whose
+    arguments are no JSON object is invalid, as it is without streaming, and usage that a server repeats in
+    each piece counts once. Calls are given at the end of a stream.
+
+    Returns:
+        A view of the same state by another class; the model itself if it is checked, or no chat model.
+    """
+    if isinstance(model, RunnableBinding):
+        return cast("M", model.model_copy(update={"bound": check_replies(model.bound)}))
+    if not isinstance(model, BaseChatModel) or isinstance(model, CheckedReplies):
+        return model
+    view = object.__new__(_build_class(type(model)))
+    for name in _STATE:
+        object.__setattr__(view, name, getattr(model, name, None))
+    return cast("M", view)
+
+
+class CheckedReplies:
+    """The base class of models whose replies are checked."""
+
+
+@lru_cache(maxsize=64)
+def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
+    """Builds a subclass of the same name that checks what the class itself implements."""
+    names = {each.__name__ for each in model_class.__mro__}
+    methods = {
+        name: build(getattr(model_class, name), must_end=bool(ending & names))
+        for name, (build, ending) in _CHECKED.items()
+        if getattr(model_class, name) is not getattr(BaseChatModel, name)
+    }
+    bases = (CheckedReplies, *([OpenAIReplies] if _OPENAI in names else []), model_class)
+    place = {"__module__": model_class.__module__, "__qualname__": model_class.__qualname__}
+    return cast("type[BaseChatModel]", type(model_class.__name__, bases, {**place, **methods}))
+
+
+def _check_stream(stream: Callable[..., Iterator[ChatGenerationChunk]], *, must_end: bool) -> object:
+    @wraps(stream)
+    def checked(self: object, *args: object, **kwargs: object) -> Iterator[ChatGenerationChunk]:
+        reader = _Stream(must_end=must_end)
+        with reader.expect_end():
+            for chunk in stream(self, *args, **kwargs):
+                yield from reader.read(chunk)
+        yield from reader.end()
+
+    return checked
+
+
+def _check_astream(stream: Callable[..., AsyncIterator[ChatGenerationChunk]], *, must_end: bool) -> object:
+    @wraps(stream)
+    async def checked(self: object, *args: object, **kwargs: object) -> AsyncIterator[ChatGenerationChunk]:
+        reader = _Stream(must_end=must_end)
+        with reader.expect_end():
+            async for chunk in stream(self, *args, **kwargs):
+                for each in reader.read(chunk):
+                    yield each
+        for each in reader.end():
+            yield each
+
+    return checked
+
+
+class _Stream:
+    """The pieces of one streamed reply; those from the first call on are held until its end."""
+
+    def __init__(self, *, must_end: bool) -> None:
+        self._must_end = must_end
+        self._report: dict[str, object] = {}
+        self._usage: UsageMetadata | None = None
+        self._held: list[ChatGenerationChunk] = []
+        self._size = 0
+
+    @contextmanager
+    def expect_end(self) -> Iterator[None]:
+        """Reads an assertion of OpenAI's client, that a stream has a piece, as an early end."""
+        try:
+            yield
+        except AssertionError:
+            _require_end(self._report, must_end=self._must_end)
+            raise
+
+    def read(self, chunk: ChatGenerationChunk) -> Sequence[ChatGenerationChunk]:
+        """Takes a piece; returns it unless it is held.
+
+        Raises:
+            NoReplyError: There are more than ``LARGEST`` characters.
+        """
+        self._report = {**self._report, **_read_report(chunk)}
+        message = chunk.message
+        self._size += len(chunk.text)
+        _require_size(self._size, chunk.text)
+        if isinstance(message, AIMessageChunk):
+            usage = message.usage_metadata
+            message.usage_metadata = _count_once(self._usage, usage)
+            self._usage = usage or self._usage
+        if self._held or (isinstance(message, AIMessageChunk) and message.tool_call_chunks):
+            self._held.append(chunk)
+            return ()
+        return (chunk,)
+
+    def end(self) -> Sequence[ChatGenerationChunk]:
+        """Returns the held pieces.
+
+        Raises:
+            ModelConnectionError: The stream ended before the provider said so, or the provider failed.
+        """
+        _require_end(self._report, must_end=self._must_end)
+        if not self._held:
+            return ()
+        joined = self._held[0] + self._held[1:]
+        message = cast("AIMessageChunk", joined.message)
+        is_whole = find_cut_off(self._report) is None
+        calls = [
+            call
+            if _is_object(call["args"], may_be_empty=is_whole)
+            else {**call, "args": f"{BROKEN}{call['args']}"}
+            for call in message.tool_call_chunks
+        ]
+        if calls == message.tool_call_chunks:
+            return self._held
+        fields = {**dict(message), "tool_call_chunks": calls, "tool_calls": [], "invalid_tool_calls": []}
+        return (
+            ChatGenerationChunk(message=AIMessageChunk(**fields), generation_info=joined.generation_info),
+        )
+
+
+def _is_object(text: str | None, *, may_be_empty: bool) -> bool:
+    """Checks whether the arguments of a call are a JSON object; none at all may stand for an empty one."""
+    try:
+        return isinstance(json.loads(text or ("{}" if may_be_empty else ""), strict=False), dict)
+    except ValueError:
+        return False
+
+
+def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:
+    """Returns what a piece adds to the usage: a server that repeats the prompt's tokens repeats all."""
+    if before is None or usage is None or not 0 < before["input_tokens"] <= usage["input_tokens"]:
+        return usage
+    return subtract_usage(usage, before)
+
+
+def _check_generate(generate: Callable[..., ChatResult], *, must_end: bool) -> object:
+    @wraps(generate)  # LangChain reads its parameters
+    def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
+        return _check_result(generate(self, *args, **kwargs), must_end=must_end)
+
+    return checked
+
+
+def _check_agenerate(generate: Callable[..., Awaitable[ChatResult]], *, must_end: bool) -> object:
+    @wraps(generate)
+    async def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
+        return _check_result(await generate(self, *args, **kwargs), must_end=must_end)
+
+    return checked
+
+
+_CHECKED: Final[Mapping[str, tuple[Callable[..., object], frozenset[str]]]] = {
+    "_stream": (_check_stream, _ENDING),
+    "_astream": (_check_astream, _ENDING),
+    "_generate": (_check_generate, _OLLAMA),
+    "_agenerate": (_check_agenerate, _OLLAMA),
+}
+
+
+def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
+    """Returns the result, with a call under way at the limit of tokens as an invalid one.
+
+    Raises:
+        NoReplyError: There is no reply.
+        ModelConnectionError: The reply ended before the provider said so, or the provider failed.
+    """
+    if not result.generations:
+        raise NoReplyError({})
+    for generation in result.generations:
+        report = {**(result.llm_output or {}), **_read_report(generation)}
+        _require_end(report, must_end=must_end)
+        _require_size(len(generation.text), generation.text)
+        reply, reason = generation.message, find_cut_off(report)
+        blocks = reply.content if isinstance(reply.content, list) else []
+        # Anthropic gives what there is of the last block, with its JSON completed.
+        is_last = bool(blocks) and isinstance(blocks[-1], dict) and blocks[-1].get("type") == "tool_use"
+        if (
+            isinstance(reply, AIMessage)
+            and reply.tool_calls
+            and is_last
+            and reason
+            and is_token_limit(reason)
+        ):
+            *whole, cut = reply.tool_calls
+            reply.tool_calls = whole
+            reply.invalid_tool_calls = [_build_invalid(cut)]
+    return result
+
+
+def _build_invalid(call: ToolCall) -> InvalidToolCall:
+    error = "the reply reached its limit of tokens before the call was written to its end"
+    return invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=error)
+
+
+def _require_end(report: Mapping[str, object], *, must_end: bool) -> None:
+    if must_end and not has_end(report):
+        raise ModelConnectionError("the reply ended before the server said that it was done")
+    reason = find_cut_off(report)
+    if reason is not None and is_failure(reason):
+        raise ModelConnectionError(f"the server broke the reply off ({reason})")
+
+
+def _require_size(size: int, text: str) -> None:
+    if size > LARGEST:
+        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {text[:100]!r}")
+
+
+def _read_report(generation: ChatGeneration) -> dict[str, object]:
+    message = generation.message
+    parts = (message.additional_kwargs, message.response_metadata, generation.generation_info or {})
+    return {name: value for part in parts for name, value in part.items() if value is not None}

@@ -1,0 +1,100 @@
+"""Removes the thoughts of a reasoning model from its reply: the one reader for outputs, plans and verdicts.
+
+Thoughts stand between two tags or special tokens, in any place of a reply. Tags within code or quoted JSON,
+and tags that a sentence mentions, are a part of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
+_CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
+_PAIRS: Final = {
+    "tag": (rf"<(?:\w+:)?{_WORD}(?:\s[^<>\n]*)?>", rf"</(?:\w+:)?{_WORD}\s*>"),
+    "token": (
+        rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷",
+        rf"<\|(?:/|end_(?:of_)?){_WORD}\|>|◁/{_WORD}▷",
+    ),
+    "bracket": (r"\[(?-i:THINK(?:ING)?)\]", r"\[/(?-i:THINK(?:ING)?)\]"),
+    # The channels of gpt-oss, with its special tokens and without; those of Gemma.
+    "channel": (
+        rf"{_CHANNEL}(?:analysis|commentary)\b(?![^<]*\bto=)[^<]*",
+        r"<\|end\|>|(?=<\|start\|>)|(?=(?<!^)<\|channel\|>)",
+    ),
+    "plain_channel": (r"\A\s*analysis(?=.*?assistantfinal)", "assistantfinal"),
+    "channel_tag": (r"<\|channel>thought\b", r"<channel\|>"),
+}
+"""How thoughts begin and end."""
+_TURN_END: Final = (
+    r"<[|｜](?:im_end|end|return|eo[tms](?:_id)?|end[_▁]?of[_▁]?(?:text|turn|sentence)(?:_token)?)[|｜]>"
+    r"|<end_of_turn>|<eos>|(?<!\w)</s>\s*\Z"
+)
+_HEADER: Final = (
+    rf"{_CHANNEL}final\b[^<]*<\|message\|>|\A\s*<\|(?:im_start|start)\|>assistant\n?|\A\s*<\|assistant\|>\n?"
+    r"|\A\s*<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|end)_response\|>"
+)
+_QUOTED: Final = r"""```[^`]*+``` | `[^`\n]++` | [\[{:,]\s*+"(?:[^"\\]++|\\.)*+" """
+_MENTIONED: Final = r"(?<=\w[ ])</?[^<>\s]+>(?=[ .,;:)])"
+_FLAGS: Final = re.IGNORECASE | re.DOTALL
+_COMPILED: Final = {
+    name: (re.compile(start, _FLAGS), re.compile(end, _FLAGS)) for name, (start, end) in _PAIRS.items()
+}
+_STARTS: Final = "|".join(f"(?P<{name}>{start})" for name, (start, _) in _PAIRS.items())
+_MARK: Final = re.compile(
+    rf"(?P<text>(?x:{_QUOTED})|{_MENTIONED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})|{_STARTS}",
+    _FLAGS,
+)
+_END: Final = re.compile("|".join(_PAIRS[name][1] for name in ("tag", "token", "bracket")), _FLAGS)
+_DATA: Final = re.compile(r"\s*(?:[{`\"]|\[(?!/?THINK))")
+
+
+def remove_thoughts(text: str) -> str:
+    """Returns a reply without thoughts and special tokens; everything is thoughts if they never end."""
+    answer = text[len(find_unmarked_thoughts(text)) :].lstrip()
+    closing = _END.match(answer)
+    return remove_marked_thoughts(answer[closing.end() :] if closing else answer)
+
+
+def find_unmarked_thoughts(text: str) -> str:
+    """Returns the thoughts before a lone closing tag: some servers strip the opening one. Empty if none."""
+    start = _find_start(text, 0)
+    head = text[: start.start()] if start else text
+    thoughts = head[: max((closing.start() for closing in _END.finditer(head)), default=0)]
+    return "" if _DATA.match(text) or "<think" in thoughts.lower() else thoughts
+
+
+def remove_marked_thoughts(text: str) -> str:
+    """Removes thoughts that begin with an opening tag. A lone closing tag may be quoted, and ends none."""
+    kept, position = list[str](), 0
+    while (start := _find_start(text, position)) is not None:
+        kept.append(text[position : start.start()])
+        position = _find_end(text, start)
+    return "".join([*kept, text[position:]]).strip()
+
+
+def has_thought_end(text: str) -> bool:
+    """Returns whether a text contains a tag that ends thoughts."""
+    return _END.search(text) is not None
+
+
+def _find_start(text: str, position: int) -> re.Match[str] | None:
+    marks = _MARK.finditer(text, position)
+    return next((mark for mark in marks if mark.lastgroup != "text"), None)
+
+
+def _find_end(text: str, mark: re.Match[str]) -> int:
+    """Finds the end of what a mark begins: of thoughts, also of nested ones, or of the reply."""
+    if mark.lastgroup == "header":
+        return mark.end()
+    start, end = _COMPILED.get(str(mark.lastgroup), (None, None))
+    closing = end.search(text, mark.end()) if end else None
+    if start is None or end is None or closing is None:
+        return len(text)
+    for _ in start.finditer(text, mark.end(), closing.start()):
+        following = end.search(text, closing.end())
+        if following is None or start.search(text, closing.end(), following.start()):
+            break
+        closing = following
+    return closing.end()

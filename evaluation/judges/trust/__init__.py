@@ -1,1 +1,0 @@
-"""Measures how often a judge accepts wrong outputs, and keeps the figures for each judge."""

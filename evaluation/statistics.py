@@ -1,0 +1,290 @@
+"""Computes rates, differences of means, their intervals, and bounds for a further value, without SciPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist, fmean
+from typing import Final, NamedTuple
+
+_TINY: Final = 1e-300
+_STEPS: Final = 100_000
+"""Far above the terms that any shape up to 1e8 needs."""
+_LOG_ODDS: Final = 745.0
+"""exp(-745) is the smallest positive float."""
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return the value that Student's t with at least one degree of freedom does not exceed."""
+    # t^2 = degrees (1 - x) / x, where x is beta-distributed; the odds keep both tails precise.
+    tail = 2.0 * min(probability, 1.0 - probability)
+    size = math.sqrt(degrees) * math.exp(-_beta_log_odds(tail, degrees / 2.0, 0.5) / 2.0)
+    return math.copysign(size, probability - 0.5)
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """Return the value that a beta variable with the positive shapes ``a`` and ``b`` does not exceed."""
+    return 1.0 / (1.0 + math.exp(-_beta_log_odds(probability, a, b)))
+
+
+def _beta_log_odds(probability: float, a: float, b: float) -> float:
+    """Find log(x / (1 - x)) of the quantile x by bisection."""
+    low, high = -_LOG_ODDS, _LOG_ODDS
+    middle = 0.0
+    while low < middle < high:
+        is_below = _beta_cdf(middle, a, b) < probability
+        low, high = (middle, high) if is_below else (low, middle)
+        middle = (low + high) / 2.0
+    return middle
+
+
+def _beta_cdf(log_odds: float, a: float, b: float) -> float:
+    """Compute the regularized incomplete beta function at x, given as log(x / (1 - x))."""
+    x, rest = 1.0 / (1.0 + math.exp(-log_odds)), 1.0 / (1.0 + math.exp(log_odds))
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(scale + a * math.log(max(x, _TINY)) + b * math.log(max(rest, _TINY)))
+    # The continued fraction converges fast on this side of the mean only.
+    if x < (a + 1.0) / (a + b + 2.0):
+        return front * _continued_fraction(x, a, b) / a
+    return 1.0 - front * _continued_fraction(rest, b, a) / b
+
+
+def _continued_fraction(x: float, a: float, b: float) -> float:
+    """Evaluate the fraction of the incomplete beta function by Lentz's method.
+
+    Source: Abramowitz and Stegun (1964), Handbook of mathematical functions, 26.5.8.
+    """
+    numerator, inverse = 1.0, 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0))
+    value = inverse
+    for m in range(1, _STEPS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            inverse = 1.0 / _away_from_zero(1.0 + term * inverse)
+            numerator = _away_from_zero(1.0 + term / numerator)
+            value *= numerator * inverse
+        if abs(numerator * inverse - 1.0) < 1e-15:  # noqa: PLR2004 - the precision of a float
+            break
+    return value
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
+
+_CONFIDENCE: Final = 0.95
+"""Of every interval whose caller does not choose another one."""
+
+
+class Interval(NamedTuple):
+    """From ``low`` to ``high``, in the unit of the estimate."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """``successes`` out of ``trials``. Without a trial there is no value and no interval."""
+
+    successes: int
+    trials: int
+    value: float | None
+    interval: Interval | None
+
+
+def proportion(successes: int, trials: int, confidence: float = _CONFIDENCE) -> Proportion:
+    """Compute a rate with its exact interval, which holds its confidence for every rate and every count.
+
+    Source: Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of
+    the binomial, Biometrika 26.
+
+    Args:
+        successes: At most ``trials``.
+        trials: Number of trials.
+        confidence: Between 0 and 1.
+    """
+    if trials == 0:
+        return Proportion(0, 0, None, None)
+    return Proportion(successes, trials, successes / trials, _exact_interval(successes, trials, confidence))
+
+
+def _exact_interval(successes: float, trials: int, confidence: float) -> Interval:
+    # Half of the error is on each side.
+    upper = (1.0 + confidence) / 2.0
+    failures = trials - successes
+    low = beta_quantile(1.0 - upper, successes, failures + 1) if successes > 0 else 0.0
+    high = beta_quantile(upper, successes + 1, failures) if failures > 0 else 1.0
+    return Interval(low, high)
+
+
+class TrialRate(NamedTuple):
+    """The mean over ``cases`` of the chance that trials of a case succeed, and its interval.
+
+    Without a case there is no value and no interval.
+    """
+
+    cases: int
+    value: float | None
+    interval: Interval | None
+
+
+def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
+    """Estimate the chance that k trials of a case all succeed.
+
+    The mean of C(successes, k) / C(trials, k) over the cases with at least k trials; the interval is that of
+    ``pass_at_k``.
+
+    Source: Yao et al. (2024), tau-bench, arXiv 2406.12045, section 4.
+
+    Args:
+        trials: The outcomes of each case's trials.
+        k: Number of trials, at least 1.
+    """
+    return _rate_trials(trials, k, lambda count, total: math.comb(count, k) / math.comb(total, k))
+
+
+def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
+    """Estimate the chance that at least one of k trials of a case succeeds; arguments as for ``pass_hat_k``.
+
+    The mean of 1 - C(failures, k) / C(trials, k) over the cases with at least k trials. The interval is
+    Clopper and Pearson's, with the sum of the cases' chances as successes, and speaks of further cases of the
+    same kind. It is exact for chances of 0 and 1, and rather too long for others, which vary less.
+
+    Source: Chen et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374.
+    """
+    return _rate_trials(trials, k, lambda count, total: 1 - math.comb(total - count, k) / math.comb(total, k))
+
+
+def _rate_trials(
+    trials: Mapping[str, Sequence[bool]], k: int, chance: Callable[[int, int], float]
+) -> TrialRate:
+    enough = [outcomes for outcomes in trials.values() if len(outcomes) >= k]
+    if not enough:
+        return TrialRate(0, None, None)
+    chances = [chance(sum(outcomes), len(outcomes)) for outcomes in enough]
+    return TrialRate(
+        len(chances), fmean(chances), _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
+    )
+
+
+FEWEST: Final = 2
+"""Pairs that an interval needs: one value has no spread."""
+_RATE: Final = frozenset({0.0, 1.0})
+_ADDED: Final = 0.5
+"""Added to each of the four cells of a paired table of successes and failures."""
+
+
+def mean_variance(values: Sequence[float]) -> float:
+    """Estimate the variance of the mean of two or more values."""
+    if min(values) == max(values):  # the deviations of equal values may be rounding errors instead of 0
+        return 0.0
+    mean, count = fmean(values), len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count
+
+
+class PairedDifference(NamedTuple):
+    """The mean difference, treatment minus control, and its interval."""
+
+    mean: float
+    interval: Interval
+
+
+def paired_difference(control: Sequence[float], treatment: Sequence[float]) -> PairedDifference:
+    """Compute the mean of treatment minus control over items that have both values.
+
+    If every value is 0 or 1, the interval is Agresti and Min's: Wald's with 0.5 added to each cell of the
+    paired table, which holds its confidence also if no pair differs. Otherwise it is d ± t s / sqrt(n).
+
+    Sources: Agresti and Min (2005), Simple improved confidence intervals for comparing matched proportions,
+    Statistics in Medicine 24; Student (1908), The probable error of a mean, Biometrika 6.
+
+    Args:
+        control: A finite value for each item.
+        treatment: The values of the same items in the same order.
+
+    Returns:
+        With an infinite interval if there are fewer than two items.
+    """
+    upper = (1.0 + _CONFIDENCE) / 2.0
+    if len(control) < FEWEST:
+        return PairedDifference(math.nan, Interval(-math.inf, math.inf))
+    differences = [after - before for before, after in zip(control, treatment, strict=True)]
+    if _RATE.issuperset((*control, *treatment)):
+        return PairedDifference(fmean(differences), _paired_rate_interval(differences, upper))
+    mean = fmean(differences)
+    half = t_quantile(upper, len(differences) - 1) * math.sqrt(mean_variance(differences))
+    return PairedDifference(mean, Interval(mean - half, mean + half))
+
+
+def _paired_rate_interval(differences: Sequence[float], upper: float) -> Interval:
+    better = sum(value > 0 for value in differences) + _ADDED
+    worse = sum(value < 0 for value in differences) + _ADDED
+    count = len(differences) + 4 * _ADDED
+    mean = (better - worse) / count
+    error = math.sqrt((better + worse) / count - mean * mean) / math.sqrt(count)
+    half = NormalDist().inv_cdf(upper) * error
+    return Interval(max(-1.0, mean - half), min(1.0, mean + half))
+
+
+_MOST_DEGREES: Final = 12
+"""Degrees of freedom that are used at most: latencies have heavier tails than the normal distribution."""
+_ROUNDING: Final = 1e-12
+"""Relative difference of values that count as equal."""
+
+
+def prediction_bounds(values: Sequence[float], rate: float) -> Interval:
+    """Compute bounds for one further value: it exceeds each of them at this rate, and not more.
+
+    With enough values, (n + 1) * rate >= 1, the bounds are order statistics, for any distribution.
+    Otherwise they are those of Student's t, mean ± t s sqrt(1 + 1/n), and never within the earlier values.
+    The upper bound of positive values is computed on their logarithms, which is exact for lognormal values
+    and wider for normal ones. t has one degree of freedom less than there are different values, and 12 at
+    most. The lower bound loses another one for each tie, because scores have ties at their ceiling, where
+    they hide their spread. ``benchmarks/nominal_rates.py`` measures the rates.
+
+    Source: Hahn and Meeker (1991), Statistical intervals, Wiley, sections 4.7 and 5.5.
+
+    Args:
+        values: Two or more values that vary.
+        rate: Of exceeding one bound, between 0 and 1.
+    """
+    ordered, count = sorted(values), len(values)
+    spare = math.floor((count + 1) * rate * (1.0 + _ROUNDING))
+    if spare >= 1:
+        return Interval(ordered[min(spare, count) - 1], ordered[max(0, count - spare)])
+    different, widening = len(set(values)), math.sqrt(count + 1)
+    lower_t, upper_t = _t_size(rate, 2 * different - count - 1), _t_size(rate, different - 1)
+    lower = fmean(values) - lower_t * widening * math.sqrt(mean_variance(values))
+    return Interval(min(lower, ordered[0]), max(_upper_bound(values, upper_t * widening), ordered[-1]))
+
+
+def _t_size(rate: float, degrees: int) -> float:
+    return -t_quantile(rate, max(1, min(degrees, _MOST_DEGREES)))
+
+
+def _upper_bound(values: Sequence[float], width: float) -> float:
+    if min(values) <= 0.0:
+        return fmean(values) + width * math.sqrt(mean_variance(values))
+    logarithms = [math.log(value) for value in values]
+    bound = fmean(logarithms) + width * math.sqrt(mean_variance(logarithms))
+    return math.exp(min(bound, _LARGEST_LOGARITHM))
+
+
+_LARGEST_LOGARITHM: Final = 700.0
+
+
+def is_constant(values: Sequence[float]) -> bool:
+    """Return whether values differ by no more than rounding."""
+    return max(values) - min(values) <= _ROUNDING * max(abs(value) for value in values)
+
+
+def change_rate(count: int) -> float:
+    """Return the greatest chance that ``count`` equal values are followed by a different one.
+
+    With p the chance of another value, p (1 - p)^n is greatest at p = 1 / (n + 1).
+    """
+    return (count / (count + 1)) ** count / (count + 1)

@@ -1,1 +1,0 @@
-"""Rates, intervals and tests over many runs, without SciPy."""

@@ -1,0 +1,258 @@
+"""Prints for a command: safe texts, progress on standard error, results on standard output, errors."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import asdict
+from datetime import datetime
+from io import UnsupportedOperation
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from agents.credentials.masking import mask_keys
+from agents.errors import ModelSetupError, ModelSpecError
+from evaluation.errors import MissingExtraError
+from evaluation.sensitive.scanner import shorten
+from orchestrator import errors
+from orchestrator.cli.process_exit import BAD_INPUT, FAILED
+from orchestrator.state.plain_values import format_text
+
+if TYPE_CHECKING:
+    from orchestrator.state.usage import ModelRates, Usage
+
+_STDOUT: Final = 1
+_STDERR: Final = 2
+
+
+@contextmanager
+def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
+    """Yields a stream for results. Whatever else prints in the block, prints on standard error.
+
+    This includes functions of the user, libraries in C, and programs that are started.
+
+    Args:
+        encoding: The encoding of the results. Default: as standard output.
+    """
+    stream = sys.stdout
+    is_descriptor = _find_descriptor(stream) == _STDOUT
+    with (
+        _take_descriptor(stream, encoding) if is_descriptor else nullcontext(stream) as results,
+        redirect_stdout(sys.stderr),
+    ):
+        yield results
+
+
+def _find_descriptor(stream: TextIO) -> int | None:
+    """Returns the file descriptor of a stream; None if it writes into memory."""
+    try:
+        return stream.fileno()
+    except UnsupportedOperation:
+        return None
+
+
+@contextmanager
+def _take_descriptor(stream: TextIO, encoding: str | None) -> Iterator[TextIO]:
+    stream.flush()
+    encoding = encoding or stream.encoding
+    kept = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    try:
+        with open(kept, "w", encoding=encoding, errors=stream.errors, closefd=False) as results:
+            yield results
+    finally:
+        stream.flush()  # what code has printed that kept the stream
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
+
+
+@contextmanager
+def take_streams() -> Iterator[tuple[TextIO, TextIO]]:
+    """Yields streams for input and results; other code reads nothing, and prints on standard error."""
+    source = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    with open(source, encoding="utf-8", errors="replace") as received, take_stdout("utf-8") as sent:
+        yield received, sent
+
+
+_BAD_INPUT: Final = (
+    *(errors.ConfigurationError, MissingExtraError, ModelSetupError, ModelSpecError),
+    *(errors.ResumeError, errors.StoreError),
+)
+
+
+def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Console:
+    """Builds the console for results, on ``file`` if it is given; or the one for progress and questions."""
+    # Only a terminal has a width to break lines at; a file or a pipe gets whole lines.
+    is_terminal = (file or (sys.stderr if stderr else sys.stdout)).isatty()
+    return Console(
+        file=file, stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal
+    )
+
+
+@contextmanager
+def report_bad_input(*failures: type[Exception]) -> Iterator[None]:
+    """Turns an error that the user can fix into one sentence on standard error and an exit status.
+
+    Args:
+        failures: Errors that are no bad input; they get status 1.
+
+    Raises:
+        typer.Exit: With status 2, or 1 if the store failed during a run.
+    """
+    # A store that fails during a run is not bad input: the same command may succeed later.
+    failed: tuple[type[Exception], ...] = (errors.StoreLostError, *failures)
+    known: tuple[type[Exception], ...] = (*failed, *_BAD_INPUT)
+    try:
+        yield
+    except known as error:
+        typer.echo(f"orchestrator: {one_line(format_text(error))}", err=True)
+        raise typer.Exit(FAILED if isinstance(error, failed) else BAD_INPUT) from None
+
+
+def print_json(document: object) -> None:
+    """Prints a document on standard output, in UTF-8 in every locale."""
+    typer.echo(to_json(document).encode())
+
+
+class _Formatter(logging.Formatter):
+    """Formats our own errors without a traceback: their messages say what to do."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's
+        is_own = isinstance(ei[1], errors.OrchestratorError)
+        return format_text(ei[1]) if is_own else mask_keys(super().formatException(ei))
+
+
+class ConsoleHandler(logging.Handler):
+    """Prints warnings and errors on a console, above the live view."""
+
+    def __init__(self, console: Console) -> None:
+        """Handles records from the level WARNING on."""
+        super().__init__(logging.WARNING)
+        self.setFormatter(_Formatter())
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints one record, but none of LangChain's about a used-up budget, which the run reports itself."""
+        if f"callback: {errors.BudgetExceededError.__name__}(" in record.getMessage():
+            return
+        style = "yellow" if record.levelno < logging.ERROR else "red"
+        head = f"{record.levelname.lower()} ({record.name}): "
+        self._console.print(Text.assemble((head, style), clean(self.format(record))))
+
+
+@contextmanager
+def print_logs_on(console: Console) -> Iterator[None]:
+    """Prints the log records of all libraries on a console inside the block."""
+    handler, root = ConsoleHandler(console), logging.getLogger()
+    # On the root logger, because warnings of LangChain and httpx would break the live view.
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+
+
+_HIDDEN: Final = (
+    "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f"
+)
+"""Characters that a terminal obeys or hides. Joiners are none, because emoji and many scripts need them."""
+_REMOVED: Final = re.compile(f"[\0-\x08\x0b-\x1f{_HIDDEN}]")
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED: Final = re.compile(f"[{_HIDDEN}\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Removes control and invisible characters except newline and tab.
+
+    Invisible characters can reverse the order of a line, our own words included.
+    """
+    return _LONE_SURROGATE.sub("\ufffd", _REMOVED.sub("", text))
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Cleans a text and shortens it to one line of at most ``limit`` characters."""
+    return shorten(" ".join(clean(text).split()), limit)
+
+
+def format_usage(usage: Usage) -> str:
+    """Formats tokens and seconds. Unreported tokens are called missing, never 0."""
+    return f"{_format_tokens(usage)}, {usage['latency_ms'] / 1000:.1f} s"
+
+
+def format_rates(usage: Usage) -> str:
+    """Formats the speed, the time of loading and the context of Ollama models, each after a semicolon."""
+    return "".join(f"; {_format_rates(name, rates)}" for name, rates in usage.get("rates", {}).items())
+
+
+def _format_rates(model: str, rates: ModelRates) -> str:
+    speed, size = rates["tokens_per_second"], rates["context_size"]
+    written = "speed unknown" if speed is None else f"{speed:.1f} tokens/s"
+    context = f"context {rates['context_used']:,}{'' if size is None else f' of {size:,}'} tokens"
+    return f"{one_line(model)}: {written}, loaded in {rates['load_ms'] / 1000:.1f} s, {context}"
+
+
+def _format_tokens(usage: Usage) -> str:
+    if not usage["model_calls"]:
+        return "no model call"
+    total = usage["total_tokens"]
+    return "tokens unknown" if total is None else f"{total} tokens"
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Formats a number with its noun: "1 step", "2 steps"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def to_json(value: object) -> str:
+    """Formats a document as JSON; characters that a terminal would obey or hide are escaped."""
+    # NaN and infinity are not JSON, and a parser may refuse the whole document.
+    finite = json.loads(json.dumps(value, default=_to_plain), parse_constant=str)
+    document = json.dumps(finite, ensure_ascii=False, indent=2)
+    return _ESCAPED.sub(lambda match: json.dumps(match.group())[1:-1], document)
+
+
+def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time
+    return value.isoformat() if isinstance(value, datetime) else asdict(value)
+
+
+T = TypeVar("T")
+_SECONDS_BETWEEN = 5.0
+
+
+def show_progress(console: Console, results: Iterator[T], before: int, total: int) -> Iterator[T]:
+    """Yields the results, and prints every few seconds how many there are, the rate, and the time left.
+
+    Args:
+        console: Gets the lines.
+        results: The results as they come.
+        before: The number of the results that an earlier command stored.
+        total: The number of all results; 0 if it is unknown.
+    """
+    start = last = time.monotonic()
+    for count, result in enumerate(results, 1):
+        yield result
+        if (now := time.monotonic()) - last >= _SECONDS_BETWEEN:
+            last = now
+            console.print(Text(describe_progress(count, before, total, now - start)), style="dim")
+
+
+def describe_progress(count: int, before: int, total: int, seconds: float) -> str:
+    """Returns "40 of 100 runs, 2.0 runs/s, 30 s left", at the rate of the ``count`` runs since the start."""
+    rate, done = count / seconds, count + before
+    if not total:
+        return f"{count_noun(done, 'run')}, {rate:.1f} runs/s"
+    left = max(0, total - done) / rate
+    return f"{done} of {count_noun(total, 'run')}, {rate:.1f} runs/s, {left:.0f} s left"

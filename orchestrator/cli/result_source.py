@@ -1,0 +1,363 @@
+"""The options of ``orchestrator evaluate``, and the source of its results: recorded runs or cases."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from pydantic import BaseModel, ConfigDict
+
+from evaluation import ContractError, TaskCase, read_case_set, run_from_state
+from evaluation.evalset import stored_evaluation
+from evaluation.evalset.case_result import CaseResult, describe_run
+from evaluation.evalset.files import append_case
+from evaluation.evalset.stored_evaluation import EvaluationHeader
+from evaluation.evalset.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
+from evaluation.inputs.intake import UnreadableCase
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import ReadRun, read_runs
+from evaluation.values import as_list, as_object
+from orchestrator.cli import options as forms
+from orchestrator.errors import ConfigurationError
+from orchestrator.state.records import Requirement
+from orchestrator.study.recorded_evaluation import FailOn, RecordedEvaluation, Source
+
+if TYPE_CHECKING:
+    from orchestrator.persistence.store import Store  # LangGraph is slow to import
+    from orchestrator.state.graph_state import OrchestratorState
+
+
+_FOR_CASES: Final = ("target", "model", "repeat", "concurrency", "calls_per_second")
+
+
+def _parse_since(text: str) -> timedelta:
+    """Reads ``since=7d``.
+
+    Raises:
+        typer.BadParameter: It is no such text.
+    """
+    name, _, age = text.rpartition("=")
+    if name != "since":
+        raise typer.BadParameter(f"{text!r} is not accepted; give since=AGE, such as since=12h or since=7d")
+    return forms.parse_age(age)
+
+
+class EvaluateOptions(BaseModel):
+    """The runs or cases, their contract, and the files of the results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    files: forms.Files = None
+    """Files of recorded runs in any known format, a file of cases, or one that --out wrote."""
+    contract: forms.File[Path | None] = None
+    """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
+    thread: Annotated[list[str] | None, typer.Option(metavar="ID")] = None
+    """Evaluate this stored run (repeatable)."""
+    runs: Annotated[timedelta | None, typer.Option(metavar="since=AGE", parser=_parse_since)] = None
+    """Evaluate the stored runs of this last time that have ended, such as since=7d."""
+    db: forms.Database = None
+    fail_on: FailOn | None = None
+    """The least severe status that is not accepted. Default: failed."""
+    require: Requirement | None = None
+    """What an accepted run has to rest on."""
+    judge: forms.Spec[str | None] = None
+    """Ask this model what no program can decide."""
+    init: bool = False
+    """Write an example of a file of cases to FILE."""
+    target: forms.Code[str | None] = None
+    """What executes the cases: a function of the task, or an orchestrator. It imports MODULE from the current
+    folder or an installed package: this runs its code."""
+    model: forms.Spec[str | None] = None
+    """Without a target: the model of the orchestrator. Default: local."""
+    repeat: forms.Count[int | None] = None
+    """How often each case is executed."""
+    concurrency: forms.Count[int] = 1
+    """Executions at once."""
+    calls_per_second: forms.Rate = None
+    """Greatest rate of calls of the model, or of the target."""
+    out: forms.OutputFile = None
+    """Store each result as it ends. The same command continues an interrupted evaluation."""
+    baseline: forms.OutputFile = None
+    """Fail for cases that are worse than in this file, and for no others."""
+    save_baseline: forms.OutputFile = None
+    """Write the results as a baseline."""
+    add_to: forms.OutputFile = None
+    """Append a case made of the run of --thread to this file of cases."""
+    html: forms.OutputFile = None
+    """Write a report to look at, with all runs in one HTML file."""
+    csv: forms.OutputFile = None
+    """Write a row for each run to this file."""
+    junit: forms.OutputFile = None
+    """Write a JUnit report to this file."""
+    markdown: forms.OutputFile = None
+    """Write a summary for a pull request to this file."""
+    as_json: Annotated[bool, typer.Option("--json")] = False
+    """Print the report of each run as a line of JSON."""
+
+    @property
+    def for_cases(self) -> list[str]:
+        """The options that are given, and have an effect only on cases that are executed."""
+        fields = type(self).model_fields
+        given = [name for name in _FOR_CASES if getattr(self, name) != fields[name].default]
+        return [f"--{name.replace('_', '-')}" for name in given]
+
+
+def build_case(name: str, state: OrchestratorState) -> TaskCase:
+    """Builds a case with the task of a run, what its contract stated, and the calls that succeeded.
+
+    Checks that follow from the words of the task are left out: they follow again. Sensitive data is redacted.
+
+    Raises:
+        ContractError: The run has not ended.
+    """
+    from orchestrator.state.current_step import find_derived_output
+
+    run = run_from_state(state)
+    stated = dict((find_derived_output(state) or {"contract": {}})["contract"])
+    checks = [check for check in as_list(stated.pop("checks", [])) if "quote" not in as_object(check)]
+    calls = [
+        {"name": call["name"], "args": as_object(call.get("args"))}
+        for call in map(as_object, as_list(run["tool_calls"]))
+        if call.get("error") is None
+    ]
+    demands = {"checks": checks, "expected_trajectory": calls}
+    contract = {**stated, **{field: value for field, value in demands.items() if value}}
+    parts = describe_run({**contract, "agent_run": {"input": run["input"]}})
+    return TaskCase.model_validate(
+        {"name": name, "task": parts["task"], "contract": parts["expected"] or "from_task"}
+    )
+
+
+@contextmanager
+def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Iterator[Source]:
+    """Yields the source of the results of a command.
+
+    Raises:
+        ConfigurationError: A file or an option cannot be used.
+        ContractError: A file of cases or results cannot be used.
+        StoreError: There is no store, or no such run.
+    """
+    files = options.files or []
+    special = [file for file in files if _has_cases(file) or stored_evaluation.is_stored_evaluation(file)]
+    if special and (len(files) > 1 or options.thread or options.runs):
+        raise ConfigurationError(f"{special[0].name} is a file of cases or of results; give it alone")
+    has_cases = bool(special) and _has_cases(special[0])
+    if options.for_cases and not has_cases:
+        raise _refuse_options(options, "these runs are recorded")
+    if has_cases:
+        yield _read_cases(special[0], options, evaluation)
+    elif special:
+        yield _read_stored(special[0], options, evaluation)
+    else:
+        with _open_runs(options) if options.thread or options.runs else nullcontext() as store:
+            yield _read_recorded(store, options, evaluation)
+
+
+def _refuse_options(options: EvaluateOptions, reason: str) -> ConfigurationError:
+    names = ", ".join(options.for_cases)
+    return ConfigurationError(f"nothing is executed, because {reason}; leave out {names}")
+
+
+# LangGraph is slow to import, and recorded runs in files need none of it.
+def _open_runs(options: EvaluateOptions) -> AbstractContextManager[Store]:
+    from orchestrator.cli.stored_runs import open_store
+
+    return open_store(options.db)
+
+
+def _has_cases(file: Path) -> bool:
+    if file.suffix.lower() != ".json" or file.stat().st_size > MAX_BYTES:
+        return file.suffix.lower() in YAML_SUFFIXES
+    try:
+        data = as_object(read_values(file))
+    except ValueError:
+        return False
+    return "version" in data and bool({"cases", "task"} & data.keys())
+
+
+def _read_recorded(store: Store | None, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    files = chain.from_iterable(map(read_runs, options.files or ()))
+    runs = files if store is None else chain(files, _read_threads(store, _list_threads(store, options)))
+
+    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
+        for result in stored:
+            evaluation.number_trial(result)
+        evaluation.skipped = len(stored)
+        return evaluation.evaluate(runs)
+
+    header = _build_header(options, evaluation, files=_digest_files(options), threads=options.thread)
+    return Source(evaluation, evaluate, header)
+
+
+def _list_threads(store: Store, options: EvaluateOptions) -> list[str]:
+    from orchestrator.state.graph_state import ENDED
+
+    for thread in options.thread or []:
+        store.history.show(thread)  # a wrong name is found before the first evaluation
+    since = None if options.runs is None else datetime.now(UTC) - options.runs
+    recent = [] if since is None else store.history.runs(since=since)
+    ended = [run.thread_id for run in recent if run.status in ENDED]
+    return [*dict.fromkeys([*(options.thread or []), *ended])]
+
+
+def _read_threads(store: Store, threads: Sequence[str]) -> Iterator[ReadRun]:
+    for thread in threads:
+        try:
+            state = store.history.show(thread).state
+            run = run_from_state(state)
+        except ContractError as error:
+            yield UnreadableCase(thread, str(error))
+        else:
+            approved_by = "a person" if state.get("basis") == "approved" else None
+            yield RecordedRun({"case_id": thread, "agent_run": run}, approved_by=approved_by)
+
+
+def _digest_files(options: EvaluateOptions) -> dict[str, str]:
+    """Returns what tells that a file has changed since its results were stored."""
+    digests = {}
+    for file in (options.files or ()) if options.out is not None else ():
+        with file.open("rb") as opened:
+            digests[str(file)] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return digests
+
+
+def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    if options.judge is not None and options.contract is None:
+        raise ConfigurationError(
+            f"--judge has no effect, because the verdicts of {file.name} are shown as they are; "
+            "give --contract, too, or leave it out"
+        )
+
+    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
+        try:
+            evaluation.unread += stored_evaluation.read_end(file).unread
+        except ContractError as error:
+            evaluation.unread.append(str(error))
+        done = {result.key for result in stored}
+        before = (result for result in stored_evaluation.read_results(file) if result.key not in done)
+        if options.contract is not None:
+            return (scored for result in before for scored in _score_again(result, evaluation))
+        # Whoever wrote the file may have written any verdict.
+        evaluation.ignored.append(
+            f"{file.name}: its verdicts are shown as they are; --contract FILE evaluates its runs again"
+        )
+        return map(evaluation.apply_gate, before)
+
+    return Source(evaluation, evaluate, _build_header(options, evaluation, files=_digest_files(options)))
+
+
+def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator[CaseResult]:
+    """Yields the result under the contract of the command; nothing if it has no case of this name or task."""
+    run = RecordedRun({"case_id": result.name, "agent_run": result.agent_run}, score=result.score)
+    same = {"name": result.name, "arm": result.arm, "trial": result.trial, "correct": result.correct}
+    return (each.model_copy(update=same) for each in evaluation.evaluate_unnumbered([run]))
+
+
+def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    from orchestrator.study.case_runs import build_job_source, build_runner, digest_cases, list_jobs
+
+    cases = read_case_set(file)
+    jobs = list_jobs(cases, options.repeat)
+    if options.for_cases and all(case.agent_run is not None for case in cases.cases):
+        raise _refuse_options(options, f"each case of {file.name} has an agent_run")
+    if cases.target is not None and "--model" in options.for_cases:
+        raise ConfigurationError(
+            f"--model has no effect, because {file.name} has the target {cases.target}; leave out one of them"
+        )
+    target, model = options.target or cases.target, options.model or "local"
+    runner = build_runner(cases, file, evaluation, target, model, options.calls_per_second)
+    header = _build_header(options, evaluation, target=target, model=None if target else model)
+    header = header.model_copy(update={"cases": digest_cases(cases)})
+    keyed = {(case.title, runner.arm, trial): (case, trial) for case, trial in jobs}
+    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency)
+
+
+def _build_header(
+    options: EvaluateOptions, evaluation: RecordedEvaluation, **named: object
+) -> EvaluationHeader:
+    values = {**named, "contract": evaluation.contract or evaluation.cases, "judge": options.judge}
+    return EvaluationHeader(options={name: value for name, value in values.items() if value})
+
+
+def add_runs(options: EvaluateOptions, path: Path) -> int:
+    """Appends a case for each run of ``--thread`` to a file of cases, and returns their number.
+
+    Raises:
+        ConfigurationError: There is no such option.
+        ContractError: A run has not ended, or the file cannot be changed.
+        OSError: The file cannot be read or written.
+        StoreError: There is no store, or no such run.
+    """
+    if not options.thread or options.files or options.runs:
+        raise ConfigurationError("--add-to needs the runs to add; give --thread ID, and no files")
+    with _open_runs(options) as store:
+        cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
+    for case in cases:
+        append_case(path, case)
+    return len(cases)
+
+
+@contextmanager
+def name_file() -> Iterator[None]:
+    """Turns the error of a file that cannot be used into one sentence with its name.
+
+    Raises:
+        ConfigurationError: A file cannot be used.
+        OSError: Reading or writing failed for another reason.
+    """
+    try:
+        yield
+    except ContractError as error:
+        raise ConfigurationError(str(error)) from None
+    except OSError as error:
+        if error.filename is None:  # a closed pipe or a full disk is no wrong path
+            raise
+        name = str(error.filename)
+        raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None
+
+
+def check_outputs(written: Sequence[tuple[Path | None, str]], inputs: Sequence[Path]) -> None:
+    """Checks the files of results, before a long evaluation whose results they could not hold.
+
+    Args:
+        written: The files to write, each with the endings of the names of its kind; None for one that is not
+            asked for.
+        inputs: The files to read, which would be replaced.
+
+    Raises:
+        ConfigurationError: A file is a folder, its folder does not exist, one of the two cannot be written,
+            it is a file to read, or an existing one of another kind, as a contract or a program, or two
+            results have the same file.
+    """
+    taken: list[str] = []
+    for path, endings in written:
+        if path is None:
+            continue
+        problem = _find_problem(path, endings.split(), inputs)
+        if os.path.realpath(path) in taken:
+            problem = "the file of other results, too"
+        if problem is not None:
+            raise ConfigurationError(f"{str(path)!r} is {problem}; give another file for the results")
+        taken.append(os.path.realpath(path))
+
+
+def _find_problem(path: Path, endings: Sequence[str], inputs: Sequence[Path]) -> str | None:
+    if path.is_dir():
+        return "a folder"
+    if not path.parent.is_dir():
+        return "in a folder that does not exist"
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        return "not writable"
+    # Not by its name: a link is the same file.
+    if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
+        return "a file that the command reads"
+    if path.is_file() and path.suffix.lower() not in {"", ".txt", *endings}:
+        return f"an existing file of another kind, whose name does not end in {' or '.join(endings)}"
+    return None

@@ -1,0 +1,365 @@
+"""Draws runs: events, plans, attempts with their verdicts, tool calls. Texts of models are never markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, group
+from rich.text import Text
+
+from agents.reply_types import HumanAnswer
+from evaluation import ContractError
+from evaluation.checks import BaseCheck, CheckContext, read_checks
+from orchestrator.cli.consoles import clean, count_noun, format_rates, format_usage, one_line
+from orchestrator.persistence import RunSummary, StoredRun
+from orchestrator.retry.policy import find_best_answer
+from orchestrator.runtime import events
+from orchestrator.state.current_step import ACCEPTED, read_basis_reason
+from orchestrator.state.evaluation_report import checks_of, mapping
+from orchestrator.state.graph_state import ENDED, DerivedContracts, OrchestratorState
+from orchestrator.state.records import (
+    DerivedContract,
+    Json,
+    Question,
+    RecordStatus,
+    StepRecord,
+    ToolCallRecord,
+)
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+
+VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
+    "validated": ("accepted", "green"),
+    "failed": ("refused", "yellow"),
+    "needs_review": ("not judged", "yellow"),
+    "pending_validation": ("pending", "dim"),
+    "warning": ("kept with a warning", "yellow"),
+}
+"""The words and the style for the status of an execution."""
+_SHOWN: Final = 100
+"""Most characters of a check, and of the arguments, the answer and the error of a call."""
+
+
+def name_attempt(step_index: int, attempt: int, steps: int) -> str:
+    """Names an execution of a step of ``steps``; the index after the last is the final answer."""
+    step = f"step {step_index + 1} of {steps}" if step_index < steps else "final answer"
+    return f"{step}, attempt {attempt}"
+
+
+def describe_verdict(record: StepRecord, steps: int, usage: Usage) -> Text:
+    """Describes how an execution was judged, in one line: the verdict, this usage, the reason, warnings."""
+    verdict, style = VERDICTS[record["status"]]
+    name = name_attempt(record["step_index"], record["attempt"], steps)
+    reasons = "; ".join(filter(None, map(one_line, [last_word(record), *record["warnings"]])))
+    return Text.assemble(
+        f"{name} ", (verdict, style), f" ({format_usage(usage)})", f": {reasons}" if reasons else ""
+    )
+
+
+def list_details(record: StepRecord) -> Iterator[str]:
+    """Yields the output of an execution line by line, and the checks of its verdict."""
+    yield from (f"  | {line}" for line in clean(record["result"]).splitlines())
+    for check in checks_of(record["report"] or {}):
+        word = {None: "not decided", True: "passed", False: "failed"}[check["passed"]]
+        yield f"  check {word}: {one_line(check['wanted'])} ({one_line(check['seen'])})"
+
+
+def last_word(record: StepRecord) -> str:
+    """Returns the last decision on an execution: of a person, supervisor or monitor; else its error."""
+    supervision, verdict = record["supervision"], record["verdict"]
+    if supervision is not None and supervision["answer"] is not None:
+        return _format_answer(supervision["answer"])
+    if supervision is not None and (said := supervision["verdict"]) is not None:
+        reason = said["reason"] or said["correction"] or said["question"]
+        return f"the supervisor says {said['verdict']}: {reason}".rstrip(": ")
+    return record["error"] or "" if verdict is None else verdict["feedback"]
+
+
+def _format_answer(answer: HumanAnswer) -> str:
+    return f"{answer['answered_by']} says {answer['answer']}: {answer['text']}".rstrip(": ")
+
+
+def format_tool_call(call: ToolCallRecord) -> str:
+    """Formats a call on one line: its name, its arguments, a person's answer, and its error if it failed."""
+    args = "" if call["args"] is None else json.dumps(call["args"], ensure_ascii=False)
+    words = (one_line(part, _SHOWN) for part in (call["name"], args))
+    return f"{' '.join(filter(None, words))}{format_call_end(call)}"
+
+
+def format_call_end(call: ToolCallRecord) -> str:
+    """Formats what is known of a call: its gate or its effect, a person's answer, its error."""
+    word = call.get("gate") or call.get("outcome")
+    parts: list[str] = [] if word is None else [word]
+    if "answer" in call:
+        parts.append(_format_answer(call["answer"]))
+    if call["error"] is not None:
+        parts.append(f"failed: {call['error']}")
+    return "".join(f", {one_line(part, _SHOWN)}" for part in parts)
+
+
+def describe_check(check: BaseCheck) -> str:
+    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
+    return check.evaluate(CheckContext("")).wanted
+
+
+def list_requirements(derived: DerivedContracts | None) -> Iterator[str]:
+    """Yields one line for each derived check and each unchecked phrase."""
+    if derived is None:
+        return
+    contracts = [
+        ("the output", derived["output"]),
+        *((f"step {n}", each) for n, each in enumerate(derived["steps"], 1)),
+    ]
+    for place, contract in contracts:
+        if contract is not None and (wanted := _list_wanted(contract)):
+            yield f"checks of {place}: {'; '.join(one_line(text, _SHOWN) for text in wanted)}"
+        if contract is not None and contract["unchecked"]:
+            phrases = ", ".join(f"“{one_line(text, _SHOWN)}”" for text in contract["unchecked"])
+            yield f"not checked in {place}: {phrases}"
+
+
+def _list_wanted(contract: DerivedContract) -> list[str]:
+    checks = contract["contract"].get("checks")
+    others = [name for name in contract["contract"] if name != "checks"]
+    return [*map(_describe_item, checks if isinstance(checks, list) else ()), *others]
+
+
+def _describe_item(item: Json) -> str:
+    try:
+        (check,) = read_checks([item])
+    except ContractError:  # a check of the user's code, which a contract only names
+        return str(mapping(item).get("name", "a check of your own"))
+    return describe_check(check)
+
+
+class RunProgress:
+    """Prints the events of a run.
+
+    Args:
+        console: Gets a line for each event.
+        verbose: Print each output and its checks, too.
+    """
+
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+        self._console, self._verbose = console, verbose
+        self._steps = 0
+
+    def show(self, event: events.Event) -> None:
+        """Shows an event."""
+        if isinstance(event, events.Planned | events.Replanned):
+            self._steps = len(event.plan)
+        if isinstance(event, events.RunResumed):
+            self._steps = len(event.state["plan"])
+        self._console.print(describe_event(event, self._steps))
+        if self._verbose and isinstance(event, events.StepJudged):
+            self._console.print(Text("\n".join(list_details(event.record)), style="dim"))
+
+
+def describe_event(event: events.Event, steps: int) -> Text:
+    """Describes an event in one line; a plan also with one line for the checks of each output.
+
+    Args:
+        event: The event.
+        steps: Number of steps in the plan after the event.
+    """
+    match event:
+        case events.RunStarted():
+            return Text(f"task: {one_line(event.task)}", style="bold")
+        case events.RunResumed():
+            return Text(f"task, resumed: {one_line(event.state['task'])}", style="bold")
+        case events.Planned():
+            plan = f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
+            return Text("\n".join([plan, *list_requirements(event.derived)]))
+        case events.Replanned():
+            counts = f"{count_noun(len(event.plan), 'step')}, {len(event.replaced)} given up"
+            return Text(f"planned again, {counts} ({format_usage(event.usage)} so far)")
+        case events.RunFinished() | events.RunInterrupted():
+            return describe_end(event.state)
+        case _:
+            return _describe_step_event(event, steps)
+
+
+def _describe_step_event(event: events.Event, steps: int) -> Text:
+    match event:
+        case events.StepStarted():
+            name = name_attempt(event.step_index, event.attempt, steps)
+            return Text(f"{name}: {one_line(event.step)}", style="cyan")
+        case events.StepExecuted(record=record):
+            name = name_attempt(record["step_index"], record["attempt"], steps)
+            end = "executed" if record["error"] is None else f"not executed: {one_line(record['error'])}"
+            return Text(f"{name} {end} ({format_usage(record['usage'])})")
+        case events.StepJudged(record=record):
+            return describe_verdict(record, steps, record["judge_usage"] or NO_USAGE)
+        case events.StepRetried():
+            how = "" if event.decision is None else f" ({event.decision['use']})"
+            return Text(f"step {event.step_index + 1} is retried, attempt {event.attempt}{how}")
+        case events.RunPaused(question=question):
+            name = name_attempt(question["step_index"], question["attempt"], steps)
+            return Text(f"{name} waits for an answer: {one_line(question['text'])}", style="bold yellow")
+        case _:
+            return _describe_tool_call(event)
+
+
+def _describe_tool_call(event: events.Event) -> Text:
+    if not isinstance(event, events.ToolStarted | events.ToolEnded):
+        return Text(type(event).__name__)
+    caller = "the planner" if event.step_index is None else f"step {event.step_index + 1}"
+    name, error = one_line(event.call["name"]), event.call["error"]
+    if isinstance(event, events.ToolStarted):
+        return Text(f"{caller} calls the tool {name}")
+    end = "answered" if error is None else f"{event.call.get('gate', 'failed')}: {one_line(error)}"
+    return Text(f"{caller}: the tool {name} {end}")
+
+
+def describe_end(state: OrchestratorState) -> Text:
+    """Describes the state of a run that does not go on: its status, what it rests on, and its totals."""
+    status = state["status"] if state["status"] in ENDED else "interrupted"
+    failure, basis = state["failure"], one_line(read_basis_reason(state))
+    reason = basis if failure is None else f"{failure['kind']}: {one_line(failure['message'])}"
+    done = {record["step_index"] for record in state["results"] if record["status"] in ACCEPTED}
+    steps = f"{len(done)} of {count_noun(len(state['plan']) - len(state['replaced']), 'step')}"
+    totals = [steps, format_usage(state["usage"])]
+    totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
+    style = {"success": "green", "failed": "bold red"}.get(status, "yellow")
+    head = f"Done. {reason}" if status == "success" and reason else ": ".join(filter(None, [status, reason]))
+    return Text(f"{head} ({', '.join(totals)}{format_rates(state['usage'])})", style=style)
+
+
+_TEXT_CHARACTERS: Final = 200
+_FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
+
+
+def output_first(state: OrchestratorState) -> dict[str, object]:
+    """Returns the whole state, its result first, and the ``best_attempt`` of a run that failed."""
+    values = cast("Mapping[str, object]", state)
+    best = find_best_answer(state) if state["status"] == "failed" else None
+    found = {} if best is None else {"best_attempt": best["result"]}
+    return {**{name: values[name] for name in _FIRST if name in values}, **found, **values}
+
+
+def draw_runs(runs: Sequence[RunSummary]) -> Text:
+    """Draws one line per run under a heading."""
+    # Rich's tables break or cut lines at the width of the console, which a pipe does not have.
+    width = max((len(run.thread_id) for run in runs), default=0)
+    heading = f"{'thread':{width}}  {'status':11}  {'steps':5}  {'stored':19}  task"
+    return Text("\n").join([Text(heading, style="bold"), *(Text(_format_row(run, width)) for run in runs)])
+
+
+def _format_row(run: RunSummary, width: int) -> str:
+    steps = f"{run.steps_done}/{run.steps_planned}"
+    head = f"{one_line(run.thread_id):{width}}  {run.status:11}  {steps:5}  {_format_time(run.updated)}"
+    note = " (`resume` judges it again)" if run.judged_again else ""
+    return f"{head}  {one_line(run.task, _TEXT_CHARACTERS)}{note}"
+
+
+@group()
+def draw_run(run: StoredRun) -> Iterator[RenderableType]:
+    """Draws one run: its plan, its executions, and its question or outcome."""
+    summary, state = run.summary, run.state
+    started = "" if summary.started is None else f", started {_format_time(summary.started)}"
+    yield Text(f"Task: {one_line(summary.task)}", style="bold")
+    yield Text(f"Status: {summary.status}{started}, stored {_format_time(summary.updated)}")
+    yield Text(f"Used: {format_usage(state['usage'])}{format_rates(state['usage'])}")
+    for index, step in enumerate(state["plan"]):
+        replaced = " (given up)" if index in state["replaced"] else ""
+        yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
+    yield from (
+        _draw_execution(record, len(state["plan"])) for record in [*state["results"], *state["synthesis"]]
+    )
+    if summary.question is not None:
+        yield draw_question(summary.question)
+    elif summary.status in ENDED:
+        yield draw_outcome(state)
+
+
+def _draw_execution(record: StepRecord, steps: int) -> Text:
+    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    lines = [*(f"  {format_tool_call(call)}" for call in record["tool_calls"]), *list_details(record)]
+    if (decision := record.get("decision")) is not None and decision["use"] != "accept":
+        lines.append(f"  then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}")
+    time = _format_time(datetime.fromisoformat(record["started_at"]))
+    return Text.assemble(f"{time} ", describe_verdict(record, steps, usage), *(f"\n{line}" for line in lines))
+
+
+@group()
+def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
+    """Draws how a run ended: the warnings, and the result, or the failure and the best attempt."""
+    yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
+    if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
+        yield Text(f"\nBest attempt{_count_passed(best)}, which was not accepted", style="bold")
+        yield Text(clean(best["result"]).strip("\n"))
+    yield Text.assemble("\n", describe_end(state))
+    if state["status"] == "success":
+        yield Text("\nResult", style="bold green")
+        yield Text(get_output(state))
+
+
+def _count_passed(record: StepRecord) -> str:
+    """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
+    checks = checks_of(record["report"] or {})
+    passed = sum(check["passed"] is True for check in checks)
+    return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""
+
+
+def get_output(state: OrchestratorState) -> str:
+    """Returns the output of a successful run, safe for a terminal."""
+    output = state["output"]
+    if output is None:  # of an older version
+        output = (state["synthesis"] or state["results"])[-1]["result"]
+    return clean(output).strip("\n") or "(empty)"
+
+
+def _format_time(time: datetime) -> str:
+    """Formats a time in the time zone of this machine."""
+    return f"{time.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+_MARGIN: Final = "│ "
+
+
+@group()
+def draw_question(question: Question) -> Iterator[RenderableType]:
+    """Draws a question: its step, the tool calls, the output, the findings and the deadline."""
+    step, attempt = question["step_index"] + 1, question["attempt"]
+    yield Text(f"Step {step}, attempt {attempt}, waits for an answer", style="bold yellow")
+    yield _Quotation(Text(one_line(question["step"])))
+    if question["problem"] is not None:
+        yield Text(f"The previous answer was not accepted: {one_line(question['problem'])}", style="red")
+    calls = [Text(clean(_format_call(call))) for call in question.get("tool_calls") or ()]
+    output = [Text(clean(question["output"]).strip("\n"))] if question["output"] else []
+    findings = [Text(f"- {one_line(finding)}") for finding in question["findings"]]
+    yield from _draw_part("Question", [Text(one_line(question["text"], 2000))])
+    yield from _draw_part("Tool calls", calls)
+    yield from _draw_part("Output", output)
+    yield from _draw_part("Findings", findings)
+    if question["deadline"] is not None:
+        deadline = one_line(question["deadline"])
+        yield Text(f"After {deadline} the answer is {one_line(question['on_deadline'])}.", style="bold")
+
+
+def _draw_part(heading: str, texts: Sequence[Text]) -> Iterator[RenderableType]:
+    if texts:
+        yield Text(f"{heading}:", style="bold")
+        yield from map(_Quotation, texts)
+
+
+def _format_call(call: ToolCallRecord) -> str:
+    """Formats a call with all of its arguments, because a person decides on them."""
+    return f"{call['name']} {json.dumps(call['args'], ensure_ascii=False)}{format_call_end(call)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotation:
+    """A text with a margin on every line, so that a model cannot imitate our own words."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(1, options.max_width - len(_MARGIN))
+        for line in (
+            self.text.split("\n", allow_blank=True) if options.no_wrap else self.text.wrap(console, width)
+        ):
+            yield Text.assemble((_MARGIN, "dim"), line)

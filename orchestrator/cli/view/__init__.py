@@ -1,1 +1,0 @@
-"""Turns events, states and questions into text and drawings for a terminal."""

@@ -1,1 +1,0 @@
-"""Evaluates many runs: recorded ones, and cases that are executed."""

@@ -1,0 +1,211 @@
+"""Judges the conversation of an agent against a contract: the run since a request, and the verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from typing_extensions import TypedDict
+
+from agents.loop.call_marks import is_correction
+from agents.loop.effects import Effect
+from evaluation import EvaluationReport
+from evaluation.inputs.run_state import convert_calls
+from evaluation.recordings.default_contract import build_default_contract
+from evaluation.results.findings import EvaluationStatus
+from orchestrator.judging.evidence import (
+    ACCEPTING,
+    Evidence,
+    add_trust,
+    describe_basis,
+    find_basis,
+    is_enough,
+    read_evidence,
+    record_evidence,
+)
+from orchestrator.judging.feedback import feedback_of, read_expectations, report_score
+from orchestrator.judging.tools.call_rules import read_call_rules
+from orchestrator.runtime.call_records import read_tool_calls
+from orchestrator.state.evaluation_report import Report, failed_kinds
+from orchestrator.state.records import Basis, EvidenceRecord, PlainContract, Requirement, ToolCallRecord
+
+_OPEN: Final = frozenset({"unverified"})
+"""The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""
+
+
+class ConversationAttempt(TypedDict):
+    """One answer of an agent, its score from 0 to 1 (None if nothing was scored), and what has to change."""
+
+    output: str
+    status: EvaluationStatus
+    score: float | None
+    feedback: str
+
+
+class ConversationVerdict(TypedDict):
+    """The verdict on the answer of an agent, as plain JSON.
+
+    ``accepted`` says whether ``status`` and ``basis`` are enough, and ``reason`` why, in one sentence.
+    """
+
+    accepted: bool
+    status: EvaluationStatus
+    basis: Basis
+    reason: str
+    evidence: EvidenceRecord
+    report: dict[str, object]
+    attempts: list[ConversationAttempt]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What an agent did since a request.
+
+    Attributes:
+        messages: The messages since the request, with it.
+        effects: The effects of calls by their ids.
+    """
+
+    messages: Sequence[BaseMessage]
+    effects: Mapping[str, Effect]
+
+    @classmethod
+    def since(
+        cls, request: str | None, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
+    ) -> Conversation:
+        """Returns the conversation since the message with this id; all of it if the message is gone."""
+        start = next((at for at, each in enumerate(messages) if each.id == request), 0)
+        return cls(messages[start:], effects)
+
+    @property
+    def output(self) -> str:
+        """The text of the last message of the model."""
+        replies = [each for each in self.messages if isinstance(each, AIMessage)]
+        return str(replies[-1].text) if replies else ""
+
+    @property
+    def request(self) -> str:
+        """What the user wrote."""
+        asked = [each for each in self.messages if isinstance(each, HumanMessage) and not is_correction(each)]
+        return "\n".join(str(each.text) for each in asked)
+
+    @property
+    def calls(self) -> list[ToolCallRecord]:
+        """The calls of tools that have an answer, also those of refused answers."""
+        return [
+            call if "writes" in call or not _is_stated(self.effects, call) else {**call, "writes": True}
+            for call in read_tool_calls(self.messages, self.effects)
+        ]
+
+    def build_run(self) -> dict[str, object]:
+        """Builds the ``agent_run``: all calls, and the last answer without the ones that were refused."""
+        reply = next((each for each in reversed(self.messages) if isinstance(each, AIMessage)), None)
+        reason = None if reply is None else reply.response_metadata.get("finish_reason")
+        end = {"role": "assistant", "content": self.output, **({"finish_reason": reason} if reason else {})}
+        probes = [effect["read_back"] for effect in self.effects.values() if "read_back" in effect]
+        return {
+            "input": self.request,
+            "final_output": self.output,
+            "messages": [{"role": "user", "content": self.request}, end],
+            **convert_calls(self.calls),
+            **({"probes": probes} if probes else {}),
+            **_sum_tokens(self.messages),
+        }
+
+
+def build_case(conversation: Conversation, contract: PlainContract | None) -> dict[str, object]:
+    """Returns the case of a conversation; without a contract, it has what can be checked of any run."""
+    run = conversation.build_run()
+    return {**(build_default_contract(run) if contract is None else contract), "agent_run": run}
+
+
+def read_verdict(  # noqa: PLR0917
+    report: EvaluationReport,
+    conversation: Conversation,
+    contract: PlainContract | None,
+    require: Requirement | None,
+    judge: object,
+    earlier: Sequence[ConversationAttempt],
+) -> ConversationVerdict:
+    """Returns the verdict on the last answer.
+
+    Args:
+        report: Its evaluation.
+        conversation: The conversation.
+        contract: The contract; None for what can be checked of any run.
+        require: The least that an acceptance has to rest on.
+        judge: Who scored it; its ``identity`` names it, by which its figures are kept.
+        earlier: The answers before, which were refused.
+    """
+    plain = cast("Report", report.model_dump(mode="json"))
+    evidence = add_trust(read_evidence(plain, contract or {}), judge)
+    basis = find_basis(evidence)
+    is_accepted = evidence.accepted and is_enough(basis, require)
+    feedback = read_expectations(contract or {}, conversation.request).mask(feedback_of(plain))
+    attempt = ConversationAttempt(
+        output=conversation.output, status=report.status, score=report_score(plain), feedback=feedback
+    )
+    reason = describe_basis(evidence)
+    if evidence.accepted and not is_accepted:
+        reason = f"require is {require!r}, and the answer is only {basis}: {reason}"
+    return ConversationVerdict(
+        accepted=is_accepted,
+        status=report.status,
+        basis=basis,
+        reason=reason if evidence.accepted else feedback or report.summary,
+        evidence=record_evidence(evidence),
+        report=dict(plain),
+        attempts=[*earlier, attempt],
+    )
+
+
+def can_be_mended(
+    verdict: ConversationVerdict, conversation: Conversation, contract: PlainContract | None
+) -> bool:
+    """Returns whether another answer may be accepted.
+
+    Not if nobody could judge the last one, if a call broke the contract for good, or if the agent repeats an
+    answer that was refused.
+    """
+    report = cast("Report", verdict["report"])
+    last, *before = reversed(verdict["attempts"])
+    is_open = report["status"] == "invalid" or {*failed_kinds(report)} <= _OPEN
+    is_repeated = any(each["output"] == last["output"] for each in before)
+    is_lost = read_call_rules([contract or {}]).find_lasting_breach(conversation.calls) is not None
+    return not (verdict["status"] in ACCEPTING or is_open or is_repeated or is_lost)
+
+
+def approve(verdict: ConversationVerdict, person: str) -> ConversationVerdict:
+    """Returns the verdict after a person approved the answer."""
+    evidence = Evidence(person=person)
+    words = {"basis": find_basis(evidence), "reason": describe_basis(evidence)}
+    return cast("ConversationVerdict", {**verdict, **words, "accepted": True})
+
+
+def find_best_output(attempts: Sequence[ConversationAttempt]) -> str:
+    """Returns the output with the highest score; of equal ones the latest."""
+    scores = [-1.0 if each["score"] is None else each["score"] for each in attempts]
+    best = max(range(len(attempts)), key=lambda at: (scores[at], at))
+    return attempts[best]["output"]
+
+
+def _is_stated(effects: Mapping[str, Effect], call: ToolCallRecord) -> bool:
+    effect = effects.get(str(call.get("id")))
+    return effect is not None and effect.get("is_stated", False)
+
+
+def _sum_tokens(messages: Sequence[BaseMessage]) -> dict[str, object]:
+    """Sums the tokens of the replies; nothing if one does not report them."""
+    replies = [each for each in messages if isinstance(each, AIMessage)]
+    usages = [each.usage_metadata for each in replies if each.usage_metadata]
+    calls: dict[str, object] = {"model_calls": len(replies)}
+    if len(usages) < len(replies):
+        return calls
+    return {
+        **calls,
+        "input_tokens": sum(usage["input_tokens"] for usage in usages),
+        "output_tokens": sum(usage["output_tokens"] for usage in usages),
+        "total_tokens": sum(usage["total_tokens"] for usage in usages),
+    }

@@ -1,0 +1,301 @@
+"""Starts, answers, continues, forks, shows and ends the runs of a store, for pages and for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated, Any, Final, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointMetadata, empty_checkpoint
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from agents.errors import AgentError
+from agents.reply_types import AnswerWord
+from evaluation import ContractError, evaluate, run_from_state
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
+from orchestrator.persistence import History, RunSummary, StoredRun
+from orchestrator.runs.run_saver import RunSaver, lock_thread
+from orchestrator.service.event_feed import EventFeed
+from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
+from orchestrator.service.run_view import find_last_answer
+from orchestrator.settings import check_task
+from orchestrator.state.graph_state import ENDED
+from orchestrator.state.records import Question
+from orchestrator.supervision.human import is_overdue, read_answer
+
+_KEYS: Final = uuid.UUID("6f1c7a52-7d58-4d0c-9a3e-2f0b6d6c1c55")
+"""The namespace of the names of runs that were started with a key."""
+_REQUEST: Final = "orchestrator_request"
+"""The namespace of the checkpoint that keeps a key, and the field with the digest of its request."""
+_REQUEST_THREAD: Final = "orchestrator_request_thread"
+_LONGEST_END_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 5.0
+_PAUSE_S: Final = 0.02
+_LOOK_S: Final = 2.0
+"""How often the deadlines of questions are looked at."""
+_log: Final = logging.getLogger(__name__)
+
+
+class RunRequestError(OrchestratorError):
+    """A request about a run is refused; the text is a sentence for the one who asked."""
+
+
+class UnknownRunError(RunRequestError):
+    """There is no run of this name."""
+
+
+class RunConflictError(RunRequestError):
+    """The run is in another state than the request is for; nothing has changed."""
+
+
+class GivenAnswer(BaseModel):
+    """The answer to a question.
+
+    Attributes:
+        question: The id of the question, so that the answer counts for no other one.
+        answer: One of the words that the question accepts; None for an agent's own question.
+        text: The correction, or the reason.
+        answered_by: Who answers; it is kept with the run.
+        value: The answer to an agent's own question, which may be any JSON value.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: Name
+    answer: AnswerWord | None = None
+    text: Annotated[str, Field(max_length=20_000)] = ""
+    answered_by: Annotated[str, Field(max_length=200)] = ""
+    value: JsonValue = None
+
+
+def evaluate_by_contract(history: History, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
+    """Evaluates a recorded run, or a stored one by its name, and returns the report.
+
+    Raises:
+        ConfigurationError: The run or the contract is not accepted.
+        StoreError: There is no such run.
+    """
+    recorded = run_from_state(history.show(run).state) if isinstance(run, str) else run
+    fields: dict[str, Any] = {**contract, "agent_run": recorded}
+    report = evaluate(fields)
+    if report.status == "invalid":
+        raise ConfigurationError("; ".join(report.errors))
+    return report.model_dump(mode="json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunService:
+    """The runs of a store that people and programs start, answer and end.
+
+    Attributes:
+        history: The stored runs.
+        saver: Keeps them, and the keys of requests.
+        builder: Builds orchestrators.
+        feed: The events of the runs.
+        sessions: The runs that this process executes.
+    """
+
+    history: History
+    saver: RunSaver
+    builder: RunBuilder
+    feed: EventFeed
+    sessions: RunSessions
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def find(self, thread_id: str) -> RunSummary:
+        """Returns the summary of a run; raises UnknownRunError if there is none."""
+        if (run := self.history.find(thread_id)) is None:
+            raise UnknownRunError(f"there is no run {thread_id!r}; /runs lists the runs")
+        return run
+
+    def show(self, thread_id: str) -> StoredRun:
+        """Returns a run with its state; raises UnknownRunError if there is none."""
+        self.find(thread_id)
+        return self.history.show(thread_id)
+
+    async def start(self, run: NewRun, key: str | None = None) -> tuple[str, bool]:
+        """Starts a run, and returns its name and whether it is new.
+
+        Args:
+            run: What to do.
+            key: The same key starts one run, also after a restart of the server. It belongs to its first
+                request.
+
+        Raises:
+            RunConflictError: The name has a run, or the key belongs to another request.
+            ConfigurationError: The run is not accepted.
+        """
+        run = run.model_copy(update={"task": check_task(run.task)})
+        if key is None:
+            return await self._start(run, run.thread_id or str(uuid.uuid4())), True
+        made = str(uuid.uuid5(_KEYS, key))
+        request = hashlib.sha256(run.model_dump_json().encode("utf-8", "replace")).hexdigest()
+        place = RunnableConfig(configurable={"thread_id": made, "checkpoint_ns": _REQUEST})
+        # A repeated request waits for the first one and finds its run. Other servers may have the store.
+        async with self._starting, lock_thread(self.saver, f"{_REQUEST} {made}", wait=True):
+            kept = await asyncio.to_thread(self.saver.get_tuple, place)
+            claim = {} if kept is None else cast("Mapping[str, object]", kept.metadata)
+            thread_id = str(claim.get(_REQUEST_THREAD, run.thread_id or made))
+            if claim and claim.get(_REQUEST) != request:
+                raise RunConflictError(
+                    f"this key belongs to another request, for the run {thread_id!r}; give another key"
+                )
+            if claim and await asyncio.to_thread(self.history.find, thread_id) is not None:
+                return thread_id, False
+            begun = cast("CheckpointMetadata", {_REQUEST: request, _REQUEST_THREAD: thread_id})
+
+            def keep_key() -> None:
+                self.saver.put(place, empty_checkpoint(), begun, {})
+
+            return await self._start(run, thread_id, keep_key), True
+
+    async def _start(self, run: NewRun, thread_id: str, prepare: Callable[[], None] = lambda: None) -> str:
+        if await asyncio.to_thread(self.history.find, thread_id) is not None:
+            raise RunConflictError(f"this name has a run: {thread_id!r}; give another one")
+        await asyncio.to_thread(prepare)
+        await self.sessions.begin(Execution.of_new(self.builder, run, thread_id))
+        await self._wait_until(thread_id, lambda stored: stored is not None)
+        return thread_id
+
+    async def answer(self, thread_id: str, given: GivenAnswer) -> None:
+        """Answers the open question of a run, and returns when the answer is stored and the run goes on.
+
+        Raises:
+            RunConflictError: The question is closed, or the run cannot go on here.
+            ConfigurationError: The answer is not accepted.
+        """
+        # A question is stored a moment before the run that asked it has ended and released its lock.
+        await self.sessions.wait_for_end(thread_id, _LONGEST_END_S)
+        run = await asyncio.to_thread(self.find, thread_id)
+        question = run.question
+        if run.status != "waiting" or question is None or question["id"] != given.question:
+            raise RunConflictError(await asyncio.to_thread(self._describe_closed, thread_id))
+        if is_overdue(question, datetime.now(UTC)):
+            word = question["on_deadline"]
+            raise RunConflictError(f"the deadline of the question has passed; the run goes on with {word!r}")
+        await self.resume(thread_id, _read_given(given, question))
+        await self._wait_until(thread_id, partial(_is_answered, question["id"]))
+
+    async def watch_deadlines(self) -> None:
+        """Resumes each run whose question nobody answered in time, with its ``on_deadline`` as the answer.
+
+        Ends only if it is cancelled.
+        """
+        while True:
+            try:
+                await self._resume_overdue()
+            except StoreError as error:
+                _log.warning("the deadlines of questions cannot be read: %s", error)
+            await asyncio.sleep(_LOOK_S)
+
+    async def _resume_overdue(self) -> None:
+        waiting = await asyncio.to_thread(self.history.runs, status="waiting")
+        now = datetime.now(UTC)
+        for run in waiting:
+            if run.question is not None and is_overdue(run.question, now):
+                try:  # its tools may be missing, or another process may run it
+                    await self.sessions.begin(Execution.of_stored(self.builder, run.thread_id))
+                except (
+                    OrchestratorError,
+                    AgentError,
+                    ContractError,
+                ) as error:  # its tools are missing, or it is being run
+                    _log.info("the run %r does not go on after its deadline: %s", run.thread_id, error)
+
+    async def resume(self, thread_id: str, answer: object = None) -> None:
+        """Resumes a run.
+
+        Raises:
+            RunConflictError: It cannot go on here, or another process or answer continues it at this moment.
+            ResumeError: There is nothing to resume, or the answer is not accepted.
+        """
+        if (problem := await asyncio.to_thread(self.builder.find_problem, thread_id)) is not None:
+            run = await asyncio.to_thread(self.find, thread_id)
+            command = await asyncio.to_thread(self.builder.describe_next, thread_id, run.question)
+            raise RunConflictError(f"the run cannot go on here: {problem}; {command}")
+        try:
+            await self.sessions.begin(Execution.of_stored(self.builder, thread_id, answer))
+        except ConfigurationError as error:  # its lock is held
+            who = "another answer or process continues it" if answer is not None else "it is being run"
+            raise RunConflictError(f"{who}; load the page again ({error})") from None
+
+    async def fork(self, thread_id: str, step: int, new_thread_id: str | None) -> str:
+        """Forks a run from before a step, counted from 1, and returns the name of the new run.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            RunConflictError: It cannot go on here.
+            ResumeError: It never reached the step, or the new name is in use.
+        """
+        await asyncio.to_thread(self.find, thread_id)
+        name = new_thread_id or str(uuid.uuid4())
+        await self.sessions.begin(Execution.of_fork(self.builder, thread_id, step - 1, name))
+        await self._wait_until(name, lambda stored: stored is not None)
+        return name
+
+    async def cancel(self, thread_id: str, person: str) -> None:
+        """Ends a run for good, as failed.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            RunConflictError: It has ended, or another process executes it.
+        """
+        run = await asyncio.to_thread(self.find, thread_id)
+        if run.status in {*ENDED, "unreadable"}:
+            raise RunConflictError(f"the run is {run.status}; only a run that has not ended can be cancelled")
+        try:
+            await self.sessions.cancel(thread_id, f"cancelled by {person or 'a person'}")
+        except ConfigurationError as error:
+            raise RunConflictError(str(error)) from None
+
+    async def delete(self, thread_id: str) -> None:
+        """Deletes a run that is not being run.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            StoreError: It is being run.
+        """
+        await asyncio.to_thread(self.find, thread_id)
+        await asyncio.to_thread(self.history.delete, thread_id)
+        self.feed.drop(thread_id)
+
+    def _describe_closed(self, thread_id: str) -> str:
+        try:
+            answer = find_last_answer(self.history.show(thread_id).state)
+        except StoreError:
+            answer = None
+        if answer is None:
+            return "the question is closed: the run no longer waits for this answer"
+        return f"the question is closed: {answer['answered_by']} answered {answer['answer']!r} before"
+
+    async def _wait_until(self, thread_id: str, is_reached: Callable[[RunSummary | None], bool]) -> None:
+        """Waits until the store has what a client is told, so that a kill of the server cannot lose it."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _LONGEST_WAIT_S
+        while loop.time() < deadline:
+            if is_reached(await asyncio.to_thread(self.history.find, thread_id)):
+                return
+            await asyncio.sleep(_PAUSE_S)
+
+
+def _read_given(given: GivenAnswer, question: Question) -> object:
+    if question["kind"] == "agent":
+        return given.text if given.value is None else given.value
+    fields = given.model_dump(include={"question", "answer", "text", "answered_by"})
+    answer = {name: value for name, value in fields.items() if value}
+    problem = read_answer(answer, question, datetime.now(UTC))
+    if isinstance(problem, str):
+        raise ConfigurationError(problem)
+    return answer
+
+
+def _is_answered(question_id: str, run: RunSummary | None) -> bool:
+    question = None if run is None else run.question
+    return question is None or question["id"] != question_id

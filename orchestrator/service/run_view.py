@@ -1,0 +1,197 @@
+"""The parts of a run that people see: its plan as a checklist, and each attempt with its requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from evaluation.results.findings import CheckRecord
+from orchestrator.errors import StoreError
+from orchestrator.persistence import History, RunSummary, StoredRun
+from orchestrator.service.executions import RunBuilder
+from orchestrator.state.current_step import ACCEPTED, read_basis_reason
+from orchestrator.state.evaluation_report import Report, checks_of, judge_result
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import HumanAnswer, Question, StepRecord
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+
+MOST_QUESTIONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for a person.
+
+    Attributes:
+        thread_id: The run that asks.
+        task: Its task.
+        question: As the run asks it.
+        attempt: The execution in question, with its checks; None for a call that has not run.
+        problem: The reason why this server cannot resume the run; empty if it can.
+        command: What resumes it elsewhere; empty if this server can.
+    """
+
+    thread_id: str
+    task: str
+    question: Question
+    attempt: AttemptView | None
+    problem: str = ""
+    command: str = ""
+
+
+def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
+    """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    waiting = [(run, run.question) for run in history.runs(status="waiting") if run.question is not None]
+    oldest = sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
+    return [_read(history, builder, run, question) for run, question in oldest]
+
+
+def _read(history: History, builder: RunBuilder, run: RunSummary, question: Question) -> OpenQuestion:
+    problem = builder.find_problem(run.thread_id)
+    return OpenQuestion(
+        thread_id=run.thread_id,
+        task=run.task,
+        question=question,
+        attempt=_find_attempt(history, run, question),
+        problem=problem or "",
+        command="" if problem is None else builder.describe_next(run.thread_id, question),
+    )
+
+
+def _find_attempt(history: History, run: RunSummary, question: Question) -> AttemptView | None:
+    if question["kind"] in ("tool", "agent"):  # asked during the execution, which has no record yet
+        return None
+    try:
+        state = history.show(run.thread_id).state
+    except StoreError:  # answered, and deleted meanwhile
+        return None
+    return find_attempt(state, question["step_index"], question["attempt"])
+
+
+def _find_time(item: tuple[RunSummary, Question]) -> str:
+    run, question = item
+    # An agent's own question has no time; its run was stored with it.
+    return question["asked_at"] or run.updated.isoformat()
+
+
+StepState = Literal["done", "failed", "current", "open", "replaced"]
+_REASONS: Final = ("rationale", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptView:
+    """One execution of a step.
+
+    Attributes:
+        record: As it is stored.
+        checks: The requirements of its contract, with the words that they rest on and what was seen.
+        judge: The reason of the judge; empty without one.
+        answer: What a person answered, if anybody was asked.
+        usage: Of the execution and its evaluation.
+    """
+
+    record: StepRecord
+    checks: Sequence[CheckRecord]
+    judge: str
+    answer: HumanAnswer | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step of the plan, or the final answer, with its attempts; ``number`` counts from 1."""
+
+    number: int
+    text: str
+    state: StepState
+    attempts: Sequence[AttemptView]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run. After the plan, ``steps`` has the final answer, if it was written from several steps."""
+
+    summary: RunSummary
+    state: OrchestratorState
+    steps: Sequence[StepView]
+    basis_reason: str
+
+
+def build_run_view(run: StoredRun) -> RunView:
+    """Builds the view of a stored run."""
+    state = run.state
+    return RunView(
+        summary=run.summary,
+        state=state,
+        steps=[*_list_steps(run), *_list_answer(run)],
+        basis_reason=read_basis_reason(state),
+    )
+
+
+def find_attempt(state: OrchestratorState, step_index: int, attempt: int) -> AttemptView | None:
+    """Returns an attempt; None if its execution is not stored yet."""
+    records = [*state["results"], *state["synthesis"]]
+    place = step_index, attempt
+    return next(
+        (_view_attempt(each) for each in records if (each["step_index"], each["attempt"]) == place), None
+    )
+
+
+def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
+    """Returns the latest answer of a person in a run: about a step, or about a call."""
+    records = [*state["results"], *state["synthesis"]]
+    supervised = [record["supervision"]["answer"] for record in records if record["supervision"] is not None]
+    answers = [answer for answer in supervised if answer is not None]
+    answers += [call["answer"] for record in records for call in record["tool_calls"] if "answer" in call]
+    return max(answers, key=lambda answer: answer["answered_at"], default=None)
+
+
+def _list_steps(run: StoredRun) -> Iterator[StepView]:
+    state = run.state
+    for index, text in enumerate(state["plan"]):
+        records = [record for record in state["results"] if record["step_index"] == index]
+        word = _find_state(state, index, records)
+        yield StepView(index + 1, text, _end_state(word, run), [*map(_view_attempt, records)])
+
+
+def _list_answer(run: StoredRun) -> Iterator[StepView]:
+    records = run.state["synthesis"]
+    word: StepState = "done" if any(map(_is_accepted, records)) else "current"
+    if records:
+        number = len(run.state["plan"]) + 1
+        yield StepView(number, "Final answer", _end_state(word, run), [*map(_view_attempt, records)])
+
+
+def _find_state(state: OrchestratorState, index: int, records: Sequence[StepRecord]) -> StepState:
+    if index in state["replaced"]:
+        return "replaced"
+    if any(map(_is_accepted, records)):
+        return "done"
+    return "current" if records or index == state["current_step_index"] else "open"
+
+
+def _end_state(word: StepState, run: StoredRun) -> StepState:
+    """Returns a step's state; a step that a failed run was at has failed."""
+    return "failed" if word == "current" and run.summary.status == "failed" else word
+
+
+def _is_accepted(record: StepRecord) -> bool:
+    return record["status"] in ACCEPTED
+
+
+def _view_attempt(record: StepRecord) -> AttemptView:
+    supervision = record["supervision"]
+    report: Report = record["report"] or {}
+    result = judge_result(report)
+    return AttemptView(
+        record=record,
+        checks=checks_of(report),
+        judge=next((str(result[name]) for name in _REASONS if result.get(name)), ""),
+        answer=None if supervision is None else supervision["answer"],
+        usage=add_usage(record["usage"], record["judge_usage"] or NO_USAGE),
+    )

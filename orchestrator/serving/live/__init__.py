@@ -1,1 +1,0 @@
-"""The runs that this process executes, and the events of every run."""

@@ -1,1 +1,0 @@
-"""Chooses what pages and programs see of stored runs: pure functions of the history."""

@@ -1,0 +1,1 @@
+"""Runs many tasks: evaluates recorded runs and cases, compares models, searches for a retry policy."""

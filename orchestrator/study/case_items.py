@@ -1,0 +1,107 @@
+"""Collects the cases of files as tests of pytest: one for each run of a case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from agents import load_model
+from agents.errors import AgentError
+from evaluation import ContractError, read_case_set
+from evaluation.evalset.files import CaseSet
+from evaluation.judges.model_judge import RubricJudge
+from evaluation.reporting.action_pairs import describe_failure
+from evaluation.reporting.result_files import clean_line
+from orchestrator.errors import ConfigurationError
+from orchestrator.study.case_runs import CaseRunner, Job, build_runner, list_jobs, name_jobs
+from orchestrator.study.recorded_evaluation import RecordedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class _Evalset:
+    """The runs of a file of cases; the runner is None if the tests are only listed."""
+
+    jobs: list[Job]
+    runner: CaseRunner | None
+
+
+_EVALSETS: Final = pytest.StashKey[dict[str, _Evalset]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the files of cases, and collect them beside the paths of the command line, if it has any.
+
+    Raises:
+        pytest.UsageError: A file, the target or the model cannot be used.
+    """
+    names = [_find_path(config, name) for name in config.getoption("evalset")]
+    config.stash[_EVALSETS] = {name: _read_evalset(Path(name), config) for name in names}
+    given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
+    # A given test of a file, such as cases.yaml::price, is collected alone.
+    named = {_find_path(config, argument.partition("::")[0]) for argument in given}
+    config.args = [*given, *(name for name in config.stash[_EVALSETS] if name not in named)]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a file of cases."""
+    is_evalset = str(file_path) in parent.config.stash[_EVALSETS]
+    return EvalsetFile.from_parent(parent, path=file_path) if is_evalset else None
+
+
+class EvalsetFile(pytest.File):
+    """A file of cases."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the runs; those of a case with several have numbers, from 1."""
+        evalset = self.config.stash[_EVALSETS][str(self.path)]
+        for job, name in zip(evalset.jobs, name_jobs(evalset.jobs), strict=True):
+            yield CaseItem.from_parent(self, name=clean_line(name), runner=evalset.runner, job=job)
+
+
+class CaseItem(pytest.Item):
+    """A run of a case."""
+
+    def __init__(self, *, runner: CaseRunner | None, job: Job, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(**options)
+        self.runner, self.job = runner, job
+
+    def runtest(self) -> None:
+        """Execute and evaluate the run; fail if it is not accepted."""
+        if self.runner is None:
+            return
+        result = self.runner.run(self.job)
+        self.user_properties += [("status", result.status), ("basis", result.basis)]
+        if not result.accepted:
+            pytest.fail(describe_failure(result), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the file and the heading of a failure."""
+        return self.path, None, self.name
+
+
+def _find_path(config: pytest.Config, name: str) -> str:
+    # As pytest does: a link is not followed.
+    return os.path.abspath(config.invocation_params.dir / name)
+
+
+def _read_evalset(file: Path, config: pytest.Config) -> _Evalset:
+    try:
+        cases = read_case_set(file)
+        runner = None if config.option.collectonly else _build_runner(cases, file, config)
+        return _Evalset(list_jobs(cases, None), runner)
+    except OSError as error:
+        raise pytest.UsageError(f"--evalset {file} cannot be used ({error.strerror})") from None
+    except (AgentError, ConfigurationError, ContractError) as error:
+        raise pytest.UsageError(clean_line(str(error))) from None
+
+
+def _build_runner(cases: CaseSet, file: Path, config: pytest.Config) -> CaseRunner:
+    option = config.option
+    judge = None if option.evalset_judge is None else RubricJudge(load_model(option.evalset_judge))
+    gate = RecordedEvaluation(None, option.evalset_fail_on, option.evalset_require, judge, keeps_runs=True)
+    return build_runner(cases, file, gate, option.evalset_target or cases.target, option.evalset_model)

@@ -1,0 +1,247 @@
+"""What executes a case: a function, an orchestrator, or the orchestrator of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, Unpack
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.rate_limiters import InMemoryRateLimiter
+
+from agents import load_model
+from agents.models.chat_options import Sampling, apply_sampling
+from evaluation import run_from_state
+from evaluation.evalset.case_result import CaseResult
+from evaluation.evalset.files import TaskCase
+from evaluation.importers.langchain import dump_messages
+from evaluation.sensitive.scanner import describe_raised
+from evaluation.validation import copy_json
+from evaluation.values import as_object
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError
+from orchestrator.options import OrchestratorOptions
+from orchestrator.persistence import Store
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.state.graph_state import OrchestratorState
+
+Target: TypeAlias = Callable[[TaskCase], object]
+"""Executes a case; returns the output as a text, an ``agent_run``, or the state of an orchestrator's run."""
+
+
+def build_target(value: Any, calls_per_second: float | None = None) -> Target:  # noqa: ANN401 - the user's
+    """Builds a target of an orchestrator, of a function of the task, or of a factory of either.
+
+    Args:
+        value: An object with ``run(task)``; a function with one argument, the task, which may be async; or a
+            function without arguments that returns one of these, and is called for each execution.
+        calls_per_second: The greatest rate of executions; None for any.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if not (callable(value) or callable(getattr(value, "run", None))):
+        raise TypeError(f"it is a {type(value).__name__}; give a function of the task, or an orchestrator")
+    limiter = _limit_rate(calls_per_second)
+
+    def execute(case: TaskCase) -> object:
+        if limiter is not None:
+            limiter.acquire()
+        return _call(value, case.task)
+
+    return execute
+
+
+def build_model_target(spec: str, calls_per_second: float | None = None) -> Target:
+    """Builds a target that executes each case by an orchestrator of its own, under the contract of the case.
+
+    Args:
+        spec: The specification of the model.
+        calls_per_second: The greatest rate of calls of the model; None for any.
+
+    Raises:
+        ModelSpecError: The specification names no model.
+        ModelSetupError: The model cannot be loaded.
+    """
+    model = load_limited_model(spec, calls_per_second)
+
+    return lambda case: run_case(model, case)
+
+
+def run_case(
+    model: BaseChatModel,
+    case: TaskCase,
+    thread_id: str | None = None,
+    **options: Unpack[OrchestratorOptions],
+) -> OrchestratorState:
+    """Runs a case by an orchestrator of its own, under the contract of the case; returns its last state."""
+    return LangGraphOrchestrator.from_model(model, contract=case, **options).run(case.task, thread_id)
+
+
+def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
+    """Executes a case and returns its ``agent_run``; an exception is the error of the run."""
+    start = time.monotonic()
+    try:
+        run = read_output(target(case))
+    except BaseException as error:  # noqa: BLE001 - the user's code
+        run = {"error": describe_raised(error)}
+    latency_ms = 1000 * (time.monotonic() - start)
+    return {"input": case.task, "latency_ms": latency_ms, **run}
+
+
+def load_limited_model(spec: str, calls_per_second: float | None) -> BaseChatModel:
+    """Loads a model that is called at most at a rate; raises as ``build_model_target`` does."""
+    model, limiter = load_model(spec), _limit_rate(calls_per_second)
+    return model if limiter is None else model.model_copy(update={"rate_limiter": limiter})
+
+
+def _limit_rate(calls_per_second: float | None) -> InMemoryRateLimiter | None:
+    """Returns a limiter of a rate; None for any rate."""
+    if calls_per_second is None:
+        return None
+    return InMemoryRateLimiter(requests_per_second=calls_per_second, check_every_n_seconds=0.02)
+
+
+def _call(value: Any, task: str) -> object:  # noqa: ANN401 - as above
+    if not isinstance(value, type) and callable(run := getattr(value, "run", None)):
+        return run(task)
+    if _takes_nothing(value):
+        return _call(value(), task)
+    result = value(task)
+    return asyncio.run(result) if inspect.iscoroutine(result) else result
+
+
+def _takes_nothing(value: Callable[..., object]) -> bool:
+    try:
+        return not inspect.signature(value).parameters
+    except ValueError:  # a built-in class, such as str
+        return False
+
+
+def read_output(value: object) -> dict[str, object]:
+    """Returns the ``agent_run`` of what a target returned.
+
+    Raises:
+        TypeError: It is no text, ``agent_run`` or state, or has values that are not JSON.
+    """
+    if isinstance(value, str):
+        value = {"final_output": value}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"a run is given as a {type(value).__name__}; give a text, an agent_run, or a state")
+    if {"plan", "results", "status"} <= value.keys():
+        return dict(run_from_state(value))
+    messages = {"messages": dump_messages(value["messages"])} if "messages" in value else {}
+    if (copied := copy_json({**value, **messages})) is None:
+        raise TypeError(
+            "a run is given with values that are not JSON; give texts, numbers, lists and objects"
+        )
+    return as_object(copied[0])
+
+
+_NO_ANSWER: Final = frozenset({"planner_error", "executor_error", "monitor_error", "supervisor_error"})
+"""Failures that say nothing of a model but that it did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelArm:
+    """One side of a comparison.
+
+    Attributes:
+        name: Names the side in tables: the specification, the policy, or both.
+        model: The model.
+        policy: The retry policy; None for the default.
+        store: Keeps the runs, so that each can be shown.
+        seed: The seed of the first run of each case; the second run has the next one.
+    """
+
+    name: str
+    model: BaseChatModel
+    policy: RetryPolicy | None
+    store: Store
+    seed: int
+
+    def build_target(self, trial: int) -> Target:
+        """Builds what executes a case for this number of the run, from 0."""
+        model = apply_sampling(self.model, Sampling(seed=self.seed + trial))
+
+        def execute(case: TaskCase) -> object:
+            thread_id = f"compare-{uuid.uuid4()}"
+            state = run_case(model, case, thread_id, retry_policy=self.policy, checkpointer=self.store)
+            return describe_state(state, thread_id, self.store.where)
+
+        return execute
+
+
+def build_arms(
+    models: Sequence[str],
+    policies: Sequence[Path],
+    store: Store,
+    seed: int,
+    calls_per_second: float | None = None,
+) -> list[ModelArm]:
+    """Loads every model and policy, before anything is executed.
+
+    Args:
+        models: Specifications; each is compared under each policy.
+        policies: Files with retry policies; none for the default one.
+        store: Keeps the runs.
+        seed: The seed of the first run of each case.
+        calls_per_second: The greatest rate of calls of each model; None for any.
+
+    Raises:
+        ConfigurationError: A file has no policy, or fewer than two sides are given, or one twice.
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model cannot be loaded.
+    """
+    chosen: dict[str | None, RetryPolicy | None] = {path.stem: _read_policy(path) for path in policies}
+    sides = [(model, policy) for model in models for policy in chosen or {None: None}]
+    names = [_name_arm(model, policy, len(models)) for model, policy in sides]
+    if len({*names}) < max(2, len(names)):
+        raise ConfigurationError(
+            f"{', '.join(names)} is not a comparison; give at least two different models or policies"
+        )
+    loaded = {spec: load_limited_model(spec, calls_per_second) for spec in models}
+    return [
+        ModelArm(name, loaded[model], chosen.get(policy), store, seed)
+        for name, (model, policy) in zip(names, sides, strict=True)
+    ]
+
+
+def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
+    """Says of each arm how many runs ended because its model did not answer."""
+    failed: dict[str, list[str]] = {}
+    for result in results:
+        error, known = result.agent_run.get("error"), as_object(result.agent_run.get("metadata"))
+        if error is not None and known.get("failure", "executor_error") in _NO_ANSWER:
+            failed.setdefault(result.arm, []).append(str(error))
+    return [
+        f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had no answer: {errors[0]}"
+        for arm, errors in failed.items()
+    ]
+
+
+def _read_policy(path: Path) -> RetryPolicy:
+    try:
+        return RetryPolicy.from_yaml(path)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path.name}: {error}") from None
+
+
+def _name_arm(model: str, policy: str | None, models: int) -> str:
+    if policy is None:
+        return model
+    return policy if models == 1 else f"{model}, {policy}"
+
+
+def describe_state(state: OrchestratorState, thread_id: str, store: str) -> dict[str, object]:
+    """Returns the ``agent_run`` of a run, with its thread and its store."""
+    failure, rates = state["failure"], state["usage"].get("rates")
+    kind = failure and failure["kind"]
+    known = {"thread_id": thread_id, "store": store, "failure": kind, "rates": rates}
+    metadata = {name: value for name, value in known.items() if value is not None}
+    return {**run_from_state(state), "metadata": metadata}

@@ -1,0 +1,222 @@
+"""TuneSpec: the tasks, the space and the budget of a search; and the policies of the space."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import random
+from collections.abc import Mapping, Sequence
+from itertools import count, product
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from evaluation.errors import ContractError
+from evaluation.evalset.files import TaskCase, read_case_set
+from evaluation.task_checks import derive_checks
+from orchestrator.errors import ConfigurationError
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
+from orchestrator.settings import check_task
+from orchestrator.state.plain_values import format_repr
+from orchestrator.study.replay import NamedPolicy, describe_rule
+
+FEWEST_HELD_OUT: Final = 10
+"""With fewer held-out tasks, no difference is told apart."""
+_FEWEST_TASKS: Final = 2
+_NAME_LENGTH: Final = 80
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
+    """Reads the tasks of a specification by their names.
+
+    Raises:
+        ConfigurationError: The file cannot be read, there are too few tasks, a task cannot be run or has no
+            check, or two have the same name; the message names such a task.
+    """
+    cases = read_cases(spec.tasks)
+    for case in cases:
+        try:
+            check_task(case.task)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"tasks: {list_names([case.title])} in {spec.tasks!r}: {error}"
+            ) from None
+    if unchecked := [case.title for case in cases if not _has_checks(case)]:
+        raise ConfigurationError(
+            f"tasks: {len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune "
+            f"by: {list_names(unchecked)}; give them a contract, or leave them out"
+        )
+    if len(cases) < _FEWEST_TASKS:
+        needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
+        raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
+    return {case.title: case for case in cases}
+
+
+def read_cases(path: str) -> list[TaskCase]:
+    """Reads a file of cases.
+
+    Raises:
+        ConfigurationError: It cannot be read.
+    """
+    try:
+        return read_case_set(path).cases
+    except ContractError as error:
+        raise ConfigurationError(f"tasks: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Lists names of tasks, each quoted and shortened."""
+    return ", ".join(format_repr(name, _NAME_LENGTH) for name in names)
+
+
+def _has_checks(case: TaskCase) -> bool:
+    if case.contract == "from_task":
+        return bool(derive_checks(case.task).checks)
+    return bool(case.contract.model_dump(exclude_defaults=True))
+
+
+def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:
+    """Splits tasks into search tasks and held-out tasks, at random by the seed.
+
+    Logs a warning if no policy can be recommended on so few tasks.
+    """
+    shuffled = random.Random(spec.seed).sample(list(tasks), len(tasks))  # noqa: S311 - no secret
+    held_out = _count_held_out(len(tasks), spec.hold_out)
+    if held_out < FEWEST_HELD_OUT:
+        _LOGGER.warning(
+            "%d of %d tasks are held out, and no policy is recommended with fewer than %d; give %d tasks",
+            *(held_out, len(tasks), FEWEST_HELD_OUT, count_needed(spec.hold_out)),
+        )
+    return shuffled[held_out:], shuffled[:held_out]
+
+
+def count_needed(hold_out: float) -> int:
+    """Returns how many tasks a recommendation needs if this share of them is held out."""
+    return next(size for size in count(FEWEST_HELD_OUT) if _count_held_out(size, hold_out) >= FEWEST_HELD_OUT)
+
+
+def _count_held_out(tasks: int, share: float) -> int:
+    return min(max(1, round(tasks * share)), tasks - 1)
+
+
+class SearchBudget(SettingsModel):
+    """How much a search may spend. It ends when a bound is reached, and keeps what it has found.
+
+    Attributes:
+        trials: Policies to try, besides the default one.
+        model_calls: Calls of models, without those that were answered from recorded replies.
+
+    Raises:
+        ConfigurationError: A bound is not positive.
+    """
+
+    trials: PositiveCount = 20
+    model_calls: Annotated[
+        int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
+    ] = None
+
+
+class TuneSpec(SettingsModel):
+    """A search for a retry policy.
+
+    Attributes:
+        name: Name of the study; its folder has the same name.
+        tasks: Path of a file of cases, whose tasks are run.
+        model: The specification of the model.
+        space: For fields of RetryPolicy, the values to choose from.
+        budget: How much the search may spend.
+        planning: Whether the planner splits the tasks; if False, each task is a single step.
+        hold_out: Share of the tasks that only the recommended policy and the default are run on, at the end.
+        seed: Of the split of the tasks and the search.
+
+    Raises:
+        ConfigurationError: A value is not accepted; the message names the accepted ones.
+    """
+
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[\w.-]{0,59}\w$",
+            description="a name of at most 60 letters, digits, '.', '-' and '_'",
+        ),
+    ] = "tuning"
+    tasks: Annotated[str, Field(description="the path of a file of cases, as a text")]
+    model: Annotated[str, Field(description="a model specification")] = "local"
+    space: Annotated[
+        Mapping[str, Annotated[Sequence[object], Field(min_length=1)]],
+        Field(
+            min_length=1,
+            description="an object such as {max_retries: [1, 2, 3]}, with values for each field",
+        ),
+    ]
+    budget: Annotated[SearchBudget, Field(description="an object such as {trials: 10}")] = Field(
+        default_factory=SearchBudget
+    )
+    planning: Flag = True
+    hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
+    seed: Count = 0
+
+
+def read_spec(path: str | Path) -> TuneSpec:
+    """Reads a specification from a YAML file. Paths in it are relative to its folder.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or a value in it is not accepted.
+    """
+    if not path:
+        raise ConfigurationError("the path of the specification is empty; give that of a YAML file")
+    file = Path(path)
+    values: dict[str, Any] = read_object(file, "the specification", "{tasks: tasks.yaml, space: ...}")
+    if isinstance(tasks := values.get("tasks"), str):
+        values["tasks"] = str(file.parent / tasks)
+    return TuneSpec(**{"name": file.stem, **values})
+
+
+DEFAULT: Final = NamedPolicy("default", RetryPolicy())
+_MOST: Final = 10_000
+
+
+def build_space(spec: TuneSpec) -> list[NamedPolicy]:
+    """Builds all policies of a specification but the default, each once.
+
+    Raises:
+        ConfigurationError: A field is unknown, a policy is not accepted or asks a person, the space is too
+            large, or there is nothing besides the default.
+    """
+    if unknown := [name for name in spec.space if name not in RetryPolicy.model_fields]:
+        names = ", ".join(RetryPolicy.model_fields)
+        raise ConfigurationError(f"space.{unknown[0]} is no field of RetryPolicy; give any of {names}")
+    if math.prod(map(len, spec.space.values())) > _MOST:
+        raise ConfigurationError(f"the space has more than {_MOST} combinations; narrow it")
+    built = [_build(dict(zip(spec.space, values, strict=True))) for values in product(*spec.space.values())]
+    space = {each.policy: each for each in built}
+    space.pop(DEFAULT.policy, None)
+    if not space:
+        raise ConfigurationError("the space holds only the default policy; add values to compare")
+    return [*space.values()]
+
+
+def _build(fields: Mapping[str, Any]) -> NamedPolicy:
+    """Builds a policy, which is called after its fields."""
+    try:
+        policy = RetryPolicy(**fields)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"space: {error}") from None
+    name = ", ".join(f"{each}={_describe_field(policy, each)}" for each in fields)
+    if policy.asks_human:
+        raise ConfigurationError(f"{name} asks a person, and a search asks nobody; leave out ask_human")
+    return NamedPolicy(name, policy)
+
+
+def _describe_field(policy: RetryPolicy, name: str) -> str:
+    if name == "strategies":
+        rules = (describe_rule(rule.model_dump(mode="json")) for rule in policy.strategies)
+        return f"[{' then '.join(rules)}]"
+    value = policy.model_dump(mode="json", include={name})[name]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,1 +1,0 @@
-"""Says which retry policy pays: replay of recorded attempts, search over policies, and the recommendation."""

@@ -1,0 +1,151 @@
+"""Each question of EffectsMiddleware has an answer of its own, and each call an effect."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import interrupt
+
+from agents import EffectsMiddleware
+from agents.testing import ScriptedChatModel
+from tests.agents.loop.shop import APPROVED, TASK, Crash, Shop, ask, build, decide
+
+
+def list_orders(state):
+    return [each.value["action_requests"][0]["args"]["order"] for each in state.get("__interrupt__", [])]
+
+
+def test_an_approval_without_the_id_of_its_question_approves_no_other_call(invoke):
+    shop = Shop()
+    script = [ask(7, 8), "done"]
+    agent, _ = build(shop, APPROVED, script=script)
+    asked = [list_orders(invoke(agent, given)) for given in (TASK, decide("approve"), None)]
+    done = list(shop.refunds)
+    invoke(agent, decide("reject", "too late"))
+
+    assert asked == [[7], [8], [8]]
+    assert (done, shop.refunds) == ([], [7])
+
+
+def test_an_approval_before_a_crash_approves_no_later_call_of_an_agent_in_a_graph(invoke):
+    shop, crashes = Shop(), [Crash()]
+
+    def reply_in_order(messages):
+        answered = sum(message.type == "tool" for message in messages)
+        if answered == 1 and crashes:
+            raise crashes.pop()
+        return [ask(7), ask(8), "done"][answered]
+
+    model, middleware = ScriptedChatModel(reply_in_order), [EffectsMiddleware(APPROVED)]
+    agent = create_agent(model, shop.tools(), middleware=middleware)
+    graph = StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    invoke(compiled, TASK)
+    with pytest.raises(KeyboardInterrupt):
+        invoke(compiled, decide("approve"), durability="sync")
+    asked = invoke(compiled, None)
+
+    assert (list_orders(asked), shop.refunds) == ([8], [7])
+
+
+def test_an_approval_of_a_start_in_which_the_process_died_approves_no_further_one(invoke):
+    shop, saver = Shop(Crash(), Crash()), InMemorySaver()
+    for given in (TASK, None, decide("approve"), None, None):
+        with suppress(KeyboardInterrupt):
+            asked = invoke(build(shop, ["refund"], saver)[0], given)
+    done = list(shop.refunds)
+    state = invoke(build(shop, ["refund"], saver)[0], decide("respond", "receipt 7"))
+
+    assert "2 times" in str(asked["__interrupt__"])
+    assert (done, shop.refunds, state["messages"][-1].text) == ([7, 7], [7, 7], "done")
+    # The person knows of the last start, and nobody of the first.
+    assert [effect["outcome"] for effect in state["effects"].values()] == ["stated", "unknown"]
+
+
+def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cut_off(invoke):
+    shop, saver = Shop(Crash()), InMemorySaver()
+
+    def transfer(order: int) -> str:
+        """Transfer after a question."""
+        return f"transfer {order}: {interrupt('Which account?')}"
+
+    def agent_of(crashing):
+        refund = StructuredTool.from_function(shop.refund, name="refund")
+        calls = [{"name": name, "args": {"order": 7}, "id": name} for name in ("transfer", "refund")]
+        script = [AIMessage("", tool_calls=calls), "done"] if crashing else ["done"]
+        return create_agent(
+            ScriptedChatModel(script),
+            [refund, StructuredTool.from_function(transfer)],
+            middleware=[EffectsMiddleware(["refund", "transfer"])],
+            checkpointer=saver,
+        )
+
+    with pytest.raises(KeyboardInterrupt):
+        invoke(agent_of(crashing=True), TASK)
+    state = invoke(agent_of(crashing=False), decide("approve"))
+
+    assert (shop.refunds, len(state["__interrupt__"])) == ([7], 1)
+
+
+def test_two_calls_with_one_id_are_two_effects(invoke):
+    shop = Shop()
+    calls = [{**call, "id": "same"} for call in ask(7, 8).tool_calls]
+    state = invoke(build(shop, ["refund"], script=[AIMessage("", tool_calls=calls), "done"])[0], TASK)
+
+    assert sorted(shop.refunds) == [7, 8]
+    assert sorted(effect["answer"] for effect in state["effects"].values()) == [
+        "refunded order 7",
+        "refunded order 8",
+    ]
+
+
+FORKS = """
+import multiprocessing, os, signal, sys
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
+from agents import EffectsMiddleware
+from agents.testing import ScriptedChatModel
+
+def refund(order: int) -> str:
+    \"\"\"Refund an order, and die.\"\"\"
+    print("refund", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def go_on(given):
+    call = AIMessage("", tool_calls=[{"name": "refund", "args": {"order": 7}, "id": "c7"}])
+    with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+        agent = create_agent(
+            ScriptedChatModel([call]),
+            [refund],
+            middleware=[EffectsMiddleware(["refund"])],
+            checkpointer=saver,
+        )
+        state = agent.invoke(given, {"configurable": {"thread_id": "t"}}, durability="sync")
+        print(len(state["__interrupt__"]), "question", flush=True)
+
+for given in ({"messages": [("user", "x")]}, None):
+    worker = multiprocessing.get_context("fork").Process(target=go_on, args=(given,))
+    worker.start()
+    worker.join()
+"""
+
+
+def test_a_worker_asks_about_a_call_of_another_worker_of_one_server(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-c", FORKS, str(tmp_path / "agent.sqlite")],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert (ended.stdout, ended.stderr[-500:]) == ("refund\n1 question\n", "")

@@ -1,0 +1,229 @@
+"""Calls and answers that no model and no tool may write are told to the model, and the step goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import json
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+
+from agents import ExecutionAgent
+from agents.errors import TextualCallError
+from agents.testing import ScriptedChatModel
+
+CALL = '<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'
+
+
+@tool
+def note(text: str) -> str:
+    """Note a text."""
+    return text
+
+
+def ask(name: str, **args: object) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
+
+
+def read_told(model: ScriptedChatModel) -> list[str]:
+    return [message.text for message in model.prompts[-1] if isinstance(message, ToolMessage)]
+
+
+async def execute(agent: ExecutionAgent, awaited: bool) -> str:
+    return await agent.aexecute_step("s") if awaited else agent.execute_step("s")
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
+
+
+@both_entries
+async def test_a_call_as_text_is_told_to_the_model_which_then_makes_it(awaited):
+    model = ScriptedChatModel([CALL, ask("note", text="a"), "done"])
+
+    assert await execute(ExecutionAgent(model, [note]), awaited) == "done"
+    assert "as text" in model.prompts[1][-1].text
+    assert read_told(model) == ["a"]
+
+
+@both_entries
+async def test_a_model_that_keeps_writing_calls_as_text_ends_the_step_with_an_error(awaited):
+    agent = ExecutionAgent(ScriptedChatModel(lambda _: CALL), [note])
+
+    with pytest.raises(TextualCallError, match="as text, so that it was not made; give"):
+        await execute(agent, awaited)
+
+
+def test_a_call_as_text_is_no_final_answer():
+    model = ScriptedChatModel([CALL, ask("note", text="a"), "The answer."])
+
+    assert ExecutionAgent(model, [note]).synthesize("task", "results") == "The answer."
+
+
+def test_an_agent_without_tools_may_quote_a_call():
+    assert ExecutionAgent(ScriptedChatModel([CALL])).execute_step("Write an example") == CALL
+
+
+@pytest.mark.parametrize("arguments", ['"{}"', "[1]", "5", "true", "null"])
+def test_arguments_that_are_no_object_are_told_and_are_sent_back_as_an_object(chat_server, arguments):
+    call = {"id": "1", "type": "function", "function": {"name": "note", "arguments": arguments}}
+    chat_server.will_say(None, "tool_calls", tool_calls=[call])
+    chat_server.will_say("done")
+
+    assert ExecutionAgent(chat_server.model(), [note]).execute_step("s") == "done"
+    *_, reply, told = chat_server.requests[-1]["messages"]
+    assert isinstance(json.loads(reply["tool_calls"][0]["function"]["arguments"]), dict)
+    assert told["role"] == "tool"
+
+
+@pytest.mark.parametrize("name", ["", "note<|channel|>commentary", "functions.note", "n" * 100])
+def test_a_name_that_no_server_takes_back_is_told_and_sent_as_a_valid_one(chat_server, name):
+    call = {"id": "1", "type": "function", "function": {"name": name, "arguments": "{"}}
+    chat_server.will_say(None, "tool_calls", tool_calls=[call])
+    chat_server.will_say("done")
+
+    assert ExecutionAgent(chat_server.model(), [note]).execute_step("s") == "done"
+    sent = chat_server.requests[-1]["messages"][-2]["tool_calls"][0]["function"]["name"]
+    assert 0 < len(sent) <= 64
+    assert sent.replace("_", "").replace("-", "").isalnum()
+
+
+@pytest.mark.parametrize(("given", "received"), [({"a": [1]}, '{"a": [1]}'), ([], "[]"), ("x", "x")])
+def test_json_stays_a_text_if_the_tool_takes_a_text(given, received):
+    model = ScriptedChatModel([ask("note", text=given), "done"])
+
+    ExecutionAgent(model, [note]).execute_step("s")
+    assert read_told(model) == [received]
+
+
+class OwnError(BaseException):
+    """An error outside of Exception."""
+
+
+ERRORS = [asyncio.CancelledError(), concurrent.futures.CancelledError(), OwnError("x")]
+
+
+@both_entries
+@pytest.mark.parametrize("is_async", [False, True], ids=["a function", "a coroutine"])
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+async def test_an_error_of_any_class_inside_a_tool_is_told(error, is_async, awaited):
+    async def raise_later() -> str:
+        """Raise an error."""
+        raise error
+
+    def raise_now() -> str:
+        """Raise an error."""
+        raise error
+
+    own = raise_later if is_async else raise_now
+    model = ScriptedChatModel([ask(own.__name__), "done"])
+
+    assert await execute(ExecutionAgent(model, [own]), awaited) == "done"
+    assert type(error).__name__ in read_told(model)[0]
+
+
+async def test_a_cancellation_from_outside_is_none_of_the_tool():
+    begun = asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model = ScriptedChatModel([ask("wait"), "done"])
+    running = asyncio.create_task(ExecutionAgent(model, [wait]).aexecute_step("s"))
+    await begun.wait()
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(model.prompts) == 1
+
+
+IMAGE = {"type": "image", "base64": "a" * 5_000, "mime_type": "image/png"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            [{"type": kind, "name": "x"}]
+            for kind in ("file", "document", "image", "image_url", "json", "text")
+        ),
+        [{"type": "text", "text": 5}],
+        [{"type": "text", "text": "a"}, {"type": "row"}],
+        [{"type": "text", "text": "a", "author": "Ada"}],
+        {"type": "text", "text": "a"},
+        [{"type": "image", "text": "a"}],
+        ["a", "b"],
+        ["漢" * 2_000],
+        [],
+        None,
+    ],
+)
+def test_an_answer_that_resembles_content_is_sent_as_json(value):
+    def look() -> object:
+        """Look."""
+        return value
+
+    model = ScriptedChatModel([ask("look"), "done"])
+
+    ExecutionAgent(model, [look]).execute_step("s")
+    [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
+    assert json.loads(told.content) == value
+
+
+@pytest.mark.parametrize("parts", [[IMAGE], [{"type": "text", "text": "a screenshot"}, IMAGE]])
+def test_an_image_in_an_answer_is_a_placeholder(parts):
+    def look() -> object:
+        """Look."""
+        return parts
+
+    model = ScriptedChatModel([ask("look"), "done"])
+
+    ExecutionAgent(model, [look]).execute_step("s")
+    [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
+    assert json.loads(told.content)[-1]["base64"] == "(5000 characters of data, which are not shown)"
+
+
+def test_the_content_of_a_server_stays_content():
+    content = [{"type": "text", "text": "a", "id": "lc_1"}]
+
+    def look() -> object:
+        """Look."""
+        return content
+
+    model = ScriptedChatModel([ask("look"), "done"])
+
+    ExecutionAgent(model, [look]).execute_step("s")
+    [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
+    assert told.text == "a"
+
+
+class Unstorable:
+    """A value that no store takes."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("it holds a connection")
+
+
+@both_entries
+async def test_an_artifact_that_no_store_takes_is_left_out_and_the_agent_goes_on(awaited):
+    @tool(response_format="content_and_artifact")
+    def look() -> tuple[str, object]:
+        """Look."""
+        return "seen", Unstorable()
+
+    model = ScriptedChatModel([ask("look"), "done"])
+    agent = ExecutionAgent(model, [look])
+    builder = StateGraph(MessagesState).add_node("agent", agent.graph).add_edge(START, "agent")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    given, config = {"messages": "s"}, {"configurable": {"thread_id": "1"}}
+
+    state = await graph.ainvoke(given, config) if awaited else graph.invoke(given, config)
+    assert state["messages"][-1].text == "done"
+    assert read_told(model) == ["seen"]

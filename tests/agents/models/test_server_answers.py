@@ -1,0 +1,240 @@
+"""The answers of servers that are no replies, the waits that they ask for, and the faults of clients."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+
+import httpx
+import httpx2
+import pytest
+from langchain_openai import ChatOpenAI
+
+from agents import (
+    BaseAgent,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    TransportRetry,
+)
+from agents.models.server_answers import read_retry_after
+from agents.models.transport_retry import is_transient
+from tests.fakes.protocol_server import PROTOCOLS, ModelReply, encode, serve_protocol, write_stream
+
+AT_ONCE = TransportRetry(max_attempts=2, initial_seconds=0)
+REASON = "model llama-9 is not loaded"
+
+
+def refuse(protocol: str, status: int, body: object, headers: dict[str, str] | None = None) -> Exception:
+    """The error of an agent whose server answers with this."""
+    with serve_protocol(lambda _: encode(body, status, headers)) as server:
+        model = server.model(protocol)
+        with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
+            BaseAgent(model, transport_retry=AT_ONCE).invoke("x")
+    assert server.url in str(caught.value) or isinstance(caught.value, PromptTooLongError)
+    return caught.value
+
+
+REASONS = {
+    "an object": {"error": {"message": REASON, "type": "invalid_request_error"}},
+    "a text": {"error": REASON},
+    "a detail": {"detail": REASON},
+    "a list of details": {"detail": [{"loc": ["body", "model"], "msg": REASON, "input": "the prompt"}]},
+    "a list": [{"error": {"code": 400, "message": REASON}}],
+    "a list of errors": {"errors": [{"code": 7, "message": REASON}], "success": False},
+    "RFC 9457": {"type": "about:blank", "title": "Bad Request", "detail": REASON},
+    "of an upstream": {"error": {"message": "Provider returned error", "metadata": {"raw": REASON}}},
+    "plain text": REASON.encode(),
+    "a page": f"<html><style>p {{}}</style><title>Error</title><p>{REASON}</p></html>".encode(),
+}
+
+
+def test_the_reason_of_a_refusal_is_told_whatever_its_form(subtests):
+    for protocol in PROTOCOLS:
+        for label, body in REASONS.items():
+            with subtests.test(f"{protocol}: {label}"):
+                error = refuse(protocol, 400, body)
+                assert isinstance(error, ModelRefusedError)
+                assert REASON in str(error)
+
+
+TOO_LONG = [
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "Input is too long for requested model.",
+    "too many tokens: total number of tokens in the prompt cannot exceed 4081",
+    "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 and 200",
+    "Invalid request: Your request exceeded model token limit: 8192",
+    "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+    "Please reduce the length of the messages or completion.",
+    "Trying to keep the first 6000 tokens when the context overflows.",
+    "the input length exceeds the context length",
+    "Prompt exceeds max length",
+]
+
+
+def test_a_prompt_that_does_not_fit_is_told_in_any_wording(subtests):
+    bodies = [({"error": {"message": words}}, 400) for words in TOO_LONG]
+    bodies += [
+        ({"error": {"message": "Shorten it.", "code": "context_length_exceeded"}}, 400),
+        ({"error": TOO_LONG[0]}, 413),
+        ({"detail": TOO_LONG[0]}, 422),
+        ({"message": TOO_LONG[0]}, 500),
+        ({"error": {"message": TOO_LONG[0], "code": 400}}, 200),
+    ]
+    for body, status in bodies:
+        with subtests.test(f"{status} {body}"):
+            error = refuse("openai", status, body)
+            assert isinstance(error, PromptTooLongError)
+            assert "raise the context (n_ctx, num_ctx)" in str(error)
+
+
+OTHER_REFUSALS = [
+    "max_tokens is too large: 5000. This model supports at most 4096 completion tokens",
+    "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40",
+    "messages.1.content.0.image.source.base64: image exceeds 5 MB maximum",
+    "temperature must be at most 2",
+    "messages must not be empty",
+    "the model is not loaded",
+]
+
+
+def test_another_refusal_is_no_prompt_that_does_not_fit(subtests):
+    for words in OTHER_REFUSALS:
+        with subtests.test(words):
+            error = refuse("openai", 400, {"error": {"message": words}})
+            assert type(error) is ModelRefusedError
+
+
+LOGIN = b"<html><head><title>Sign in</title></head><body>to go on</body></html>"
+FOREIGN = {
+    "a page": (200, LOGIN, {"Content-Type": "text/html"}, "Sign in to go on"),
+    "another service": (404, {"detail": "Not Found"}, {}, "Not Found"),
+    "a text": (200, b"SSH gateway", {}, "SSH gateway"),
+    "a service without the method": (405, b"405 method not allowed", {}, "method not allowed"),
+}
+
+
+def test_a_server_of_another_kind_is_told_in_one_sentence_with_its_first_words(subtests):
+    for protocol in PROTOCOLS:
+        for label, (status, body, headers, words) in FOREIGN.items():
+            with subtests.test(f"{protocol}: {label}"):
+                message = str(refuse(protocol, status, body, headers))
+                assert words in message
+                assert "sent no reply of a chat model" in message
+
+
+def test_a_redirect_to_a_login_is_told():
+    def answer(_: dict[str, object]) -> bytes:
+        is_login = server.paths[-1] == "/login"
+        return (
+            encode(LOGIN, 200, {"Content-Type": "text/html"})
+            if is_login
+            else encode(b"", 302, {"Location": "/login"})
+        )
+
+    with (
+        serve_protocol(answer) as server,
+        pytest.raises(ModelUnavailableError, match=f"{server.url}.* but: .*Sign in"),
+    ):
+        BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
+
+
+def test_a_model_that_the_server_does_not_have_is_told_with_those_that_it_has(subtests):
+    listed = {
+        "openai": {"object": "list", "data": [{"id": "llama3"}, {"id": "qwen3"}]},
+        "ollama": {"models": [{"model": "llama3"}, {"model": "qwen3"}]},
+    }
+    for protocol, models in listed.items():
+        missing = {"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}
+        said = missing if protocol == "openai" else {"error": "model 'm' not found"}
+        with (
+            subtests.test(protocol),
+            serve_protocol(lambda body: encode(said, 404) if body else encode(models)) as server,  # noqa: B023
+            pytest.raises(ModelRefusedError, match=r"has no model 'm'.* has:? llama3, qwen3"),
+        ):
+            BaseAgent(server.model(protocol), transport_retry=AT_ONCE).invoke("x")
+
+
+def raised_by(package, kind: str) -> Exception:
+    request = package.Request("POST", "http://127.0.0.1:1")
+    return getattr(package, kind)("a fault", request=request)
+
+
+@pytest.mark.parametrize("package", [httpx, httpx2], ids=["httpx", "httpx2"])
+def test_faults_of_both_families_of_clients_may_pass(subtests, package):
+    for kind in (
+        "ConnectError",
+        "ReadTimeout",
+        "RemoteProtocolError",
+        "ReadError",
+        "PoolTimeout",
+        "DecodingError",
+    ):
+        with subtests.test(kind):
+            assert is_transient(raised_by(package, kind))
+    assert not is_transient(package.InvalidURL("x"))
+
+
+class CutStream(httpx2.SyncByteStream):
+    """A stream of which the connection breaks."""
+
+    def __iter__(self):
+        yield from write_stream("openai", ModelReply("Hello."))[:2]
+        raise httpx2.ReadError("the connection is lost")
+
+
+def test_a_stream_that_is_cut_inside_the_client_of_openai_is_asked_for_again():
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        if len(asked) == 1:
+            return httpx2.Response(200, headers={"Content-Type": "text/event-stream"}, stream=CutStream())
+        events = b"".join(write_stream("openai", ModelReply("Hello.")))
+        return httpx2.Response(200, headers={"Content-Type": "text/event-stream"}, content=events)
+
+    client = httpx2.Client(transport=httpx2.MockTransport(answer))
+    llm = ChatOpenAI(
+        model="m",
+        api_key="none",
+        base_url="http://model.test/v1",
+        max_retries=0,
+        streaming=True,
+        http_client=client,
+    )
+    assert BaseAgent(llm, transport_retry=AT_ONCE).invoke("x") == "Hello."
+
+
+def waiting(**headers: str) -> httpx2.HTTPStatusError:
+    request = httpx2.Request("POST", "http://127.0.0.1:1")
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx2.HTTPStatusError("busy", request=request, response=httpx2.Response(429, headers=named))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0.25"}, 0.25),
+        ({"retry_after": " 2 "}, 2.0),
+        ({"retry_after_ms": "1500"}, 1.5),
+        ({"retry_after_ms": "1500", "retry_after": "2"}, 1.5),
+        ({"retry_after_ms": "soon", "retry_after": "2"}, 2.0),
+        ({"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after": "-3"}, None),
+        ({"retry_after": "nan"}, None),
+        ({"retry_after": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_a_server_asks_for_is_read_in_each_form(headers, seconds):
+    assert read_retry_after(waiting(**headers)) == seconds
+
+
+def test_a_date_to_come_is_a_wait():
+    later = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    assert 3000 < (read_retry_after(waiting(retry_after=later)) or 0) <= 3600

@@ -1,0 +1,324 @@
+"""A reply that was cut off is never whole, and a call that was cut off is never made, in any protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.exceptions import ModelConnectionError
+from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk
+from langchain_openai import ChatOpenAI
+
+from agents import (
+    BaseAgent,
+    EffectsMiddleware,
+    ExecutionAgent,
+    ModelRefusedError,
+    TransportRetry,
+)
+from agents.models.transport_retry import is_transient
+from agents.models.whole_replies import check_replies
+from agents.parsing.end_reasons import find_message_cut_off
+from tests.fakes.protocol_server import (
+    PROTOCOLS,
+    ModelReply,
+    Protocol,
+    ProtocolServer,
+    encode,
+    serve_protocol,
+    write_body,
+    write_error_event,
+    write_stream,
+)
+
+AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
+CALL = ModelReply("I remove it.", [("remove", {"path": "/data/old/cache", "n": 12})], "tool_calls")
+TWO_CALLS = ModelReply("", [("remove", {"path": "/data/old"}), ("remove", {"path": "/tmp"})], "tool_calls")
+PLAIN = ModelReply("The colours are red, white and blue.")
+
+
+def remove(path: str, n: int = 0) -> str:
+    """Remove a directory."""
+    return f"removed {path}"
+
+
+def build_streaming(server: ProtocolServer, protocol: Protocol) -> BaseChatModel:
+    """Builds a model that streams; Ollama's client always does."""
+    return server.model(protocol, **({} if protocol == "ollama" else {"streaming": True}))
+
+
+def ask(model: BaseChatModel) -> AIMessage | Exception:
+    """A reply of the model with a tool, or the error."""
+    try:
+        return model.bind_tools([remove]).invoke("x")
+    except Exception as error:  # noqa: BLE001 - each kind is looked at by the test
+        return error
+
+
+def list_calls(reply: AIMessage) -> list[tuple[str, dict[str, object]]]:
+    return [(call["name"], call["args"]) for call in reply.tool_calls]
+
+
+def is_sound(damaged: AIMessage | Exception, whole: AIMessage) -> bool:
+    """Checks that a damaged exchange gave nothing that the whole one did not have."""
+    if isinstance(damaged, Exception):
+        return is_transient(damaged)
+    is_same = damaged.text == whole.text and list_calls(damaged) == list_calls(whole)
+    return is_same or (find_message_cut_off(damaged) is not None and not damaged.tool_calls)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A recorded answer of a server to a model that was built with these options."""
+
+    protocol: Protocol
+    reply: ModelReply
+    form: str
+
+    def record(self) -> tuple[bytes, bytes]:
+        """Its head, and its body as the framing of HTTP has it."""
+        parts = write_stream(self.protocol, self.reply)
+        bodies = {"chunks": parts, "until the end": b"".join(parts), "body": None}
+        body = bodies[self.form] or write_body(self.protocol, self.reply)
+        head, separator, content = encode(body).partition(b"\r\n\r\n")
+        return head + separator, content
+
+
+EXCHANGES = [
+    Exchange(protocol, reply, form)
+    for protocol in PROTOCOLS
+    for reply in (CALL, TWO_CALLS, PLAIN)
+    for form in ("chunks", "until the end", "body")
+    if (protocol, form) != ("ollama", "body")  # its client always streams
+]
+
+
+def find_unsound(exchange: Exchange, cuts: int) -> list[tuple[bytes, object]]:
+    """Finds the cuts, so many over the body, that give what the whole one did not have."""
+    head, body = exchange.record()
+    sent, unsound = [head + body], list[tuple[bytes, object]]()
+    streamed = exchange.form != "body"
+    with serve_protocol(lambda _: sent[0]) as server:
+        model = build_streaming(server, exchange.protocol) if streamed else server.model(exchange.protocol)
+        whole = ask(model)
+        assert isinstance(whole, AIMessage), whole
+        for end in range(0, len(body), max(1, len(body) // cuts)):
+            sent[0] = head + body[:end]
+            if not is_sound(seen := ask(model), whole):
+                unsound.append((body[:end][-60:], seen))
+    return unsound
+
+
+def test_an_exchange_that_is_cut_gives_nothing_that_the_whole_one_did_not_have(subtests):
+    for exchange in EXCHANGES:
+        with subtests.test(str(exchange)):
+            assert find_unsound(exchange, cuts=13) == []
+
+
+def answer_in_turn(*answers: bytes) -> Callable[[dict[str, object]], bytes]:
+    """Sends one answer after another; the last one stays."""
+    left = list(answers)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+
+def broken_streams(protocol: Protocol) -> dict[str, bytes]:
+    """Streams that begin as PLAIN does and end in a fault that may pass."""
+    parts = write_stream(protocol, PLAIN)
+    return {
+        "within an HTTP chunk": encode(parts)[:-60],
+        "after a piece": encode(parts[:3]),
+        "before the first piece": encode(b""),
+        "an error event": encode([*parts[:3], write_error_event(protocol, "the upstream is gone")]),
+        "an odd header": encode(parts[:3], headers={"X-Accel": "é", "Retry-After": "soon"}),
+    }
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_stream_that_breaks_off_is_asked_for_again(subtests, protocol):
+    for label, broken in broken_streams(protocol).items():
+        with (
+            subtests.test(label),
+            serve_protocol(answer_in_turn(broken, encode(write_stream(protocol, PLAIN)))) as server,
+        ):
+            model = build_streaming(server, protocol)
+            assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
+            assert len(server.bodies) == 2
+
+
+def test_a_stream_for_a_schema_that_is_cut_is_asked_for_again(subtests):
+    answer = '{"a": "red, white and blue"}'
+    schema = {"title": "t", "type": "object", "properties": {"a": {"type": "string"}}}
+    whole = b"".join(write_stream("openai", ModelReply(answer)))
+    for cut in range(0, len(whole), 97):
+        cut_then_whole = answer_in_turn(encode(whole[:cut]), encode(whole))
+        with subtests.test(str(cut)), serve_protocol(cut_then_whole) as server:
+            agent = ExecutionAgent(build_streaming(server, "openai"), transport_retry=AT_ONCE)
+            assert agent.execute_step("x", schema=schema) == answer
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+async def test_an_error_event_that_would_come_again_is_told_at_once(protocol):
+    refusal = write_error_event(protocol, "no such voice", "invalid_request_error")
+    with serve_protocol(lambda _: encode([refusal])) as server:
+        with pytest.raises(ModelRefusedError, match="no such voice"):
+            await BaseAgent(build_streaming(server, protocol), transport_retry=AT_ONCE).ainvoke("x")
+        assert len(server.bodies) == 1
+
+
+PASSING = {
+    "an error object": {"error": {"message": "Provider returned error", "code": 502}},
+    "an error as a text": {"error": "overloaded"},
+    "a code in words": {"error": {"message": "slow down", "code": "rate_limit_exceeded"}},
+    "choices is null": {**write_body("openai", PLAIN), "choices": None},
+    "choices is empty": {**write_body("openai", PLAIN), "choices": []},
+    "an end with an error": write_body("openai", ModelReply("Hel", reason="error")),
+    "no choices": {"id": "x", "object": "chat.completion"},
+}
+
+
+@pytest.mark.parametrize(
+    "schema", [None, {"title": "t", "type": "object", "properties": {}}], ids=["plain", "schema"]
+)
+def test_an_error_in_a_success_is_asked_for_again(subtests, schema):
+    for label, body in PASSING.items():
+        whole = encode(write_body("openai", ModelReply('{"a": 1}')))
+        with subtests.test(label), serve_protocol(answer_in_turn(encode(body), whole)) as server:
+            agent = ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE)
+            assert agent.execute_step("x", schema=schema) == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "wrong key", "code": 401}},
+        {"error": {"message": "wrong key", "type": "authentication_error"}},
+    ],
+)
+def test_a_lasting_error_in_a_success_is_told_at_once(body):
+    with serve_protocol(lambda _: encode(body)) as server:
+        with pytest.raises(ModelRefusedError, match="wrong key"):
+            BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
+        assert len(server.bodies) == 1
+
+
+HALF_CALLS = {
+    "half a text": ('{"path": "/data', "tool_calls"),
+    "at the limit": ('{"path": "/data/old", "n": 1', "length"),
+    "at the limit, before the first argument": ("", "length"),
+    "no object": ('"/data"', "tool_calls"),
+    "too many braces": ('{"path": "/data"}}', "tool_calls"),
+}
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_streamed_call_that_is_no_json_object_is_told_to_the_model_and_not_made(subtests, protocol):
+    for label, (written, reason) in HALF_CALLS.items():
+        removed: list[str] = []
+
+        def remove_directory(path: str = "/", n: int = 0) -> str:
+            """Remove a directory."""
+            removed.append(path)  # noqa: B023 - called within the turn
+            return "removed"
+
+        half = encode(write_stream(protocol, ModelReply("", [("remove_directory", written)], reason)))
+        with (
+            subtests.test(label),
+            serve_protocol(answer_in_turn(half, encode(write_stream(protocol, PLAIN)))) as server,
+        ):
+            agent = ExecutionAgent(
+                build_streaming(server, protocol), [remove_directory], transport_retry=AT_ONCE
+            )
+            assert agent.execute_step("x") == PLAIN.text
+            assert removed == []
+            assert "not valid JSON" in str(server.bodies[1]["messages"])
+
+
+def test_a_call_at_the_limit_that_anthropic_completed_is_not_made():
+    half = write_body("anthropic", ModelReply("", [("remove", {"path": "/data"})], "length"))
+    with serve_protocol(lambda _: encode(half)) as server:
+        reply = ask(server.model("anthropic"))
+    assert (reply.tool_calls, len(reply.invalid_tool_calls)) == ([], 1)
+
+
+def test_a_call_without_arguments_is_made():
+    whole = encode(write_stream("openai", ModelReply("", [("remove", "")], "tool_calls")))
+    with serve_protocol(lambda _: whole) as server:
+        assert list_calls(ask(build_streaming(server, "openai"))) == [("remove", {})]
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
+async def test_the_model_of_somebody_elses_agent_is_checked(awaited):
+    with serve_protocol(lambda _: encode(write_stream("openai", CALL)[:-4])) as server:
+        llm = ChatOpenAI(
+            model="m", base_url=f"{server.url}/v1", api_key="none", max_retries=0, streaming=True
+        )
+        agent = create_agent(llm, [remove], middleware=[EffectsMiddleware(acting_tools=[])])
+        given = {"messages": [("user", "x")]}
+        with pytest.raises(ModelConnectionError, match="ended before the server said"):
+            await agent.ainvoke(given) if awaited else agent.invoke(given)
+        assert server.bodies[0]["stream_options"] == {"include_usage": True}
+
+
+def test_a_stream_of_a_provider_that_need_not_say_its_end_is_whole():
+    model = GenericFakeChatModel(messages=iter([AIMessage("a whole reply")]))
+    assert "".join(chunk.text for chunk in check_replies(model).stream("x")) == "a whole reply"
+    assert BaseAgent(GenericFakeChatModel(messages=iter([AIMessage("whole")]))).invoke("x") == "whole"
+
+
+class LenientModel(GenericFakeChatModel):
+    """A model of a provider that gives no reason for the end."""
+
+    def _stream(self, *args: object, **kwargs: object):
+        call = {"name": "remove", "args": None, "id": "c0", "index": 0, "type": "tool_call_chunk"}
+        yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
+
+
+def test_a_call_without_arguments_of_a_provider_that_need_not_say_its_end_is_made():
+    [reply, *_] = check_replies(LenientModel(messages=iter(()))).stream("x")
+    assert list_calls(reply) == [("remove", {})]
+
+
+def test_usage_that_stands_in_each_piece_counts_once():
+    with serve_protocol(
+        lambda _: encode(write_stream("openai", ModelReply("red, white and blue", usage_in_each=True)))
+    ) as server:
+        usage = build_streaming(server, "openai").invoke("x").usage_metadata
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (11, 7, 18)
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_the_thoughts_of_a_reply_with_calls_are_sent_back(name, streamed):
+    write = write_stream if streamed else write_body
+    call = ModelReply("", [("remove", {"path": "/tmp"})], "tool_calls", more={name: "it is old"})
+    done = ModelReply("done", more={name: "all is done"})
+    with serve_protocol(
+        answer_in_turn(encode(write("openai", call)), encode(write("openai", done)))
+    ) as server:
+        agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
+        assert agent.execute_step("x") == "done"
+        agent.execute_step("y")
+    sent = [message.get(name) for message in server.bodies[1]["messages"] if message["role"] == "assistant"]
+    assert sent == ["it is old"]
+
+
+def test_a_view_of_a_model_shares_its_state():
+    model = ChatOpenAI(model="m", api_key="none")
+    view = check_replies(model)
+    assert isinstance(view, ChatOpenAI)
+    assert check_replies(view) is view
+    view.temperature = 0.5
+    assert model.temperature == 0.5
+    assert check_replies(model.bind(stop=["."])).kwargs == {"stop": ["."]}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)  # thousands of calls
+@pytest.mark.parametrize("exchange", EXCHANGES, ids=str)
+def test_an_exchange_that_is_cut_at_any_byte_gives_nothing_else(exchange):
+    assert find_unsound(exchange, cuts=10**6) == []

@@ -1,0 +1,32 @@
+"""None in place of a text is an empty text."""
+
+import pytest
+
+from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+
+REPLY = '{"plan": ["x"], "success": true, "feedback": "good"}'
+CALLS = {
+    "the task of a plan": lambda model, none: PlanningAgent(model).generate_plan(none),
+    "a context": lambda model, none: ExecutionAgent(model).execute_step("Do it", none),
+    "a step": lambda model, none: ExecutionAgent(model).execute_step(none),
+    "an output that is corrected": lambda model, none: ExecutionAgent(model).correct_step("x", none, none),
+    "a result": lambda model, none: MonitoringAgent(model).evaluate("Do it", none),
+    "an objective": lambda model, none: MonitoringAgent(model).evaluate(none, "done"),
+    "results": lambda model, none: ExecutionAgent(model).synthesize("Do it", none),
+    "a text to compress": lambda _, none: CompressContextTool().compress(none),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_none_is_an_empty_text(name):
+    with_none, with_empty = ([], [])
+    answers = [
+        CALLS[name](ScriptedChatModel(lambda messages, seen=seen: seen.append(messages) or REPLY), text)
+        for seen, text in ((with_none, None), (with_empty, ""))
+    ]
+
+    assert answers[0] == answers[1]
+    assert [[each.content for each in asked] for asked in with_none] == [
+        [each.content for each in asked] for asked in with_empty
+    ]

@@ -1,0 +1,189 @@
+"""tune: the search for a policy, its budget and its recommendation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agents.errors import ModelSetupError
+from agents.testing import ScriptedChatModel
+from orchestrator.errors import ConfigurationError
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.study.tune import tune
+from orchestrator.study.tune_spec import TuneSpec, read_spec
+from tests.fakes.simulated_runner import SimulatedRunner
+from tests.orchestrator.study.conftest import CHANCES, FRESH, RESAMPLE
+
+NEVER = {"max_retries": [0]}
+FEW = "nothing can be told apart with fewer than 10 held-out tasks (here 5)"
+
+
+def names(trials):
+    return [trial.candidate.name for trial in trials]
+
+
+def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search_did_not_see(
+    make_spec, run_tune
+):
+    result = run_tune(make_spec(60))
+
+    recommendation = result.recommendation
+    assert (recommendation.candidate.name, recommendation.is_told_apart) == (FRESH, True)
+    assert recommendation.sentence.startswith(
+        f"Use {FRESH}: its success rate differs from the default's by +0."
+    )
+    assert "24 held-out tasks" in recommendation.sentence
+    assert RetryPolicy.from_yaml(result.policy_yaml) == RetryPolicy(strategies=[{"use": "resample"}])
+    searched, held_out = {*result.trials[0].by_task}, {*recommendation.held_out[0].by_task}
+    assert (searched & held_out, len(searched | held_out)) == (set(), 60)
+
+
+@pytest.mark.parametrize(
+    ("changes", "chances", "sentence"),
+    [
+        ({}, {"first": 0.3, "feedback": 0.3, "resample": 0.34}, "nothing can be told apart"),
+        ({"count": 12}, {"first": 0.0, "feedback": 0.0, "resample": 1.0}, FEW),
+        ({"space": NEVER}, CHANCES, "no policy was better on the tasks of the search"),
+    ],
+    ids=["equal policies", "few tasks", "a worse policy"],
+)
+def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, changes, chances, sentence):
+    spec = make_spec(**{"count": 60, **changes})
+    recommendation = run_tune(spec, SimulatedRunner(chances)).recommendation
+
+    assert (recommendation.candidate.name, recommendation.is_told_apart) == ("default", False)
+    assert recommendation.sentence.startswith("Keep the default: ")
+    assert sentence in recommendation.sentence
+
+
+@pytest.mark.parametrize(("count", "hold_out", "needed"), [(12, 0.4, 24), (19, 0.5, 19), (9, 0.9, 11)])
+def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # noqa: PLR0917
+    make_spec, run_tune, caplog, count, hold_out, needed
+):
+    told = []
+    run_tune(
+        make_spec(count, hold_out=hold_out),
+        on_trial=lambda _: told.append([record.getMessage() for record in caplog.records]),
+    )
+
+    if count >= needed:
+        assert told[0] == []
+    else:
+        assert told[0][0].endswith(f"no policy is recommended with fewer than 10; give {needed} tasks")
+
+
+@pytest.mark.parametrize("most", [40, 72])
+def test_a_spent_budget_ends_the_search_and_keeps_what_was_found(make_spec, run_tune, most):
+    result = run_tune(make_spec(60), SimulatedRunner(CHANCES, most))
+
+    assert "is spent" in result.stopped
+    assert names(result.trials) == ["default", FRESH][: most // 36]
+    assert not result.recommendation.is_told_apart
+
+
+def test_a_budget_that_does_not_suffice_for_the_default_is_an_error(make_spec, run_tune):
+    with pytest.raises(ConfigurationError, match="before the default policy had run on all tasks"):
+        run_tune(make_spec(60), SimulatedRunner(CHANCES, 10))
+
+
+def test_a_space_is_tried_whole_and_its_policies_are_named_by_their_values(make_spec, run_tune):
+    rules = [[{"use": "feedback", "times": 1}, {"use": "resample"}], [{"use": "escalate", "model": "m"}]]
+    seen = []
+    run_tune(
+        make_spec(10, space={"max_retries": [1], "strategies": rules}),
+        SimulatedRunner({**CHANCES, "escalate": 0.5}),
+        on_trial=lambda trials: seen.append(names(trials)),
+    )
+
+    every = [
+        "default",
+        "max_retries=1, strategies=[feedback(times=1) then resample]",
+        'max_retries=1, strategies=[escalate(model="m")]',
+    ]
+    assert seen == [every[:1], every[:2], every]
+
+
+def test_of_a_large_space_different_policies_are_tried_the_same_ones_again(make_spec, run_tune):
+    values = {"max_retries": [0, 1, 2, 3, 4], "strategies": [[{"use": "feedback"}], [{"use": "resample"}]]}
+    spec = make_spec(12, space=values, budget={"trials": 4})
+    first, second = (names(run_tune(spec).trials) for _ in range(2))
+
+    assert (len(first), len(set(first)), second) == (5, 5, first)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"space": {}}, "space is {}; give an object such as"),
+        (
+            {"space": {"max_retries": []}},
+            r"space is \[\]; give an object such as .* with values for each field",
+        ),
+        ({"space": {"retries": [1]}}, "space.retries is no field of RetryPolicy"),
+        ({"space": {"max_retries": [2]}}, "holds only the default"),
+        ({"space": {"max_retries": [1, -1]}}, "space: max_retries is -1; give a whole number"),
+        ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
+        ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
+        ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
+        ({"hold_out": 1.5}, "hold_out is 1.5"),
+        ({"name": "a" * 61}, "give a name of at most 60 letters"),
+        ({"count": 1}, "has 1 task; give at least 2, and 24 for a recommendation"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_run(make_spec, run_tune, values, message):
+    runner = SimulatedRunner(CHANCES)
+    with pytest.raises(ConfigurationError, match=message):
+        run_tune(make_spec(**values), runner)
+    assert runner.runs == 0
+
+
+def test_all_tasks_that_cannot_be_used_are_named_at_once(tmp_path, run_tune):
+    file = tmp_path / "tasks.json"
+    tasks = ["Write exactly 3 words.", "Be nice.", "Be kind.", "Write exactly 4 words."]
+    file.write_text(json.dumps({"version": 1, "cases": [{"task": task} for task in tasks]}))
+    with pytest.raises(ConfigurationError) as caught:
+        run_tune(TuneSpec(tasks=str(file), space=RESAMPLE))
+
+    assert str(caught.value) == (
+        "tasks: 2 of 4 tasks have nothing to check, and so nothing to tune by: 'Be nice.', 'Be kind.'; "
+        "give them a contract, or leave them out"
+    )
+
+
+def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
+    file = tmp_path / "retries.yaml"
+    file.write_text("tasks: cases.yaml\nspace:\n  max_retries: [0, 1]\nbudget: {trials: 3}\n")
+    spec = read_spec(file)
+    assert spec.tasks == str(tmp_path / "cases.yaml")
+    assert (spec.name, spec.budget.trials, list(spec.space["max_retries"])) == ("retries", 3, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- 1", r"is \[1\]; give an object such as"),
+        ("a: b: c", "not YAML"),
+        ("{x: 1, tasks: a.yaml, space: {seed: [1]}}", "x is not"),
+        ("# " + "x" * 2_000_000, "larger than 2 MB"),
+    ],
+)
+def test_a_specification_that_cannot_be_used_is_refused(tmp_path, text, message):
+    file = tmp_path / "spec.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        read_spec(file)
+
+
+def test_a_model_that_does_not_load_is_reported_before_anything_is_spent(make_spec, tmp_path):
+    loaded = ScriptedChatModel([])
+
+    def load(name):
+        if name == "missing":
+            raise ModelSetupError("the model cannot be loaded")
+        return loaded
+
+    escalate = {"strategies": [[{"use": "escalate", "model": "missing"}]]}
+    with pytest.raises(ModelSetupError):
+        tune(make_spec(4, space=escalate), folder=tmp_path, load=load)
+    assert loaded.prompts == []

@@ -1,0 +1,265 @@
+"""ContractMiddleware in an agent of LangChain: what it accepts, sends back, refuses and asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from agents import ActingTool, EffectsMiddleware
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import ConfigurationError, ContractMiddleware, UnmetContractError
+
+TASK = {"messages": [("user", "What is the total of order 7? Refund it.")]}
+THREAD = {"configurable": {"thread_id": "t"}}
+TOTAL = {"required_content": [{"number": 12.5}]}
+
+
+class Shop:
+    """A shop that counts its refunds."""
+
+    def __init__(self):
+        self.refunds: list[str] = []
+
+    def get_order(self, order: str) -> str:
+        """Return an order."""
+        return json.dumps({"order": order, "total": 12.5})
+
+    def refund(self, order: str) -> str:
+        """Refund an order."""
+        self.refunds.append(order)
+        return '{"status": "refunded"}'
+
+
+def call(name, call_id="1", **args):
+    return AIMessage("", tool_calls=[{"name": name, "args": args or {"order": "7"}, "id": call_id}])
+
+
+def build(replies, contract=TOTAL, shop=None, saver=None, acting=("refund",), **options):
+    shop = shop or Shop()
+    middleware = [EffectsMiddleware([*acting]), ContractMiddleware(contract, **options)]
+    model = ScriptedChatModel(replies)
+    return create_agent(model, [shop.get_order, shop.refund], middleware=middleware, checkpointer=saver)
+
+
+@pytest.fixture(params=["sync", "async"])
+def invoke(request):
+    """Invokes an agent in either way."""
+    if request.param == "sync":
+        return lambda agent, given, config=None: agent.invoke(given, config)
+    return lambda agent, given, config=None: asyncio.run(agent.ainvoke(given, config))
+
+
+def test_an_answer_that_meets_the_contract_is_accepted(invoke):
+    verdict = invoke(build([call("get_order"), "It is 12.50."]), TASK)["verdict"]
+
+    assert (verdict["accepted"], verdict["status"], verdict["basis"]) == (True, "passed", "checked")
+    assert verdict["evidence"]["content"] == {"by": "code", "checks": ["required_content"]}
+    assert [each["output"] for each in verdict["attempts"]] == ["It is 12.50."]
+
+
+def test_a_refused_answer_goes_back_with_feedback_that_hides_the_expected_answer(invoke):
+    state = invoke(build(["It is 13.", call("get_order"), "It is 12.50."]), TASK)
+
+    feedback = state["verdict"]["attempts"][0]["feedback"]
+    sent = [each.text for each in state["messages"] if isinstance(each, HumanMessage)][-1]
+    assert state["verdict"]["accepted"]
+    assert feedback in sent
+    assert "12" not in sent
+
+
+def test_the_verdict_is_plain_json_and_the_contract_may_be_a_model():
+    state = build(["It is 12.5."], EvaluationContract.model_validate(TOTAL)).invoke(TASK)
+
+    assert json.loads(json.dumps(state["verdict"])) == state["verdict"]
+
+
+def test_an_answer_that_is_refused_at_last_is_no_success(subtests):
+    tables = [
+        ("no retries are left", ["13", "14", "15"], 2, 3),
+        ("the agent repeats a refused answer", ["13", "13", "12.5"], 2, 2),
+        ("no retry is allowed", ["13", "12.5"], 0, 1),
+    ]
+    for name, replies, most, attempts in tables:
+        with subtests.test(name):
+            verdict = build(replies, max_retries=most).invoke(TASK)["verdict"]
+            assert not verdict["accepted"]
+            assert verdict["status"] == "failed"
+            assert len(verdict["attempts"]) == attempts
+
+
+def test_the_best_answer_is_kept_if_all_are_refused():
+    contract = {"checks": [{"check": "contains", "texts": [word]} for word in ("red", "blue", "green")]}
+    state = build(["red and blue", "red"], contract, max_retries=1).invoke(TASK)
+
+    assert state["messages"][-1].text == "red and blue"
+    assert not state["verdict"]["accepted"]
+
+
+def test_a_call_of_a_refused_answer_stays_an_effect_and_is_not_made_again(invoke):
+    shop = Shop()
+    replies = [call("refund", "a"), "13", call("refund", "b"), call("get_order", "c"), "12.5"]
+    state = invoke(build(replies, shop=shop), TASK)
+
+    assert shop.refunds == ["7"]
+    assert [each["outcome"] for each in state["effects"].values()] == ["acted", "reused"]
+    assert state["verdict"]["accepted"]
+
+
+def test_another_request_on_the_thread_may_make_the_same_call_again():
+    shop = Shop()
+    replies = [call("refund", "a"), "12.5", call("refund", "b"), "12.5"]
+    agent = build(replies, shop=shop, saver=InMemorySaver())
+    for _ in range(2):
+        state = agent.invoke(TASK, THREAD, durability="sync")
+
+    assert shop.refunds == ["7", "7"]
+    assert len(state["verdict"]["attempts"]) == 1
+
+
+def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):
+    shop = Shop()
+    contract = {**TOTAL, "trajectory": {"forbidden_tools": ["refund"]}}
+    state = invoke(build([call("refund"), "12.5"], contract, shop), TASK)
+
+    assert shop.refunds == []
+    assert state["effects"]["1"]["gate"] == "forbidden"
+    assert state["verdict"]["accepted"]
+
+
+def test_bounds_hold_without_the_effects_middleware():
+    shop = Shop()
+    contract = {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
+    agent = create_agent(
+        ScriptedChatModel([call("refund", "a"), call("refund", "b", order="8"), "done"]),
+        [shop.refund],
+        middleware=[ContractMiddleware(contract)],
+    )
+    state = agent.invoke(TASK)
+
+    assert shop.refunds == ["7"]
+    assert state["verdict"]["accepted"]
+
+
+def test_a_judge_that_fails_approves_nothing():
+    def judge(request):
+        raise ConnectionError("no judge")
+
+    contract = {"subjective_criteria": ["politeness"]}
+    verdict = build(["Hello."], contract, judge=judge).invoke(TASK)["verdict"]
+
+    assert not verdict["accepted"]
+    assert verdict["status"] == "needs_review"
+    assert len(verdict["attempts"]) == 1
+
+
+def test_a_refusal_of_the_judge_goes_back_with_its_reason():
+    def judge(request):
+        return {"score": 5 if "please" in request.output else 1, "rationale": "Say please."}
+
+    contract = {"subjective_criteria": ["politeness"]}
+    state = build(["Go.", "Go, please."], contract, judge=judge).invoke(TASK)
+
+    assert state["verdict"]["accepted"]
+    assert "Say please." in state["verdict"]["attempts"][0]["feedback"]
+
+
+def test_an_answer_that_rests_on_less_than_required_is_refused():
+    verdict = build(["Hi."], {"output_length": {"max_words": 5}}, require="checked").invoke(TASK)["verdict"]
+
+    assert (verdict["accepted"], verdict["status"], verdict["basis"]) == (False, "passed", "unverified")
+    assert verdict["reason"].startswith("require is 'checked', and the answer is only unverified")
+
+
+def test_an_unmet_contract_can_raise():
+    with pytest.raises(UnmetContractError, match="does not meet the contract") as raised:
+        build(["13"], max_retries=0, on_failure="raise").invoke(TASK)
+
+    assert raised.value.verdict["status"] == "failed"
+
+
+def test_a_person_approves_an_answer_or_sends_it_back(subtests):
+    tables = [
+        ("approve", {"type": "approve"}, "approved", 1),
+        ("reject", {"type": "reject", "message": "Look at the order."}, "checked", 2),
+    ]
+    for name, decision, basis, attempts in tables:
+        with subtests.test(name):
+            agent = build(["13", "12.5"], saver=InMemorySaver(), max_retries=0, on_failure="ask")
+            asked = agent.invoke(TASK, THREAD, durability="sync")["__interrupt__"][0].value
+            answer = Command(resume={"decisions": [decision]})
+            verdict = agent.invoke(answer, THREAD, durability="sync")["verdict"]
+            assert asked["action_requests"][0]["args"] == {"answer": "13"}
+            assert (verdict["accepted"], verdict["basis"]) == (True, basis)
+            assert len(verdict["attempts"]) == attempts
+
+
+def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
+    def send(to: str) -> str:
+        """Send the report."""
+        return "550 mailbox unavailable"
+
+    script = [call("send", to="li@example.com"), *["I have sent the report to Li."] * 2]
+    agent = create_agent(ScriptedChatModel(script), [send], middleware=[ContractMiddleware()])
+
+    assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
+
+
+def test_a_killed_retry_goes_on_with_the_verdict_that_was_stored():
+    saver, answers = InMemorySaver(), iter(["13", ConnectionError("killed"), "12.5"])
+
+    def answer(_messages):
+        said = next(answers)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    agent = build(answer, saver=saver)
+    with pytest.raises(ConnectionError):
+        agent.invoke(TASK, THREAD, durability="sync")
+    verdict = agent.invoke(None, THREAD, durability="sync")["verdict"]
+
+    assert verdict["accepted"]
+    assert [each["output"] for each in verdict["attempts"]] == ["13", "12.5"]
+
+
+def test_bad_options_are_refused_in_one_sentence(subtests):
+    tables = [
+        ({"contract": {"must_cal": ["x"]}}, "contract: must_cal"),
+        ({"contract": 7}, "contract is 7"),
+        ({"max_retries": -1}, "max_retries is -1"),
+        ({"require": "sure"}, "require is 'sure'"),
+        ({"on_failure": "stop"}, "on_failure is 'stop'"),
+    ]
+    for options, message in tables:
+        with subtests.test(message), pytest.raises(ConfigurationError, match=message):
+            ContractMiddleware(**options)
+
+
+def test_a_contract_that_needs_a_tool_which_the_agent_lacks_is_refused_before_the_model_is_called():
+    agent = build(["never"], {"must_call": ["get_invoice"]})
+
+    with pytest.raises(ConfigurationError, match=r"contract\.must_call names .get_invoice"):
+        agent.invoke(TASK)
+
+
+def test_asking_needs_a_checkpointer():
+    with pytest.raises(ConfigurationError, match="no checkpointer"):
+        build(["13"], on_failure="ask").invoke(TASK)
+
+
+def test_the_outcome_of_a_stated_tool_that_is_unknown_leaves_the_answer_unverified():
+    def refund(order: str) -> str:
+        """Refund an order."""
+        return "ok?"
+
+    middleware = [EffectsMiddleware({"refund": ActingTool()}), ContractMiddleware(TOTAL)]
+    agent = create_agent(ScriptedChatModel([call("refund"), "12.5"]), [refund], middleware=middleware)
+
+    assert agent.invoke(TASK)["verdict"]["basis"] == "unverified"
