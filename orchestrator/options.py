@@ -46,9 +46,9 @@ class OrchestratorOptions(TypedDict, total=False):
     """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
     than their form, or if the executor has tools; "never". Default: "always"; of ``from_model``: "auto"."""
     grounding: Grounding
-    """After a tool has answered in the run, each number, date, time, identifier, address and quotation of an
-    output has to have a source: "facts" sends an output without one back once, and then accepts it with a
-    warning, so that nothing is known of its content; "strict" refuses it; "off" compares nothing."""
+    """"facts" compares an output with the calls of the run: an action that is claimed and was not done, or a
+    fact that a tool gave otherwise, goes back to the executor, and fails the attempt if it stays. "off"
+    compares nothing."""
     verifier: VerifierName | None
     """Verifies a final output that no check proves: "agreement" by five further answers of the executor's
     model to the whole task, "judge" by the verdict of the monitor. Its word counts as "judged" if

@@ -60,7 +60,13 @@ def _find_stated(subject: EncodedText) -> Iterator[Span]:
 
 def _password_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
     stop = _value_end(subject.data, start, end)
-    if stop - start >= _SHORTEST_PASSWORD and _is_assigned_value(subject.data, start, stop, end):
+    # What follows an escaped line end is prose.
+    is_line_end = subject.data[start : start + 2] == b"\\n"
+    if (
+        stop - start >= _SHORTEST_PASSWORD
+        and not is_line_end
+        and _is_assigned_value(subject.data, start, stop, end)
+    ):
         yield Span(start, stop, "password", "credential")
 
 

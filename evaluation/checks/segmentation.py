@@ -236,9 +236,21 @@ def shows_pattern(text: str, pattern: str) -> bool | None:
     return any_true({matches_pattern(pattern, each) for form in forms for each in spell_strokes(form)})
 
 
+_PART_OF_NUMBER: Final = regex.compile(
+    r"(?<![\p{L}\d])(?!10[\u00b2\u00b3\u00b9\u2070-\u207b])\d[\d.,]*[\u00b2\u00b3\u00b9\u2070-\u209c]+"
+    r"|[\u221a\u221b\u221c]\s?\d[\d.,]*|(?<![\p{L}\d])(?!10\^)\d[\d.,]*\s?\^\s?[({]?\d+"
+    r"|(?<!\b10)\^\s?[({]?\d[\d.,]*|\d[\d.,]*\s(?:dozen|gross)\b",
+    regex.IGNORECASE,
+)
+"""Matches a number that is the base, the power or the radicand of another one, or counts dozens.
+
+A power of ten is no such part: it gives the scale of the number before it."""
+
+
 def has_number(text: str, number: float, tolerance: float) -> bool:
     """Return whether a text states a required number, in any common notation or in words."""
-    return _states_number(unify_signs(remove_labels(read_stated(text))), number, tolerance)
+    stated = _PART_OF_NUMBER.sub(" ", read_stated(text))
+    return _states_number(unify_signs(remove_labels(stated)), number, tolerance)
 
 
 def shows_number(text: str, number: float, tolerance: float) -> bool:

@@ -20,6 +20,7 @@ from evaluation.statistics import TrialRate, pass_at_k, pass_hat_k, proportion
 from evaluation.validation import InputModel
 from evaluation.values import Count, JsonObject, VersionOne, as_object
 
+UNVERIFIED: Final = "no defect found; the answer is not verified"
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]
 
 
@@ -56,9 +57,27 @@ class CaseResult(InputModel):
         """The name, the arm and the trial, which no other result of an evaluation has."""
         return self.name, self.arm, self.trial
 
+    @property
+    def verified(self) -> bool:
+        """Whether a check, a trusted judge or a person vouches for the answer."""
+        return self.basis != "unverified"
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found against a run whose answer nothing verifies."""
+        return self.status == "passed" and not self.verified
+
+    @property
+    def verdict(self) -> str:
+        """The status for a reader, who takes "passed" for a word about the answer."""
+        return UNVERIFIED if self.is_clean else self.status
+
     def without_run(self) -> CaseResult:
-        """Return the verdict alone, which is all that a summary of many runs has to keep in memory."""
-        return self.model_copy(update={"agent_run": {}, "expected": {}, "report": {}})
+        """Return the verdict with its findings, which is all that a summary of many runs has to keep."""
+        kept = (
+            {name: self.report.get(name, []) for name in ("audit_findings", "alerts")} if self.report else {}
+        )
+        return self.model_copy(update={"agent_run": {}, "expected": {}, "report": kept})
 
 
 _OF_CASE: Final = frozenset({"agent_run", "case_id", "input"})

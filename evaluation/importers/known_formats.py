@@ -259,19 +259,9 @@ class Conversation:
         return last.ends_with_reply and all(each.answer is not None for each in own)
 
     @property
-    def ends_with_user(self) -> bool:
-        """Whether the agent has not replied to the last message of the user."""
-        return [each.role for each in self.messages if each.role in {*_AGENT_ROLES, "user"}][-1:] == ["user"]
-
-    @property
     def last_calls(self) -> list[RecordedCall]:
         """The calls of the last message that holds any."""
         return [each for each in self.calls if each.message == self.calls[-1].message]
-
-    @property
-    def output(self) -> str:
-        """The text of the assistant's last message."""
-        return next((each.text for each in reversed(self.messages) if each.role == "assistant"), "")
 
     @property
     def is_whole(self) -> bool:

@@ -226,6 +226,9 @@ class AuditRules(InputModel):
     rules: list[AuditRule] = Field(default_factory=list)
     credentials: Reaction = "critical"
     personal_data: Reaction = "info"
+    defects: Literal["off", "warn", "fail"] = "off"
+    """Whether the words of a run are compared with its calls. A defect fails the run; a suspicion is a
+    warning with ``warn``, and needs a review with ``fail``, which also counts as a check of its own."""
 
 
 class Tolerance(InputModel):

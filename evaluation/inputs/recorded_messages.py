@@ -19,6 +19,7 @@ from evaluation.importers.imported_message import (
 )
 from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
 from evaluation.importers.langchain import dump_message
+from evaluation.importers.run_end import ends_run, ends_with_question, read_last_answer
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.sensitive.scanner import shorten
@@ -301,8 +302,9 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
     output = run.final_output
     if output is None:
         is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
-        is_unanswered = conversation.ends_with_user
-        output = "" if is_open or is_unanswered or run.error is not None else conversation.output
+        is_unanswered = ends_with_question(conversation)
+        is_ended = not (is_open or is_unanswered or run.error is not None)
+        output = read_last_answer(conversation) if is_ended else ""
     writing = {*(case.trajectory.acting_tools or ()), *run.acting_tools}
     doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
@@ -329,7 +331,7 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
         yield _describe_cut(conversation.cut_off)
         return
     output = case.agent_run.final_output
-    if conversation.has_reply and conversation.ends_with_user and output is None:
+    if conversation.has_reply and ends_with_question(conversation) and output is None:
         yield Doubt(_UNANSWERED, "info")
     if conversation.has_reply or (calls and not conversation.is_recorded):
         return
@@ -339,7 +341,7 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     tools = {each.call.name: each for each in conversation.last_calls}
     failed = {call.name for call in calls[-len(tools) :] if call.error}
     done = {name for name, each in tools.items() if not _has_failed(each)} - failed
-    if not done.isdisjoint(case.trajectory.final_tools):
+    if not done.isdisjoint(case.trajectory.final_tools) or any(map(ends_run, done)):
         return
     yield _describe_end(list(tools), case)
 

@@ -103,6 +103,8 @@ class AgentRun(Measured):
     """The conversation, in any format that ``run_from_messages`` reads."""
     probes: list[ToolCall] = Field(default_factory=list)
     """The answers of tools that were asked after the run, for checks of the kind ``probe``."""
+    earlier_calls: list[ToolCall] = Field(default_factory=list)
+    """Calls of earlier steps and attempts, which only the search for defects reads."""
     sources: list[str] = Field(default_factory=list)
     """Further texts that the output may take facts from, such as documents that the run was given."""
     error: str | None = None

@@ -37,8 +37,10 @@ _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _Reaction: TypeAlias = Severity | Literal["output"]
 _FINAL_OUTPUT: Final = "agent_run.final_output"
-_SEARCHED_FIRST: Final = ("input", "user_input", "final_output", "tool_calls", "messages")
-"""The agent's input, which is not searched, and the fields with places of their own."""
+_SEARCHED_FIRST: Final = (
+    "input", "user_input", "sources", "earlier_calls", "final_output", "tool_calls", "messages",
+)  # fmt: skip
+"""The agent's input and evidence, which are not searched, and the fields with places of their own."""
 
 
 _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from agents.credentials.spans import Category
+from evaluation.defects.evidence import build_evidence
+from evaluation.defects.findings import DefectFinding, Level
+from evaluation.defects.rules import find_defects
 from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
 from evaluation.inputs.run import TrajectoryRules
 from evaluation.metrics.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
@@ -22,6 +26,7 @@ from evaluation.nodes.score_response_quality import build_context, list_tool_out
 from evaluation.plugins import Plugins
 from evaluation.results.findings import (
     AuditFinding,
+    FindingKind,
     MetricOutcome,
     Score,
     build_finding,
@@ -30,7 +35,14 @@ from evaluation.results.findings import (
 )
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.scanner import build_search
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, Severity, as_list, as_object
+
+_LEVELS: Final[Mapping[Level, tuple[FindingKind, Severity]]] = {
+    "defect": ("defect", "critical"),
+    "suspicion": ("suspicion", "warning"),
+    "note": ("defect", "info"),
+}
+"""The kind and the severity of a finding by the level of its rule."""
 
 
 def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -109,12 +121,41 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     audit = AuditRules.model_validate(state["contract"].get("audit") or {})
     breaches = rule_findings(audit.rules, _build_audited_run(state)) if audit.rules else []
-    findings = [*breaches, *_find_exposures(state, audit, plugins)]
+    findings = [*breaches, *_find_defects(state, audit), *_find_exposures(state, audit, plugins)]
     thresholds = state["thresholds"]
     asked = thresholds.keys() - as_object(state["run_metadata"].get("resources")).keys()
     bounds: dict[str, JsonObject] = {name: thresholds[name] for name in AUDIT_METRICS if name in asked}
     searched = audit.credentials != "off"
     return {"audit_findings": [*findings, *check_shares(bounds, audit.rules, findings, searched=searched)]}
+
+
+def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[AuditFinding]:
+    """Yield the contradictions between what the run did and what it says."""
+    if audit.defects == "off":
+        return
+    evidence = build_evidence(
+        state["agent_run"],
+        state["actual_trajectory"],
+        state["actual_output"],
+        as_object(state["contract"].get("trajectory")),
+    )
+    is_strict = audit.defects == "fail"
+    for each in find_defects(evidence):
+        yield _report_defect(each, is_strict=is_strict)
+    if not evidence.has_calls:
+        reason = "The run does not record its calls, so no claim was compared with them"
+        yield build_finding("defects.no_calls", "defects", "defect", "info", reason, "agent_run", None)
+
+
+def _report_defect(found: DefectFinding, *, is_strict: bool) -> AuditFinding:
+    kind, severity = _LEVELS[found.level]
+    where = "agent_run.final_output" if found.message is None else f"agent_run.messages[{found.message}]"
+    place = {} if found.call is None else {"call": f"agent_run.tool_calls[{found.call}]"}
+    evidence = {"said": found.said, "seen": found.seen, **place}
+    kind = kind if is_strict else "defect"
+    return build_finding(
+        f"defects.{found.rule}", "defects", kind, severity, found.reason, where, None, evidence
+    )
 
 
 def _build_audited_run(state: EvaluationState) -> AuditedRun:

@@ -1,49 +1,34 @@
-"""The contract of a recorded run without a contract: what can be checked of any run."""
+"""The audit of a recorded run, which holds beside any contract that the file states of itself."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
-from agents.parsing.outcomes import read_outcome, states_error
-from agents.parsing.tool_names import guess_kind
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
-_MOST_CHARACTERS: Final = 200
+_OF_FILE: Final = ("fake_judge_response",)
+"""Fields with which a file would answer for a judge."""
+_WEAKENING: Final = ("credentials", "personal_data", "defects")
+"""Settings of the audit that a file may not choose for itself."""
 
 
-def build_default_contract(run: JsonObject) -> dict[str, object]:
-    """Builds the fields of a contract for any run with calls of tools.
+def build_default_contract(_run: JsonObject, /) -> dict[str, object]:
+    """Builds the contract of a run that has none: the audit of every recorded run."""
+    return hold_own_audit({})[0]
 
-    The output may state only facts that stand in the task or in results, and claim no action of a tool whose
-    calls all failed, by an error or by their answers; each such tool is a warning by itself. Credentials,
-    cut replies, calls without an answer and repeated calls are found under any contract.
+
+def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:
+    """Returns a case of a file under the audit that every recorded run has.
 
     Args:
-        run: The fields of an ``agent_run``.
+        case: The run, and the contract that its file states, if any.
 
     Returns:
-        ``checks``, or nothing if no call of the run has a result or an error.
+        The case, and the names of the fields of the file that do not count.
     """
-    calls = [call for call in map(as_object, as_list(run.get("tool_calls"))) if _is_name(call.get("name"))]
-    done = [call for call in calls if call.get("result") is not None or call.get("error")]
-    if not done:
-        return {}
-    names = [*dict.fromkeys(call["name"] for call in done)]
-    acting = as_list(run.get("acting_tools"))
-    answered = {call["name"] for call in done if not _has_failed(call, acting)}
-    failed = [name for name in names if name not in answered]
-    unmet = [{"check": "tool_calls", "tool": name, "min": 1, "severity": "warning"} for name in failed]
-    return {"checks": [{"check": "sourced_facts", "tools": names}, *unmet]}
-
-
-def _has_failed(call: JsonObject, acting: Collection[object]) -> bool:
-    name, result = str(call["name"]), call.get("result")
-    if call.get("error") or call.get("outcome") in {"refused", "denied"} or states_error(result):
-        return True
-    is_acting = name in acting or guess_kind(name) == "acting"
-    return is_acting and read_outcome(name, result) == "refused"
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and len(value) <= _MOST_CHARACTERS
+    audit = as_object(case.get("audit"))
+    ignored = [name for name in _OF_FILE if name in case]
+    ignored += [f"audit.{name}" for name in _WEAKENING if name in audit]
+    rules = {name: value for name, value in audit.items() if name not in _WEAKENING}
+    kept = {name: value for name, value in case.items() if name not in _OF_FILE}
+    return {**kept, "audit": {**rules, "defects": "fail"}}, ignored

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.action_pairs import pair_actions
 from evaluation.reporting.arm_figures import summarize_arms
+from evaluation.reporting.first_problems import rank_problems
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
 
@@ -48,7 +49,8 @@ def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
     becomes HTML, and the policy of the page lets no other script run.
     """
     kept = list(results)
-    data = {"title": title, "arms": summarize_arms(kept), "cases": _group_cases(kept)}
+    first = [each._asdict() for each in rank_problems(kept)]
+    data = {"title": title, "arms": summarize_arms(kept), "cases": _group_cases(kept), "first": first}
     # The header of gzip would have the time, and two pages of the same results would differ.
     text = show_hidden(json.dumps(data, allow_nan=False, ensure_ascii=False))
     packed = gzip.compress(text.encode(), mtime=0)
@@ -58,9 +60,14 @@ def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
 def _group_cases(results: Iterable[CaseResult]) -> list[JsonObject]:
     cases: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for result in results:
-        fields = result.model_dump(mode="json", exclude={"name"})
-        cases[result.name].append({**fields, "actions": pair_actions(result)})
+        cases[result.name].append(_describe_attempt(result))
     return [{"name": name, "attempts": attempts} for name, attempts in cases.items()]
+
+
+def _describe_attempt(result: CaseResult) -> JsonObject:
+    plain = result.model_dump(mode="json", exclude={"name"})
+    shown = "clean" if result.is_clean else result.status
+    return {**plain, "status": shown, "verified": result.verified, "actions": pair_actions(result)}
 
 
 def _render_template(data: str) -> str:

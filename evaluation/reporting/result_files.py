@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.evalset.case_result import UNVERIFIED, CaseResult
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import remove_unseen
 
@@ -24,9 +24,16 @@ def write_csv(path: str | Path, results: Sequence[CaseResult]) -> None:
     """Writes one row for each run. Raises OSError if the file cannot be written."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["run", "status", "basis", "accepted", "reasons"])
+        writer.writerow(["run", "status", "verified", "basis", "accepted", "reasons"])
         writer.writerows(
-            [_guard(name), each.status, each.basis, each.accepted, _guard("; ".join(each.reasons))]
+            [
+                _guard(name),
+                each.verdict,
+                each.verified,
+                each.basis,
+                each.accepted,
+                _guard("; ".join(each.reasons)),
+            ]
             for name, each in _name_runs(results)
         )
 
@@ -52,6 +59,8 @@ def write_junit(path: str | Path, results: Sequence[CaseResult]) -> None:
     suite = Element("testsuite", {"name": _SUITE, **counts})
     for name, each in _name_runs(results):
         case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(name)})
+        if each.accepted and each.is_clean:
+            SubElement(case, "system-out").text = UNVERIFIED
         if not each.accepted:
             reasons = [_to_xml(reason) for reason in each.reasons]
             message = reasons[0] if reasons else each.status
@@ -72,17 +81,29 @@ def write_markdown(path: str | Path, results: Sequence[CaseResult]) -> None:
 def format_markdown(results: Sequence[CaseResult]) -> str:
     """Formats a summary, and a table of the runs that fail the gate."""
     failed = [(name, each) for name, each in _name_runs(results) if not each.accepted]
-    counts = ", ".join(
-        f"{count} {status}" for status, count in Counter(each.status for each in results).items()
-    )
-    runs = "1 run" if len(results) == 1 else f"{len(results)} runs"
-    lines = [f"**{len(results) - len(failed)} of {runs} accepted** ({counts})"]
+    lines = [f"**{'; '.join(describe_counts(results))}**"]
     if failed:
         lines += ["", "| run | status | look at |", "|---|---|---|"]
         lines += [_format_row(name, each) for name, each in failed[:_MOST_ROWS]]
     if len(failed) > _MOST_ROWS:
         lines += ["", f"And {len(failed) - _MOST_ROWS} more."]
     return "\n".join(lines) + "\n"
+
+
+def describe_counts(results: Sequence[CaseResult]) -> Iterator[str]:
+    """Yields the number of verified runs, of those in which nothing was found, and of the refused ones."""
+    runs = "1 run" if len(results) == 1 else f"{len(results)} runs"
+    verified = [each.basis for each in results if each.accepted and each.verified]
+    bases = f" ({_count(verified)})" if verified else ""
+    yield f"{len(verified)} of {runs} verified{bases}"
+    if clean := sum(each.accepted and each.is_clean for each in results):
+        yield f"{clean} of {runs}: {UNVERIFIED}"
+    if left := [each.status for each in results if not (each.accepted and (each.verified or each.is_clean))]:
+        yield f"{len(left)} of {runs} not: {_count(left)}"
+
+
+def _count(words: Iterable[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
 
 
 def _format_row(name: str, result: CaseResult) -> str:

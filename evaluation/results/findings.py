@@ -33,6 +33,8 @@ FindingKind = Literal[
     "improvement",
     "drift",
     "anomaly",
+    "defect",
+    "suspicion",
 ]
 EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
 OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
@@ -243,6 +245,8 @@ ACTIONS: Final[Mapping[FindingKind, str]] = {
     "improvement": "Confirm that the measurement is right, and renew the baseline.",
     "drift": "Compare inputs and versions with those of the baseline.",
     "anomaly": "Inspect the run; repeat it before drawing conclusions.",
+    "defect": "Compare both sides that the reason names, and correct the agent.",
+    "suspicion": "Have a person compare both sides that the reason names.",
 }
 """The recommended action by kind of finding."""
 _ENDS: Final = (".", "!", "?", "…")

@@ -136,7 +136,9 @@ def has_any_demand(state: EvaluationState) -> bool:
         return True
     rules = (as_object(contract.get("trajectory")), as_object(contract.get("audit")))
     return any(contract.get(name) not in (None, [], {}) for name in _DEMANDS) or any(
-        rule.get("rules") or rule.get("forbidden_tools") or rule.get("failed_calls") == "fail"
+        rule.get("rules")
+        or rule.get("forbidden_tools")
+        or "fail" in (rule.get("failed_calls"), rule.get("defects"))
         for rule in rules
     )
 
@@ -156,7 +158,8 @@ def _rule_severities(state: EvaluationState) -> list[object]:
     audit, thresholds = as_object(state["contract"].get("audit")), state["thresholds"]
     bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
     rules = map(as_object, as_list(audit.get("rules")))
-    return [rule.get("severity", "critical") for rule in (*rules, *bounds)]
+    searched = ["critical"] if audit.get("defects") == "fail" else []
+    return [*searched, *(rule.get("severity", "critical") for rule in (*rules, *bounds))]
 
 
 def has_critical_finding(state: EvaluationState) -> bool:
@@ -199,6 +202,8 @@ STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
     # No judge settles it: whether a check holds is no matter of opinion.
     "undecided": {"info": "passed", "warning": "needs_review", "critical": "failed"},
     "check_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
+    "defect": {"info": "passed", "warning": "warning", "critical": "failed"},
+    "suspicion": {"info": "passed", "warning": "needs_review", "critical": "failed"},
     # No judge settles it: a text may say the same without the fact, but no check can tell.
     "lost_fact": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
 }

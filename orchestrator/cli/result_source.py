@@ -64,7 +64,7 @@ class EvaluateOptions(BaseModel):
     """Evaluate the stored runs of this last time that have ended, such as since=7d."""
     db: forms.Database = None
     fail_on: FailOn | None = None
-    """The least severe status that is not accepted. Default: failed."""
+    """The least severe status that is not accepted. Default: needs_review."""
     require: Requirement | None = None
     """What an accepted run has to rest on."""
     judge: forms.Spec[str | None] = None

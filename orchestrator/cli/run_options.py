@@ -61,8 +61,8 @@ class RunOptions(BaseModel):
     """Ask the planner first, never, or (auto) only if the executor has tools, or all attempts at the whole
     task failed. Default: auto."""
     grounding: Grounding = "facts"
-    """After a tool has answered: send an output whose facts have no source back once (facts), always
-    (strict), or never (off)."""
+    """Refuse an output that contradicts what the tools were called with and answered (facts), or compare
+    nothing (off)."""
     verifier: VerifierName | None = None
     """Verify the answer by further answers of the model (agreement), or by the monitor (judge), as
     `orchestrator doctor --verifier` has measured it."""

@@ -116,7 +116,7 @@ class Conversation:
 
 
 def build_case(conversation: Conversation, contract: PlainContract | None) -> dict[str, object]:
-    """Returns the case of a conversation; without a contract, it has what can be checked of any run."""
+    """Returns the case of a conversation; without a contract, the audit of a recorded run decides."""
     run = conversation.build_run()
     return {**(build_default_contract(run) if contract is None else contract), "agent_run": run}
 

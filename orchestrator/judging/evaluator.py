@@ -1,12 +1,12 @@
 """Builds the case of an execution and evaluates it, with the monitor or another judge as the judge.
 
-An output with a fact that stands in no source is sent back, once or always.
+The words of an output are compared with the calls of the run, of all its steps and attempts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, cast
@@ -24,10 +24,9 @@ from evaluation import (
     Price,
     build_evaluation_graph,
 )
-from evaluation.checks.check_model import ToolUse
 from evaluation.checks.contract_checks import read_contract_checks, require_checks
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts, find_claimed_actions
+from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.graph import EvaluationGraph
 from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
 from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
@@ -35,13 +34,12 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
-from orchestrator.judging.output import merge_contracts
 from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections
-from orchestrator.state.evaluation_report import Report, checks_of, mapping
+from orchestrator.state.evaluation_report import Report, mapping
 from orchestrator.state.graph_state import OrchestratorState, merge_records
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import CallOrigin, Grounding, Json, PlainContract, StepRecord
@@ -154,7 +152,7 @@ class Evaluator:
         options: Further inputs of the evaluation.
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
-        grounding: The effect of a fact of an output that has no source.
+        grounding: Whether an output is compared with the calls of the run.
         verifier: Verifies final outputs that no check proves; None for the figures of the judge.
         graph: The evaluation graph, as drawings and listings show it.
     """
@@ -211,14 +209,11 @@ class Evaluator:
     ) -> Evaluated:
         judging = JudgingCalls(self.judges, record, run, describe_task(state), state["failure"])
         own = add_own_checks(demand.contract, state, record)
-        acting = self.tools.tools.keys() - {*self.tools.reading}
-        checked = refuse_unsourced(own, state, record, self.grounding, sorted(acting))
+        checked = add_grounding(own, record, self.grounding)
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         stated = read_contract_checks(list_checks(checked))
-        # A whole run has its own sources, so that the recorded one is judged alike.
-        is_sourced = checked is not own or not demand.is_run
-        is_sourced = is_sourced and any(isinstance(each, SourcedFacts) for each in stated)
-        given: dict[str, object] = {"sources": list_sources(state)} if is_sourced else {}
+        is_sourced = checked is not own or any(isinstance(each, SourcedFacts) for each in stated)
+        given = list_evidence(state, record, is_run=demand.is_run) if is_sourced else {}
         asked = [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
         if probes := [*list_read_backs(record), *asked]:
             given = {**given, "probes": probes}
@@ -258,51 +253,37 @@ async def _call_check(check: CustomCheck, context: CheckContext) -> CheckOutcome
 _NAME: Final = SourcedFacts.get_name()
 
 
-def refuse_unsourced(
-    contract: PlainContract,
-    state: OrchestratorState,
-    record: StepRecord,
-    grounding: Grounding,
-    tools: Collection[str],
-) -> PlainContract:
-    """Returns the contract with a check that fails if a fact of the output has no source.
+def add_grounding(contract: PlainContract, record: StepRecord, grounding: Grounding) -> PlainContract:
+    """Returns the contract with the search for defects.
 
-    Args:
-        contract: The contract of the execution. One that has the check itself decides for itself.
-        state: The state of the run. Without an answered call, there is nothing to compare facts with.
-        record: The execution.
-        grounding: "strict" refuses each such output; "facts" refuses it once, and then warns.
-        tools: Names of the executor's tools that may write, which an output may say to have used.
+    A defect refuses the output, with both sides in words; a suspicion is a warning. A contract with the check
+    ``sourced_facts`` decides for itself.
     """
     is_stated = any(mapping(each).get("check") == _NAME for each in list_checks(contract))
     if grounding == "off" or is_stated or record["error"] is not None:
         return contract
+    return {**contract, "audit": {**mapping(contract.get("audit")), "defects": "warn"}}
+
+
+def list_evidence(state: OrchestratorState, record: StepRecord, *, is_run: bool) -> dict[str, object]:
+    """Lists what an ``agent_run`` needs besides its own calls: earlier calls, and texts with facts.
+
+    Args:
+        state: The state of the run.
+        record: The execution.
+        is_run: Whether the whole run is evaluated, which has its own evidence, so that the recorded one is
+            judged alike.
+    """
+    if is_run:
+        return {"earlier_calls": []}
+    given: dict[str, object] = {"sources": list_sources(state)}
     # A step in parallel is not told the calls of the steps that it needs.
-    tools = [] if state["declared"].get("count") else [*tools]
-    calls = [call for each in state["results"] for call in each["tool_calls"] if call["error"] is None]
-    is_claimed = bool(find_claimed_actions(record["result"], tools, [call["name"] for call in calls]))
-    if not (is_claimed or any(call["result"] for call in calls)):
-        return contract
-    check = SourcedFacts(tools=tools)
-    context = CheckContext(
-        record["result"],
-        state["task"],
-        tuple(
-            ToolUse(call["name"], call["args"] if isinstance(call["args"], dict) else None, call["result"])
-            for call in calls
-        ),
-        given=tuple(list_sources(state)),
-    )
-    # Only to an output that fails it: facts with a source prove nothing.
-    if not context.text or check.evaluate(context).passed is not False:
-        return contract
-    has_retry = state["attempts"] < state["max_retries"]
-    is_last = grounding == "facts" and (_was_refused(state, record) or not has_retry)
-    severity = "warning" if is_last else "critical"
-    stated: list[Json] = [{"check": _NAME, "tools": [*tools], "severity": severity}]
-    # A judge is not asked about an output that is refused anyway.
-    judge: PlainContract = {} if is_last or "judge" in contract else {"judge": {"when": "if_checks_pass"}}
-    return merge_contracts(contract, {"checks": stated, **judge})
+    if state["declared"].get("count"):
+        return given
+    own = (record["step_index"], record["attempt"])
+    others = [each for each in state["results"] if (each["step_index"], each["attempt"]) != own]
+    calls = [call for each in others for call in each["tool_calls"]]
+    return {**given, "earlier_calls": convert_calls(calls)["tool_calls"]}
 
 
 def list_sources(state: OrchestratorState) -> list[str]:
@@ -312,15 +293,6 @@ def list_sources(state: OrchestratorState) -> list[str]:
     own = current_records(state)
     asked = [*(record["step"] for record in own[-1:]), *list_corrections(own)]
     return [state["task"], state["context"], *asked, *results]
-
-
-def _was_refused(state: OrchestratorState, record: StepRecord) -> bool:
-    earlier = [each for each in current_records(state) if each["attempt"] < record["attempt"]]
-    return any(
-        check["check"] == _NAME and check["passed"] is False
-        for each in earlier
-        for check in checks_of(each["report"] or {})
-    )
 
 
 @dataclass(frozen=True, slots=True)

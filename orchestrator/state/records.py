@@ -109,7 +109,7 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 
 Requirement = Literal["checked", "judged", "approved"]
 PlanningMode = Literal["always", "auto", "never"]
-Grounding = Literal["facts", "strict", "off"]
+Grounding = Literal["facts", "off"]
 VerifierName = Literal["agreement", "judge"]
 EvidenceSource = Literal["code", "judge", "person", "nothing"]
 """By what a part of an output is known: checks, a judge that is trusted, a person, or nothing."""

@@ -17,13 +17,13 @@ from evaluation.evalset.stored_evaluation import EvaluationEnd, EvaluationHeader
 from evaluation.evalset.value_files import compose_yaml, find_line
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.metrics.metric_table import find_threshold_problems
-from evaluation.recordings.default_contract import build_default_contract
+from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.evidence import add_trust, find_basis, is_enough, read_evidence
-from orchestrator.judging.plain_contracts import find_unknown_check, has_checks, plain_contract
+from orchestrator.judging.plain_contracts import find_unknown_check, plain_contract
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, PlainContract, Requirement
 
@@ -61,7 +61,7 @@ class RecordedEvaluation:
     """
 
     contract: JsonObject | None
-    fail_on: FailOn = "failed"
+    fail_on: FailOn = "needs_review"
     require: Requirement | None = None
     judge: RubricJudge | None = None
     keeps_runs: bool = False
@@ -108,7 +108,8 @@ class RecordedEvaluation:
         """Returns a run with the contract that holds for it, and a warning if it is not the run's own.
 
         The contract of the user replaces every demand that the run has recorded, because whoever wrote the
-        run may have written them, too. Without one, a run without demands has the default contract.
+        run may have written them, too. Without one, the run's own demands count beside the search for
+        defects.
 
         Returns:
             None if no case of ``cases`` has the name or the task of the run.
@@ -116,8 +117,11 @@ class RecordedEvaluation:
         recorded = as_object(run.case.get("agent_run"))
         own = [name for name, value in run.case.items() if name not in _OF_RUN and value not in _NOTHING]
         if not self.has_contract:
-            default = {} if has_checks(cast("PlainContract", run.case)) else build_default_contract(recorded)
-            return replace(run, case={**run.case, **default})
+            case, left_out = hold_own_audit(run.case)
+            own_words = (
+                f"{case.get('case_id')}: {', '.join(left_out)} of the file, which is not its own judge"
+            )
+            return replace(run, case=case, warnings=(*run.warnings, *([own_words] if left_out else ())))
         stated = self.contract if self.cases is None else self._find_case(run.case, recorded)
         if stated is None:
             return None

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation import evaluate, run_from_state
-from evaluation.recordings.default_contract import build_default_contract
+from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.inputs.test_run_state import call, record, state
 
 ACTING = {"trajectory": {"acting_tools": ["ship"]}}
@@ -123,7 +123,7 @@ def test_a_call_of_a_state_that_had_not_ended_may_have_acted():
         ('{"status": "error"}', "I published the page.", {"failed"}),
         ("<error>locked</error>", "The page is online.", {"needs_review"}),
         ("maybe", "I published the page.", {"needs_review"}),
-        ("Publishing failed", "Unfortunately the page is locked.", {"warning"}),
+        ("Publishing failed", "Unfortunately the page is locked.", {"passed"}),
         ("published", "I published the page.", {"passed"}),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(answer, o
         "tool_calls": [{"name": "publish_page", "result": answer}],
     }
 
-    assert evaluate({"agent_run": run, **build_default_contract(run)}).status in status
+    assert evaluate(hold_own_audit({"agent_run": run})[0]).status in status
 
 
 def test_the_old_name_of_the_list_is_refused_with_the_new_one():

@@ -36,8 +36,8 @@ def orchestrator(tmp_path, monkeypatch, loopback):
 @pytest.mark.parametrize(
     ("name", "status", "message"),
     [
-        ("passing", 0, "2 of 2 runs accepted (2 passed)\nwhat the accepted ones rest on: 2 checked"),
-        ("failing", 1, "0 of 1 run accepted (1 failed)"),
+        ("passing", 0, "2 of 2 runs verified (2 checked)"),
+        ("failing", 1, "1 of 1 run not: 1 failed"),
         ("flaky", 1, "by verdict: 1 of 1 cases are flaky: guessed price (2 of 4)"),
     ],
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from dataclasses import asdict
 from itertools import product
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from agents.parsing.outcomes import read_outcome, states_error
-from agents.parsing.tool_names import guess_kind, list_past_forms
+from agents.parsing.outcomes import states_error
 from evaluation.checks.check_model import (
     NOT_RUN_WORDS,
     BaseCheck,
@@ -25,59 +23,16 @@ from evaluation.checks.check_model import (
 )
 from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount, has_phrase
-from evaluation.facts.sourced_facts import Source, Unsourced, find_unsourced
+from evaluation.defects.evidence import Evidence, build_call, build_turns
+from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem
 from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.disguises import is_same_tool
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import as_list
 
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_DOER: Final = r"\b(?:i|we)(?:['’]ve| have)?"
-_DONE: Final = r"\b(?:has|have|was|were)(?: been)?"
-_BETWEEN: Final = r"(?: (?:now|just|also|already|successfully))?"
-_LEAST_LETTERS: Final = 3
-_ADMISSION: Final = re.compile(
-    r"\b(?:not|no|cannot|unable|fail\w*|errors?|refus\w*|declin\w*|reject\w*|denied|unfortunately|sorry"
-    r"|nicht|kein\w*|leider|fehler\w*|abgelehnt|verweigert)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-
-
-def find_claimed_actions(output: str, tools: Collection[str], answered: Collection[str]) -> list[str]:
-    """Finds the tools whose action an output claims, although no call of them was answered.
-
-    A claim is the past form of the verb that a tool's name begins with, in the first person or the passive
-    perfect: "I refunded", "the order has been refunded" for the tool ``refund_order``. A tool that was
-    answered and has the same verb stands for the claim.
-
-    Args:
-        output: The output.
-        tools: The names of the tools that the executor has.
-        answered: The names of those that were called and answered without an error.
-    """
-    done = {_read_verb(name) for name in answered}
-    idle = {name: verb for name in tools if (verb := _read_verb(name)) and verb not in done}
-    return [name for name, verb in idle.items() if _claims(output, verb)]
-
-
-def admits_failure(output: str) -> bool:
-    """Returns whether an output has a word that says that something was not done, or not wholly."""
-    return _ADMISSION.search(output) is not None
-
-
-def _read_verb(name: str) -> str:
-    words = _WORD.findall(name)
-    return words[0].lower() if words and len(words[0]) >= _LEAST_LETTERS else ""
-
-
-def _claims(output: str, verb: str) -> bool:
-    forms = "|".join(map(re.escape, list_past_forms(verb)))
-    return re.search(rf"(?:{_DOER}|{_DONE}){_BETWEEN} (?:{forms})\b", output, re.IGNORECASE) is not None
-
-
 _MOST: Final = 3
-"""Most facts and claims that a sentence names, each."""
+"""Most findings that a sentence names."""
 _LONGEST_ANSWER: Final = 80
 """Characters of an answer that are shown."""
 
@@ -230,11 +185,11 @@ def _contains(value: object, wanted: object) -> bool:
 
 
 class SourcedFacts(BaseCheck):
-    """Whether each number, date, time, identifier, address and quotation has a source.
+    """Whether the output agrees with what tools were called with and what they answered.
 
-    It stands in the results of tools, the task or the context, or follows from them by one operation: of two
-    numbers, or over a list in one result. Names and free prose are no facts, and a fact that has a source may
-    be about something else: it covers the form.
+    No acting call has an address or identifier that differs from the known ones, or a value that differs from
+    the claimed one, and no fact has another value, unit, currency or sign than a result gives. A number that
+    merely has no source is no failure. Names and free prose are no facts: it covers the form.
     """
 
     check: Literal["sourced_facts"] = "sourced_facts"
@@ -242,60 +197,22 @@ class SourcedFacts(BaseCheck):
     form_alone: ClassVar[bool] = True
 
     tools: list[Text] = Field(default_factory=list)
-    """Names of tools: an output that says that one of them has acted needs an answered call of it."""
+    """Names of tools: an output that says that one of them has acted needs a call of it that did not fail."""
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        try:
-            missing = find_unsourced(context.text, _list_sources(context))
-        except ValueError as error:
-            return CheckOutcome(None, str(error))
-        answered = [call for call in context.tool_calls if call.error is None]
-        claims = find_claimed_actions(context.text, self.tools, [call.name for call in answered])
-        seen = [*map(_describe_fact, missing[:_MOST]), *map(_describe_claim, claims[:_MOST])]
-        if seen:
-            return CheckOutcome(False, "; ".join(seen))
-        known = [call.name for call in answered if not _may_have_failed(call)]
-        if doubtful := find_claimed_actions(context.text, self.tools, known):
-            answers = [call.result for call in answered if call.name == doubtful[0]]
-            return CheckOutcome(None, describe_unknown(doubtful[0], *answers[-1:] or [None]))
-        if (refused := self._find_refused(context)) and not admits_failure(context.text):
-            problem = f"no call of {quote_text(refused[0])} acted, and the text does not say so"
-            return CheckOutcome(None, problem)
-        return CheckOutcome(True, "each fact has a source")
-
-    def _find_refused(self, context: CheckContext) -> list[str]:
-        """Find the acting tools that were called, and of which each call failed."""
-        called = {call.name for call in context.tool_calls}
-        answered = {call.name for call in context.tool_calls if call.error is None}
-        return [name for name in self.tools if name in called - answered and guess_kind(name) == "acting"]
+        rules = (*FACT_RULES, *(CLAIM_RULES if self.tools else ()))
+        found = find_defects(_build_evidence(context, self.tools), rules)
+        seen = [shorten(each.reason, _LONGEST_REASON) for each in found if each.level == "defect"]
+        return CheckOutcome(not seen, "; ".join(seen[:_MOST]) or "no fact contradicts its source")
 
     def _describe(self) -> str:
-        return "state only facts that stand in the task or in results, or follow from them by one operation"
+        return "state what the calls of tools did and answered"
 
 
-def _may_have_failed(call: ToolUse) -> bool:
-    """Check whether a tool that acts, by its name at least, leaves open whether it acted."""
-    if call.outcome is not None or call.result is None or guess_kind(call.name) != "acting":
-        return call.outcome == "unknown"
-    return read_outcome(call.name, call.result) == "unknown"
+_LONGEST_REASON: Final = 400
 
 
-def _list_sources(context: CheckContext) -> Sequence[Source]:
-    answered = [call for call in context.tool_calls if call.error is None]
-    # A result is about what was asked for: the date in the arguments is the date of the result.
-    asked = [json.dumps(call.args, default=str) for call in answered if call.args]
-    results = [Source(_write_result(call.result), call.name) for call in answered]
-    return [*map(Source, (context.task, *context.given, *asked)), *results]
-
-
-def _write_result(result: object) -> str:
-    return result if isinstance(result, str) else json.dumps(result, default=str, ensure_ascii=False)
-
-
-def _describe_fact(fact: Unsourced) -> str:
-    stated = f": {shorten(fact.stated)}" if fact.stated else ""
-    return f"{quote_text(fact.shown)} stands in no result{stated}"
-
-
-def _describe_claim(name: str) -> str:
-    return f"it says that {quote_text(name)} was done, and no call of it was answered"
+def _build_evidence(context: CheckContext, tools: Collection[str]) -> Evidence:
+    calls = tuple(build_call(place, asdict(call)) for place, call in enumerate(context.tool_calls))
+    turns = build_turns(context.task, context.raw, len(calls))
+    return Evidence(tuple(turns), calls, context.given, bool(calls or tools))

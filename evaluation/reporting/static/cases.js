@@ -2,7 +2,7 @@
 // Unpacks the data, and draws the summary, the comparison, the filters and the list of cases.
 const CHUNK = 200; // cases that are drawn at once
 const BASES = ["checked", "judged", "approved", "unverified"];
-const BASIS_WORDS = { checked: "checked by code", judged: "judged by a trusted model", approved: "approved by a person", unverified: "verified by nothing" };
+const BASIS_WORDS = { checked: "checked by code", judged: "judged by a trusted model", approved: "approved by a person", unverified: "not verified" };
 const part = (id) => document.getElementById(id);
 const tally = (items) => items.reduce((counts, item) => counts.set(item, (counts.get(item) ?? 0) + 1), new Map());
 
@@ -12,36 +12,39 @@ async function unpack() {
   return JSON.parse(await new Response(stream).text());
 }
 
-function drawSummary({ cases }) {
+function drawSummary(data) {
+  const { cases } = data;
   const attempts = cases.flatMap((item) => item.attempts);
-  const accepted = attempts.filter((attempt) => attempt.accepted);
-  const bases = tally(accepted.map((attempt) => attempt.basis));
+  const verified = attempts.filter((attempt) => attempt.accepted && attempt.verified);
+  const bases = tally(verified.map((attempt) => attempt.basis));
   const noun = attempts.length === cases.length ? "case" : "run";
   const count = (counts, names, words) => element("ul", { class: "counts" }, names.filter((name) => counts.get(name)).map((name) =>
     element("li", { class: name in WORDS ? `is-${name}` : "" }, element("strong", {}, counts.get(name).toLocaleString("en")), ` ${words[name]}`)));
-  const first = [...tally(attempts.filter((each) => !each.accepted && each.reasons.length).map((each) => each.reasons[0]))].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  const first = data.first;
   part("summary").append(
     element("h2", { id: "summary-title", class: "visually-hidden" }, "Summary"),
     block("summary",
-      drawHeadline(cases, attempts, accepted.length),
+      drawHeadline(cases, attempts, verified.length),
       block("", element("h3", {}, "Status"), groupByArm(attempts).map(([arm, members]) => {
         const counts = tally(members.map((attempt) => attempt.status));
         return block("statuses", arm && element("p", {}, arm), drawBar(counts), count(counts, STATUSES, WORDS));
       })),
-      block("", element("h3", {}, "What the accepted rest on"), accepted.length ? count(bases, BASES, BASIS_WORDS) : element("p", { class: "quiet" }, "Nothing was accepted."))),
-    first.length > 0 && block("first", element("h3", {}, "Look at first"), element("ul", {}, first.map(([reason, count]) => element("li", {},
-      element("button", { type: "button", class: "link", onclick: () => filters.search(reason) }, reason), span("quiet", ` ${countNoun(count, noun)}`))))));
+      block("", element("h3", {}, "What the verified rest on"), verified.length ? count(bases, BASES, BASIS_WORDS) : element("p", { class: "quiet" }, "No answer was verified."))),
+    ...(first.length ? [block("first", element("h3", {}, "Look at first"), element("ul", {}, first.map(({ kind, level, runs, example }) => element("li", {},
+      element("button", { type: "button", class: "link", onclick: () => filters.search(example) }, `${kind} (${level})`), span("quiet", ` ${countNoun(runs, noun)}: `), example))))] : []));
   part("summary").hidden = false;
 }
 
-function drawHeadline(cases, attempts, accepted) {
+function drawHeadline(cases, attempts, verified) {
   const arms = new Set(attempts.map((attempt) => attempt.arm)).size;
   // A share over several arms would say nothing of any.
   if (arms > 1) return block("headline", element("p", { class: "big" }, String(cases.length)), element("p", {}, cases.length === 1 ? "case" : "cases"),
     element("p", { class: "quiet" }, `${arms} models or policies, ${countNoun(attempts.length, "run")}`));
   const noun = attempts.length === cases.length ? "case" : "run";
-  return block("headline", element("p", { class: "big" }, percent(attempts.length ? accepted / attempts.length : 0)),
-    element("p", {}, `${accepted.toLocaleString("en")} of ${countNoun(attempts.length, noun)} accepted`),
+  const clean = attempts.filter((attempt) => attempt.accepted && !attempt.verified).length;
+  return block("headline", element("p", { class: "big" }, verified.toLocaleString("en")),
+    element("p", {}, `of ${countNoun(attempts.length, noun)} verified`),
+    clean > 0 && element("p", {}, `${countNoun(clean, noun)}: no defect found; the answer is not verified`),
     noun === "run" && element("p", { class: "quiet" }, countNoun(cases.length, "case")));
 }
 function drawBar(counts) {
@@ -202,7 +205,7 @@ function drawRow(item) {
   const bases = [...new Set(accepted.map((each) => each.basis))];
   const button = element("button", { type: "button", "aria-expanded": "false", onclick: () => toggleCase(row, button, item) },
     attempts.length > 1 ? strip : statusBadge(attempts[0].status),
-    span("case-name", item.name), span("case-reason", reason || ""), bases.length > 0 && span("basis", bases.join(", ")));
+    span("case-name", item.name), span("case-reason", reason || ""), bases.length > 0 && span("basis", bases.map((basis) => BASIS_WORDS[basis] ?? basis).join(", ")));
   const row = element("li", {}, element("h3", {}, button));
   return row;
 }

@@ -38,8 +38,8 @@ function drawAttempt(attempt) {
 }
 
 function drawVerdict(attempt) {
-  const facts = [attempt.accepted ? "accepted" : "not accepted"];
-  if (attempt.accepted || attempt.basis !== "unverified") facts.push(`rests on: ${attempt.basis}`);
+  const facts = [attempt.accepted && !attempt.verified ? "nothing refuses it" : attempt.accepted ? "accepted" : "not accepted"];
+  if (attempt.verified) facts.push(`rests on: ${attempt.basis}`);
   if (attempt.score != null) facts.push(`recorded score ${attempt.score}`);
   if (attempt.correct != null) facts.push(attempt.correct ? "the answer is right" : attempt.accepted ? "accepted, but the answer is wrong" : "the answer is wrong");
   const run = asObject(attempt.agent_run);
@@ -64,7 +64,8 @@ function listRequirements(attempt) {
     ...metrics.filter((outcome) => !sentences.has(outcome.reason) && outcome.severity !== "info").map((outcome) => ({
       wanted: describeBound(outcome, asObject(asObject(report.metrics).trajectory).match_mode), source: "contract", covers: outcome.kind, severity: outcome.severity,
       passed: outcome.passed, seen: describeObserved(outcome) })),
-    ...asArray(report.audit_findings).map((finding) => ({ wanted: `Audit: ${finding.category ?? finding.id}`, source: "contract",
+    ...asArray(report.audit_findings).map((finding) => ({ wanted: `Audit: ${finding.category ?? finding.id}`, source: finding.category === "defects" ? "run" : "contract",
+      sides: finding.category === "defects" ? { ...asObject(finding.evidence), where: finding.where } : null,
       covers: "audit", severity: finding.severity, passed: finding.severity === "info" ? null : false, seen: `${finding.reason} (${finding.where})` })),
     ...(judged.status === "scored" ? [{ wanted: `Judge: rubric ${judged.rubric}, at least ${judged.pass_score}`, source: "contract", covers: "content",
       severity: "critical", passed: judged.passed, seen: `${judged.score}. ${judged.rationale}` }] : []),
@@ -96,7 +97,7 @@ function drawRequirements(attempts) {
       outcomes.get(outcome).attempts.push(attempt);
     }
   }
-  if (!groups.size) return element("p", { class: "quiet" }, "The contract states no requirement that was evaluated.");
+  if (!groups.size) return element("p", { class: "quiet" }, "Nothing was compared with a requirement.");
   return element("ul", { class: "requirements" }, [...groups.values()].map(({ requirement, outcomes }) => element("li", {},
     block("wanted",
       element("p", {}, requirement.wanted),
@@ -104,9 +105,16 @@ function drawRequirements(attempts) {
         requirement.covers ? ` · ${requirement.covers}` : "", requirement.severity && requirement.severity !== "critical" ? ` · ${requirement.severity}` : "")),
     element("ul", { class: "outcomes" }, [...outcomes.values()].map((outcome) => element("li", {},
       outcomeMark(outcome.passed),
-      block("", element("p", {}, outcome.seen),
+      block("", outcome.sides?.said ? drawSides(outcome.sides) : element("p", {}, outcome.seen),
         outcome.evidence && disclose("Output of the command", () => textBlock(outcome.evidence, "Output of the command")),
         attempts.length > 1 && element("p", { class: "quiet" }, nameAttempts(outcome.attempts, attempts)))))))));
+}
+
+// What a run says beside what it did, with their places in the conversation.
+function drawSides({ said, seen, where, call }) {
+  return element("dl", { class: "evidence" },
+    block("", element("dt", {}, "It says"), element("dd", {}, said, span("quiet", ` ${where}`))),
+    block("", element("dt", {}, "It did"), element("dd", {}, seen, call ? span("quiet", ` ${call}`) : "")));
 }
 
 // By what the three sides of a success are known.

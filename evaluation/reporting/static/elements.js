@@ -1,7 +1,7 @@
 "use strict";
 // Builds elements. A child that is a string becomes a text node, so that nothing of the data is read as HTML.
-const MARKS = { passed: "✓", warning: "!", needs_review: "?", failed: "✗", invalid: "∅" };
-const WORDS = { passed: "passed", warning: "warning", needs_review: "needs review", failed: "failed", invalid: "invalid" };
+const MARKS = { passed: "✓", clean: "–", warning: "!", needs_review: "?", failed: "✗", invalid: "∅" };
+const WORDS = { passed: "passed", clean: "no defect found; the answer is not verified", warning: "warning", needs_review: "needs review", failed: "failed", invalid: "invalid" };
 const STATUSES = Object.keys(MARKS);
 
 function element(tag, attributes = {}, ...children) {

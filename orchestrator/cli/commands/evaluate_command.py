@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
@@ -17,7 +17,8 @@ from rich.text import Text
 from evaluation.evalset import case_result
 from evaluation.evalset.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
-from evaluation.reporting.result_files import write_csv, write_junit, write_markdown
+from evaluation.reporting.first_problems import rank_problems
+from evaluation.reporting.result_files import describe_counts, write_csv, write_junit, write_markdown
 from orchestrator.cli import consoles, result_source
 from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
@@ -38,7 +39,7 @@ _MOST_PROBLEMS: Final = 10
 def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
     """Draws a result in one line: its status, its name with the number of the run, and the first reason."""
     number = f"[{result.trial + 1}]" if is_repeated else ""
-    head = (result.status, _COLOURS.get(result.status, "red"))
+    head = (result.verdict, _COLOURS.get(result.verdict, "red"))
     reason = consoles.one_line(result.reasons[0], 300) if result.reasons else ""
     return Text.assemble(head, f"  {consoles.one_line(result.name)}{number}  {reason}")
 
@@ -65,22 +66,17 @@ def draw_changes(changes: case_result.Changes) -> Text:
 
 
 def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
-    accepted = [result for result in results if result.accepted]
-    statuses = _count(result.status for result in results)
-    if results:
-        yield f"{len(accepted)} of {consoles.count_noun(len(results), 'run')} accepted ({statuses})"
-    else:
+    if not results:
         yield "nothing was evaluated: there is no run that can be read"
-    if accepted:
-        yield f"what the accepted ones rest on: {_count(result.basis for result in accepted)}"
+        return
+    yield from describe_counts(results)
     yield from map(consoles.one_line, case_result.describe_pass_rates(results))
-    # What is not accepted comes first, then what occurs most.
-    reasons = Counter((result.accepted, each) for result in results for each in result.reasons)
-    first = sorted(reasons.items(), key=lambda item: (item[0][0], -item[1]))[:_MOST_SHOWN]
-    if first:
+    problems = rank_problems(results, _MOST_SHOWN)
+    if problems:
         yield "look at first:"
-    for (_, reason), count in first:
-        yield f"  {consoles.count_noun(count, 'run')}: {consoles.one_line(reason, 300)}"
+    for each in problems:
+        example = consoles.one_line(each.example, 300)
+        yield f"  {each.level} {each.kind}, {consoles.count_noun(each.runs, 'run')}: {example}"
 
 
 def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
@@ -96,22 +92,19 @@ def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
         yield f"{label}: {left} more kinds of things"
 
 
-def _count(words: Iterable[str]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
-
-
 _EXAMPLE = "example_cases.yaml"
 
 
 def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=True)]) -> None:
     """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
 
-    Without a contract, it looks for facts and actions without a source, failed calls, leaked credentials,
-    replies that were cut off, repeated calls, and calls without an answer. A file that --out wrote is
-    evaluated again without running anything.
+    Without a contract, it compares what each run says with what it did: claimed actions without a call,
+    failures told as done, other values, facts that contradict a result, leaked credentials, replies that were
+    cut off. A run in which nothing is found is not verified. A file that --out wrote is evaluated again
+    without running anything.
 
-    Exit status: 0 if every run is accepted (with --baseline: if no case is worse), 1 if not, 2 for bad input,
-    or for a run or a case that cannot be read.
+    Exit status: 0 if nothing is found against any run (with --baseline: if no case is worse), 1 for a defect
+    or, unless --fail-on failed, a suspicion, 2 for bad input, or for a run or a case that cannot be read.
     """
     options = EvaluateOptions.model_validate(typed)
     console = consoles.build_console(stderr=True)
@@ -129,6 +122,8 @@ def _check_options(options: EvaluateOptions) -> None:
     if not (options.files or options.thread or options.runs):
         raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
     _check_files(options.files or ())
+    if options.contract is not None and options.contract.exists():
+        _check_files([options.contract])
     if {"--target", "--model"} <= {*options.for_cases}:
         raise typer.BadParameter("--target executes the cases without --model; give one of them")
     if options.out is not None and options.runs is not None:
@@ -193,7 +188,7 @@ def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> i
 def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
     judge = None if options.judge is None else _load_judge(options.judge)
     contract, cases = read_stated_contracts(options.contract)
-    is_kept, gate = bool(options.out or options.html), options.fail_on or "failed"
+    is_kept, gate = bool(options.out or options.html), options.fail_on or "needs_review"
     return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
 
 
@@ -235,7 +230,12 @@ def _print_result(
     is_repeated: bool,
 ) -> None:
     if options.as_json:
-        named = {"run": result.name, "accepted": result.accepted, "basis": result.basis}
+        named = {
+            "run": result.name,
+            "accepted": result.accepted,
+            "verified": result.verified,
+            "basis": result.basis,
+        }
         typer.echo(dumps({**named, **result.report}), file=console.file)
     elif not result.accepted or result.status != "passed":
         console.print(draw_result(result, is_repeated=is_repeated))

@@ -128,3 +128,18 @@ def test_punctuation_that_is_asked_for_is_an_answer(data, text):
 def observe(data, text):
     (check,) = read_checks([data])
     return check.evaluate(CheckContext(text))
+
+
+@pytest.mark.parametrize("text", ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "base 42₁₀"])
+def test_a_required_number_stands_by_itself(text):
+    (check,) = read_checks([{"check": "states_number", "number": 42}])
+
+    assert check.holds(f"It is {text}, and 42.") is True
+    assert check.holds(f"It is {text}.") is False
+
+
+@pytest.mark.parametrize("text", ["0.042 x 10^3", "420 × 10⁻¹", r"4.2 \times 10^{1}"])
+def test_a_power_of_ten_scales_the_number_before_it(text):
+    (check,) = read_checks([{"check": "states_number", "number": 42}])
+
+    assert check.holds(f"It is {text}.") is True

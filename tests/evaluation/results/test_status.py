@@ -17,8 +17,10 @@ findings = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(SEVERITIES
 MEASURED = ("policy", "response", "trajectory", "operational", "collaboration", "judge", "regression")
 UNKNOWN = ("judge_error", "metric_error", "check_error", "inconclusive", "lost_fact")
 ROWS = [
-    *((kind, "info", "passed") for kind in (*MEASURED, "drift", "anomaly")),
-    *((kind, "warning", "warning") for kind in (*MEASURED, "drift", "anomaly")),
+    *((kind, "info", "passed") for kind in (*MEASURED, "drift", "anomaly", "defect", "suspicion")),
+    *((kind, "warning", "warning") for kind in (*MEASURED, "drift", "anomaly", "defect")),
+    ("suspicion", "warning", "needs_review"),
+    *((kind, "critical", "failed") for kind in ("defect", "suspicion")),
     *((kind, "critical", "failed") for kind in (*MEASURED, *UNKNOWN, "missing_data")),
     *((kind, severity, "needs_review") for kind, severity in product(UNKNOWN, ("info", "warning"))),
     *((kind, "info", "passed") for kind in ("record", "undecided")),

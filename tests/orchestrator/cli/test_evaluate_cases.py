@@ -113,7 +113,7 @@ def test_cases_without_a_run_are_executed_by_the_target(cli, cases, target):
 
     assert (asked.exit_code, asked.stderr) == (
         0,
-        "1 of 1 run accepted (1 passed)\nwhat the accepted ones rest on: 1 checked\n",
+        "1 of 1 run verified (1 checked)\n",
     )
 
 
@@ -143,7 +143,7 @@ def test_a_case_whose_contract_follows_from_its_task_proves_the_form_alone(cli, 
     asked = cli("evaluate", cases("- {task: Answer in at most 50 words.}"))
 
     assert asked.exit_code == 0
-    assert "what the accepted ones rest on: 1 unverified" in asked.stderr
+    assert "1 of 1 run: no defect found; the answer is not verified" in asked.stderr
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_runs_of_a_repeated_case_have_numbers_in_every_report(cli, cases, tmp_pa
     assert names == ["run", "price[1]", "price[2]", "price[3]", "price[4]"]
     assert 'name="price[4]"' in (tmp_path / "r.xml").read_text()
     assert "| `price[4]` | failed |" in (tmp_path / "r.md").read_text()
-    assert "1 of 2 runs accepted" in again.stderr
+    assert "1 of 2 runs verified" in again.stderr
     [line] = again.stdout.splitlines()
     assert line.startswith("failed  price[2]  ")
 
@@ -258,7 +258,7 @@ def test_the_same_command_continues_an_interrupted_evaluation(cli, cases, tmp_pa
 
     asked = cli(*command)
 
-    assert "2 of 2 runs accepted" in asked.stderr
+    assert "2 of 2 runs verified" in asked.stderr
     assert [result.name for result in read_results(results)] == ["a", "b"]
     assert (tmp_path / "executions").read_text() == "xxx"
 
@@ -272,7 +272,7 @@ def test_an_evaluation_that_has_not_ended_is_no_success(cli, cases, tmp_path):
     (tmp_path / "same.jsonl").write_bytes(results.read_bytes())
     compared = cli("compare", "r.jsonl", "same.jsonl")
 
-    assert (shown.exit_code, "1 of 1 run accepted" in shown.stderr) == (2, True)
+    assert (shown.exit_code, "1 of 1 run verified" in shown.stderr) == (2, True)
     assert "not read: r.jsonl: the evaluation has not ended; continue the command" in shown.stderr
     assert (compared.exit_code, "r.jsonl: the evaluation has not ended" in compared.stderr) == (2, True)
 
@@ -525,7 +525,7 @@ def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served
 
     asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m", "--calls-per-second", "100")
 
-    assert (asked.exit_code, "what the accepted ones rest on: 1 checked" in asked.stderr) == (0, True)
+    assert (asked.exit_code, "1 of 1 run verified (1 checked)" in asked.stderr) == (0, True)
 
 
 def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch):

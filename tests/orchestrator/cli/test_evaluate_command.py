@@ -45,16 +45,14 @@ def runs(tmp_path):
     return write
 
 
-def test_without_a_contract_a_fact_without_a_source_is_found(cli, runs):
+def test_without_a_contract_a_fact_that_a_result_gives_otherwise_is_found(cli, runs):
     asked = cli("evaluate", runs(SOURCED, UNSOURCED))
 
     assert asked.exit_code == 1
-    assert asked.stdout.startswith(
-        "failed  runs.jsonl:2  State only facts that stand in the task or in results"
-    )
-    assert "1 of 2 runs accepted (1 passed, 1 failed)" in asked.stderr
-    assert "what the accepted ones rest on: 1 unverified" in asked.stderr
-    assert "look at first:\n  1 run: State only facts" in asked.stderr
+    assert asked.stdout.startswith('failed  runs.jsonl:2  The answer says "It costs 99 euros.";')
+    assert "0 of 2 runs verified" in asked.stderr
+    assert "1 of 2 runs: no defect found; the answer is not verified" in asked.stderr
+    assert "look at first:\n  defect contradicted_fact, 1 run: The answer says" in asked.stderr
 
 
 @pytest.mark.parametrize(
@@ -86,14 +84,12 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
 
     rows = list(csv.DictReader(files["results.csv"].read_text().splitlines()))
     assert [(row["run"], row["status"], row["accepted"]) for row in rows] == [
-        ("runs.jsonl:1", "passed", "True"),
+        ("runs.jsonl:1", "no defect found; the answer is not verified", "True"),
         ("runs.jsonl:2", "failed", "False"),
     ]
     suite = ET.parse(files["results.xml"]).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert (
-        files["results.md"].read_text().startswith("**1 of 2 runs accepted** (1 passed, 1 failed)\n\n| run |")
-    )
+    assert "1 of 2 runs: no defect found" in files["results.md"].read_text()
 
 
 @pytest.mark.parametrize(
@@ -144,7 +140,7 @@ def test_a_stored_run_is_evaluated_by_its_name(cli, served, db):
 
     asked = cli("evaluate", "--thread", "one", "--db", str(db))
 
-    assert (asked.exit_code, "1 of 1 run accepted" in asked.stderr) == (0, True)
+    assert (asked.exit_code, "1 of 1 run: no defect found" in asked.stderr) == (0, True)
 
 
 def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, runs, tmp_path):
@@ -154,7 +150,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
     asked = cli("evaluate", str(file))
 
     assert asked.exit_code == 2
-    assert "2 of 2 runs accepted" in asked.stderr
+    assert "2 of 2 runs: no defect found" in asked.stderr
     assert "not read: runs.jsonl:2: this is not JSON" in asked.stderr
 
 
@@ -216,11 +212,16 @@ def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_pat
 FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
 LOOKUP = {"name": "price_of", "args": {}, "result": "12.5"}
 ANY_RUN = {
-    "a fact without a source": ([LOOKUP], "It costs 99 euros.", 1, '"99" stands in no result'),
-    "a claimed action": ([FAILED_CALL], "I have cancelled it.", 1, '"cancel_order" was done, and no call'),
-    "a failed call": ([FAILED_CALL], "Done.", 0, 'Call the tool "cancel_order" at least 1 time'),
+    "another fact": ([LOOKUP], "It costs 99 euros.", 1, "the sources have no 99"),
+    "a claimed action": ([FAILED_CALL], "I have cancelled it.", 1, 'cancel_order answered "closed"'),
+    "a failed call": ([FAILED_CALL], "Done.", 1, "suspicion failure_untold, 1 run"),
     "a repeated call": ([LOOKUP] * 4, "12.5", 0, "price_of was called 4 times in a row"),
-    "a failed call that worked later": ([{**LOOKUP, "error": "x"}, LOOKUP], "12.5", 0, "1 passed"),
+    "a failed call that worked later": (
+        [{**LOOKUP, "error": "x"}, LOOKUP],
+        "12.5",
+        0,
+        "1 of 1 run: no defect found",
+    ),
     "a credential": ([LOOKUP], "The key is AKIAIOSFODNN7EXAMPLE.", 1, "credentials: aws_access_key"),
 }
 
@@ -254,7 +255,7 @@ def test_a_langchain_agent_is_verified_from_its_dump_as_the_readme_shows(cli, tm
     asked = cli("evaluate", str(tmp_path / "trace.json"))
 
     assert asked.exit_code == 1
-    assert asked.stdout.endswith('"99" stands in no result: price_of says 12.5.\n')
+    assert asked.stdout.endswith("the sources have no 99, and it does not follow from 12.5.\n")
 
 
 def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, tmp_path):
@@ -274,7 +275,7 @@ def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, 
 
     assert [each.exit_code for each in (named, same_task, unknown, unused, derived)] == [1, 1, 2, 2, 2]
     assert "not read: x, y: no run has the name or the task of this case of --contract" in unused.stderr
-    assert "1 of 2 runs accepted" in named.stderr
+    assert "1 of 2 runs verified" in named.stderr
     assert "not read: runs.jsonl:2: no case of --contract has this name or task" in unknown.stderr
     assert "the case 'x' has no contract of its own" in derived.stderr
 
@@ -310,7 +311,7 @@ def test_a_contract_of_the_user_replaces_what_a_run_has_recorded(cli, tmp_path, 
 
     asked = cli("evaluate", str(tmp_path / "run.json"), "--contract", str(tmp_path / "contract.yaml"))
 
-    assert (asked.exit_code, "0 of 1 run accepted (1 failed)" in asked.stderr) == (1, True)
+    assert (asked.exit_code, "1 of 1 run not: 1 failed" in asked.stderr) == (1, True)
     is_named = f"run.json: {field} of the run, which --contract replaces" in asked.stderr
     assert is_named == bool(DEMANDS[field])
 
@@ -346,7 +347,7 @@ def test_a_file_without_a_run_is_no_success_and_writes_nothing(cli, tmp_path, na
 
     asked = cli("evaluate", str(tmp_path / name), "--junit", str(tmp_path / "r.xml"))
 
-    assert (asked.exit_code, "accepted" in asked.stderr) == (2, False)
+    assert (asked.exit_code, "verified" in asked.stderr) == (2, False)
     assert not (tmp_path / "r.xml").exists()
 
 

@@ -1,4 +1,4 @@
-"""A fact of an output that stands in no result: sent back once, refused, or left alone."""
+"""An output that contradicts the calls of the run: sent back with both sides, and refused if it stays."""
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -8,6 +8,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -50,33 +51,23 @@ def test_the_monitor_sees_the_outcomes_of_checks_and_the_answers_of_tools():
     assert '"name": "price_of", "args": {"title": "Moby Dick"}, "result": "12.5"' in question
 
 
-def test_a_fact_without_a_source_is_sent_back_once():
-    state, model = run(CALL, WRONG, CALL, RIGHT, ACCEPT)
+def test_a_fact_that_contradicts_a_result_is_sent_back_with_both_sides():
+    state, _ = run(CALL, WRONG, ACCEPT, CALL, RIGHT, ACCEPT)
 
     assert (state["status"], state["output"]) == ("success", RIGHT)
-    told = '"99" stands in no result: price_of says 12.5'
-    assert told in state["results"][0]["verdict"]["feedback"]
-    # The monitor was not asked about the refused output.
-    assert sum("price_of says 12.5" in prompt[-1].text for prompt in model.prompts) == 1
+    feedback = state["results"][0]["verdict"]["feedback"]
+    assert ("It costs 99 euros." in feedback, "12.5" in feedback) == (True, True)
 
 
-@pytest.mark.parametrize(("replies", "options"), [([CALL, WRONG], {}), ([], {"max_retries": 0})])
-def test_an_output_that_keeps_it_is_accepted_with_a_warning_and_nothing_is_known(replies, options):
-    contract = EvaluationContract(required_content=[{"text": "euros"}])
-    state, _ = run(*replies, CALL, WRONG, contract=contract, **options)
-
-    assert (state["status"], state["basis"], state["evidence"]["content"]) == (
-        "success",
-        "unverified",
-        "nothing",
-    )
-    assert '"99" stands in no result' in state["results"][-1]["warnings"][0]
-
-
-def test_strict_grounding_refuses_it():
-    state, _ = run(*[CALL, WRONG] * 3, grounding="strict")
+def test_an_output_that_keeps_it_fails_the_attempt():
+    state, _ = run(*[CALL, WRONG, ACCEPT] * 3)
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+
+
+def test_strict_is_refused_with_the_values_that_are_accepted():
+    with pytest.raises(ConfigurationError, match="give 'facts' or 'off'"):
+        run(grounding="strict")
 
 
 @pytest.mark.parametrize(("severity", "status"), [("critical", "failed"), ("info", "success")])
@@ -94,7 +85,9 @@ def test_the_contract_of_a_step_knows_the_results_of_the_steps_before():
     assert [record["status"] for record in state["results"]] == ["validated", "validated"]
 
 
-@pytest.mark.parametrize(("last", "status"), [("77 is paid.", "passed"), ("99 is paid.", "failed")])
+@pytest.mark.parametrize(
+    ("last", "status"), [("77 euros are paid.", "passed"), ("99 euros are paid.", "failed")]
+)
 @pytest.mark.parametrize("synthesis", [True, False])
 def test_a_recorded_run_knows_the_results_of_the_steps_before(synthesis, last, status):
     contract = {"checks": [{"check": "sourced_facts"}]}
@@ -122,7 +115,7 @@ def test_without_an_answered_call_nothing_is_compared():
 
 
 def test_a_later_step_takes_its_facts_from_the_results_before():
-    replies = (CALL, RIGHT, ACCEPT, WRONG, RIGHT, ACCEPT)
+    replies = (CALL, RIGHT, ACCEPT, WRONG, ACCEPT, RIGHT, ACCEPT)
     state, _ = run(*replies, plan=["Find the price", "Say it"], synthesis=False)
 
     assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
@@ -130,9 +123,9 @@ def test_a_later_step_takes_its_facts_from_the_results_before():
 
 @pytest.mark.parametrize("calls", [[CALL], []], ids=["another call", "no call"])
 def test_an_action_that_did_not_happen_is_sent_back(calls):
-    state, _ = run(*calls, "I have refunded the order.", CALL, RIGHT, ACCEPT)
+    state, _ = run(*calls, "I have refunded the order.", ACCEPT, CALL, RIGHT, ACCEPT)
 
-    assert 'it says that "refund_order" was done' in state["results"][0]["verdict"]["feedback"]
+    assert "no call did that" in state["results"][0]["verdict"]["feedback"]
 
 
 def test_a_reading_that_is_claimed_is_no_action():
@@ -151,3 +144,22 @@ def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
     state = orchestrator.run("Refund it")
 
     assert state["results"][1]["status"] == "validated"
+
+
+@pytest.mark.parametrize(
+    ("calls", "output", "is_right"),
+    [
+        ([CALL], RIGHT, True),
+        ([CALL], WRONG, False),
+        ([REFUND], "I refunded order 1.", True),
+        ([CALL], "I refunded order 1.", False),
+        ([], "I refunded order 1.", False),
+    ],
+)
+def test_a_live_and_a_recorded_run_have_one_verdict(calls, output, is_right):
+    state, _ = run(*calls, output, ACCEPT, max_retries=0)
+    recorded = {**run_from_state(state), "final_output": output}
+    recorded.pop("error", None)
+    report = evaluate({"agent_run": recorded, "audit": {"defects": "fail"}})
+
+    assert (state["status"] == "success", report.status == "passed") == (is_right, is_right)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple, get_args
 
-from evaluation.facts.dates import (
+from evaluation.texts.dates import (
     Found,
     find_months,
     find_named_dates,
@@ -19,9 +19,9 @@ from evaluation.facts.dates import (
     find_times,
     find_weekdays,
 )
-from evaluation.facts.units import CURRENCIES, MEASURES, is_hundredth
 from evaluation.texts.normal import has_digit, normalize_text, split_words, unify_signs
 from evaluation.texts.numbers import LEAST, SECOND, read_amounts, spell_in_digits, write_fractions
+from evaluation.texts.units import CURRENCIES, MEASURES, is_hundredth
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

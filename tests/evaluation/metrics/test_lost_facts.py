@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.facts.lost_facts import MAX_CHARACTERS, find_lost_facts
+from evaluation.metrics.lost_facts import MAX_CHARACTERS, find_lost_facts
 
 NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "

@@ -94,10 +94,6 @@ _FIELD_UNITS: Final = {
 }
 
 
-COUNTED: Final = frozenset({"day", "week", "month", "year"})
-"""The units that a reader counts."""
-
-
 @lru_cache(1024)
 def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
@@ -128,12 +124,6 @@ def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal 
     first, size = _SCALES.get(unit or "", (unit, _ONE))
     second, other = _SCALES.get(target or "", (target, _ONE))
     return value * size / other if first == second else None
-
-
-def find_base_unit(unit: str | None) -> tuple[str, Decimal] | None:
-    """Return the base of a unit, and how many of it the unit is: g and 1000 of kg; None if unknown."""
-    scale = _SCALES.get(unit or "")
-    return None if scale is None else (scale[0], scale[1].normalize())
 
 
 def read_field_unit(words: Sequence[str]) -> str | None:

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from evaluation.facts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
-from evaluation.facts.units import agree_units
 from evaluation.texts.disguises import read_disguised, spell_strokes
+from evaluation.texts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
+from evaluation.texts.units import agree_units
 
 MAX_CHARACTERS: Final = 20_000
 """Longest text whose facts are read: a second at worst."""

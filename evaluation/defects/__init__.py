@@ -1,0 +1,1 @@
+"""What a run did against what it says: rules on calls, claims and facts."""

@@ -1,0 +1,305 @@
+"""The evidence of a run: its calls with their outcomes, and each turn with what was known then."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, Literal
+
+from agents.parsing.outcomes import read_outcome, states_error
+from agents.parsing.tool_names import guess_kind, split_name
+from evaluation.defects.verb_families import list_families
+from evaluation.importers.known_formats import Conversation, read_conversation
+from evaluation.importers.run_end import ends_run
+from evaluation.texts.json_texts import parse_json
+from evaluation.texts.visible import read_source, read_visible
+from evaluation.values import JsonObject, as_list
+
+_PROGRAMS: Final = frozenset({
+    "action", "agent", "api", "apply", "bash", "browser", "call", "click", "cmd", "code", "command",
+    "computer",
+    "delegate", "do", "exec", "execute", "handoff", "http", "interact", "invoke", "javascript", "job",
+    "perform",
+    "press", "python", "replace", "request", "run", "script", "shell", "sql", "statement", "tap", "task",
+    "terminal", "tool", "type", "workflow",
+})  # fmt: skip
+"""Words in the name of a tool, or its arguments, that does what it is told."""
+_HARMLESS: Final = frozenset({
+    "think", "thought", "reason", "plan", "reflect", "calculate", "finish", "done", "answer", "show",
+    "check", "status", "info", "view", "test", "tests", "verify", "inspect", "diff", "log", "quote",
+    "weather",
+})  # fmt: skip
+"""Words in the name of a tool that thinks, tests or reads, wherever they stand."""
+_READING_COMMAND: Final = re.compile(
+    r"\s*(?:cd \S+\s*(?:&&|;)\s*)?(?:sudo )?(?:(?:python3?|uv run|poetry run|npx|\S*/bin/python)(?: -m)? )?"
+    r"(?:pytest|tox|unittest|jest|vitest|mypy|ruff|eslint|ls|cat|head|tail|grep|rg|find|pwd|wc|tree|echo|which|diff"
+    r"|(?:npm|yarn|pnpm|go|cargo|mvn|gradle|make|dotnet) (?:run )?test"
+    r"|git (?:status|log|diff|show|branch))\b[^|;&>]*\Z"
+)
+_FAILED_TESTS: Final = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures|errors)[=:] ?[1-9]|\bFAILED\b",
+)
+_TEST: Final = re.compile(r"pytest|unittest|jest|\btests?\b|\bci\b|\btox\b|vitest|\bspecs?\b", re.IGNORECASE)
+_EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
+_DEPTH: Final = 6
+_NO_RULES: Final[JsonObject] = MappingProxyType({})
+
+CallState = Literal["acted", "refused", "unknown", "read", "missed"]
+"""``read``: a call that only reads answered; ``missed``: it failed."""
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceCall:
+    """One call of a tool; ``place`` is its position among all calls, from 0."""
+
+    place: int
+    name: str
+    args: Mapping[str, object]
+    result: object
+    state: CallState
+    is_open: bool = False
+    """Whether it runs a program or hands over a task, and its arguments do not tell that it only reads."""
+    was_stopped: bool = False
+    """Whether a person or a rule kept it from running, which is no failure of the tool."""
+    is_vague: bool = False
+    """Whether its name tells neither that it acts nor that it reads."""
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of its name."""
+        return tuple(split_name(self.name))
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The families of the verbs and nouns in its name."""
+        return list_families(self.words)
+
+    @cached_property
+    def args_text(self) -> str:
+        """Its arguments as JSON."""
+        return json.dumps(self.args, ensure_ascii=False, default=str)
+
+    @cached_property
+    def answer(self) -> str:
+        """Its answer as a text."""
+        text = (
+            self.result
+            if isinstance(self.result, str)
+            else json.dumps(self.result, ensure_ascii=False, default=str)
+        )
+        return "" if self.result is None else read_source(text)
+
+    @cached_property
+    def value(self) -> object:
+        """Its answer as a JSON value; None for prose."""
+        values = parse_json(self.result) if isinstance(self.result, str) else [self.result]
+        return values[0] if values else None
+
+    @cached_property
+    def stated(self) -> str:
+        """Its answer without the fields that have no value: an empty list of sent invites says nothing."""
+        if not isinstance(self.value, Mapping | list):
+            return self.answer
+        return " ".join(f"{name} {leaf}" for name, leaf in list_leaves(self.value) if leaf)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it may have changed something."""
+        return self.state in {"acted", "unknown"}
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether it runs tests, by its name or its command."""
+        return bool(_TEST.search(" ".join(self.words)) or (self.is_program and _TEST.search(self.args_text)))
+
+    @cached_property
+    def is_program(self) -> bool:
+        """Whether its answer tells how a program ended."""
+        return any(name in _EXITS for name, _ in list_leaves(self.value)) or bool(_read_command(self.args))
+
+    @cached_property
+    def has_failed_tests(self) -> bool:
+        """Whether a program ended with an error, or tests failed."""
+        codes = [leaf for name, leaf in list_leaves(self.value) if name in _EXITS]
+        return any(code not in {0, "0", None} for code in codes) or bool(_FAILED_TESTS.search(self.answer))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTurn:
+    """A text of the user or the assistant; ``known`` counts the calls before it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    known: int
+    place: int
+    is_answer: bool = False
+    raw: str = ""
+    """The text with thoughts, marks and hidden elements, which ``text`` lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was asked, done, answered and said."""
+
+    turns: tuple[EvidenceTurn, ...]
+    calls: tuple[EvidenceCall, ...]
+    given: tuple[str, ...] = ()
+    """Further texts that were given to the agent, such as the system prompt or documents."""
+    has_calls: bool = True
+    """Whether the record tells which calls were made; an empty list of calls does."""
+
+    @property
+    def said(self) -> Iterator[EvidenceTurn]:
+        """The turns of the assistant."""
+        return (turn for turn in self.turns if turn.role == "assistant" and turn.text)
+
+    @property
+    def answer(self) -> EvidenceTurn | None:
+        """The turn that is the answer of the run."""
+        return next((turn for turn in self.turns if turn.is_answer), None)
+
+    def asked_before(self, turn: EvidenceTurn) -> str:
+        """Return all texts of the user before a turn."""
+        return "\n".join(each.text for each in self.turns if each.role == "user" and each.place < turn.place)
+
+    def known_at(self, turn: EvidenceTurn) -> Sequence[EvidenceCall]:
+        """Return the calls before a turn."""
+        return self.calls[: turn.known]
+
+    def sources_at(self, turn: EvidenceTurn) -> list[str]:
+        """Return the texts that a turn may take facts from."""
+        calls = self.known_at(turn)
+        asked = [call.args_text for call in calls if call.args and not (call.acts or ends_run(call.name))]
+        return [*self.given, self.asked_before(turn), *asked, *(call.answer for call in calls if call.answer)]
+
+
+def build_call(
+    place: int,
+    recorded: Mapping[str, object],
+    acting: Collection[object] = (),
+    reading: Collection[object] = (),
+) -> EvidenceCall:
+    """Build a call of its recorded fields.
+
+    Args:
+        place: Its position among all calls.
+        recorded: ``name``, ``args``, ``result``, ``error`` and perhaps ``outcome`` and ``args_text``.
+        acting: The names of the tools that are stated to act.
+        reading: The names of the tools that are stated to read.
+    """
+    name, result, error = str(recorded["name"]), recorded.get("result"), recorded.get("error")
+    result = error if result is None and isinstance(error, str) else result
+    args = recorded.get("args") or recorded.get("args_text")
+    plain = args if isinstance(args, Mapping) else {"text": args} if args else {}
+    kind = "acting" if name in acting else "reading" if name in reading else guess_kind(name)
+    outcome = _OUTCOMES.get(str(recorded.get("outcome")))
+    if outcome or kind == "acting":
+        state: CallState = outcome or read_outcome(name, result, is_error=bool(error))
+        return EvidenceCall(place, name, plain, result, state, was_stopped=bool(recorded.get("not_run")))
+    words = {*split_name(name)}
+    is_vague = kind == "open" and not (_HARMLESS & words or _only_reads(plain))
+    is_open = is_vague and bool(_PROGRAMS & {*words, *plain})
+    state = "missed" if error or states_error(result) else "read"
+    return EvidenceCall(place, name, plain, result, state, is_open, is_vague=is_vague)
+
+
+_OUTCOMES: Final[Mapping[str, CallState]] = {
+    "acted": "acted",
+    "stated": "acted",
+    "reused": "acted",
+    "refused": "refused",
+    "denied": "refused",
+    "unknown": "unknown",
+}
+
+
+def build_evidence(
+    run: JsonObject, actions: Sequence[Mapping[str, object]], output: str, rules: JsonObject = _NO_RULES
+) -> Evidence:
+    """Build the evidence of a run.
+
+    Args:
+        run: The fields of an ``agent_run``, with its messages as they were read.
+        actions: Its calls, with parsed arguments, results and errors.
+        output: Its answer.
+        rules: The rules of a trajectory, which may name the acting and the reading tools.
+    """
+    acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
+    reading = as_list(rules.get("reading_tools"))
+    own = [each for each in actions if each["kind"] == "tool"]
+    made = [each for each in [*as_list(run.get("earlier_calls")), *own] if isinstance(each, Mapping)]
+    calls = tuple(build_call(place, each, acting, reading) for place, each in enumerate(made))
+    conversation = read_conversation(as_list(run.get("messages")))
+    given = [str(text) for text in as_list(run.get("sources"))]
+    given += [each.text for each in conversation.messages if each.role in {"system", "developer"}]
+    # A list of messages without calls may come from a recorder that keeps none.
+    has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
+    turns = _read_turns(conversation, calls, len(calls) - len(own)) or build_turns(
+        str(run.get("input") or ""), output, len(calls)
+    )
+    return Evidence(_mark_answer(turns, output, len(calls)), calls, tuple(given), has_calls)
+
+
+def build_turns(task: str, output: str, known: int) -> list[EvidenceTurn]:
+    """Build the turns of a task and its answer, before which ``known`` calls were made."""
+    return [
+        EvidenceTurn("user", read_visible(task), 0, 0, raw=task),
+        EvidenceTurn("assistant", read_visible(output), known, 1, is_answer=True, raw=output),
+    ]
+
+
+def _read_turns(
+    conversation: Conversation, calls: Sequence[EvidenceCall], earlier: int
+) -> list[EvidenceTurn]:
+    places = [each.message for each in conversation.calls]
+    if len(places) != len(calls) - earlier:
+        # The messages do not tell when the calls were made: each turn may know all of them.
+        places = [0] * (len(calls) - earlier)
+    return [
+        # The calls of a message follow its text, and belong to it.
+        EvidenceTurn(
+            "user" if message.role == "user" else "assistant",
+            read_visible(message.text),
+            earlier + sum(place < at + (message.role == "assistant") for place in places),
+            at,
+            raw=message.text,
+        )
+        for at, message in enumerate(conversation.messages)
+        if message.role in {"user", "assistant"} and message.text.strip()
+    ]
+
+
+def _mark_answer(turns: Sequence[EvidenceTurn], output: str, known: int) -> tuple[EvidenceTurn, ...]:
+    """Mark the last turn of the assistant as the answer; an output that is no message is one more turn."""
+    said = [turn for turn in turns if turn.role == "assistant"]
+    if output.strip() and not any(turn.raw.strip() == output.strip() for turn in said):
+        place = max((turn.place for turn in turns), default=0) + 1
+        return (
+            *turns,
+            EvidenceTurn("assistant", read_visible(output), known, place, is_answer=True, raw=output),
+        )
+    return tuple(replace(turn, is_answer=turn is said[-1]) if said else turn for turn in turns)
+
+
+def _read_command(args: Mapping[str, object]) -> str:
+    return next((str(args[key]) for key in ("command", "cmd", "script") if args.get(key)), "")
+
+
+def _only_reads(args: Mapping[str, object]) -> bool:
+    return bool(_READING_COMMAND.match(_read_command(args)))
+
+
+def list_leaves(value: object, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, object]]:
+    """Yield the plain values of a JSON value, each with the name of its field."""
+    if isinstance(value, Mapping) and depth:
+        for key, inner in value.items():
+            yield from list_leaves(inner, str(key), depth - 1)
+    elif isinstance(value, list) and depth:
+        for inner in value:
+            yield from list_leaves(inner, name, depth - 1)
+    else:
+        yield name, value

@@ -1,1 +1,0 @@
-"""Compares the facts of an output with the facts of its reference and of its sources."""

@@ -1,0 +1,40 @@
+"""Builds the evidence of short runs."""
+
+import json
+
+from evaluation.defects.evidence import Evidence, build_call, build_evidence, build_turns
+from evaluation.defects.rules import find_defects
+
+
+def run(task, *parts):
+    """Returns the findings of a conversation; a part is a text of the assistant, or (tool, args, result)."""
+    messages = [{"role": "user", "content": task}]
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            messages.append({"role": "assistant", "content": part})
+            continue
+        name, args, result = part
+        call = {
+            "id": str(number),
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(args)},
+        }
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": str(number), "content": json.dumps(result)})
+    actions = [
+        {"kind": "tool", "name": name, "args": args, "result": json.dumps(result), "error": None}
+        for name, args, result in (part for part in parts if not isinstance(part, str))
+    ]
+    return find_defects(build_evidence({"messages": messages}, actions, parts[-1]))
+
+
+def levels(task, *parts):
+    """Returns the rules and levels of the findings of a conversation, without notes."""
+    return {(each.rule, each.level) for each in run(task, *parts) if each.level != "note"}
+
+
+def judge_answer(task, calls, answer):
+    """Returns the levels of the findings of an answer after calls of tools."""
+    made = tuple(build_call(place, call) for place, call in enumerate(calls))
+    turns = build_turns(task, answer, len(made))
+    return {each.level for each in find_defects(Evidence(tuple(turns), made))}
