@@ -56,7 +56,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
-from evaluation.inputs.run import MatchMode
+from evaluation.contract.run import MatchMode
 from evaluation.metrics.trajectory.expected_steps import expected_steps
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 
-from evaluation.inputs.contract import DriftRules
+from evaluation.contract.contract import DriftRules
 from evaluation.metrics.drift_signals import Direction, compare_with_baseline
 from evaluation.statistics import proportion
 

@@ -11,7 +11,7 @@ from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from evaluation.inputs.intake import select_fields
+from evaluation.contract.intake import select_fields
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.results.state import EvaluationState
 from evaluation.runner import FIRST, NODES, Node

@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args, run
 from agents.credentials.spans import Recognizer
 from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
+from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import Rubric
 from evaluation.results.state import Action
 from evaluation.validation import InputModel
 from evaluation.values import Quantity

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Unpack
 
 from typing_extensions import TypedDict
 
+from evaluation.contract.intake import with_baseline
 from evaluation.errors import ContractError
-from evaluation.inputs.intake import with_baseline
 from evaluation.nodes.finalize_report import (
     decide_evaluation_status,
     detect_regressions_and_anomalies,
@@ -118,7 +118,7 @@ def _next_name(name: str, state: EvaluationState) -> str:
 
 
 if TYPE_CHECKING:
-    from evaluation.inputs.contract import EvaluationCase
+    from evaluation.contract.contract import EvaluationCase
 
     AnyCase: TypeAlias = EvaluationCase | Mapping[str, object]
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+from evaluation.contract.contract import Rubric
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.inputs.contract import Rubric
 from evaluation.plugins import JudgeRequest
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject

@@ -10,8 +10,8 @@ from typing import Final, TypeVar, cast
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from evaluation.contract.contract import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import EvaluationContract
 from evaluation.validation import describe_errors, list_field_paths, parse_json
 from evaluation.values import as_object
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from agents.sync import run_in_thread, run_sync
+from evaluation.contract.contract import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.contract import Criterion, Rubric
 from evaluation.judges.judge_scores import (
     JudgeFailure,
     JudgeScore,

@@ -9,7 +9,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from agents.prompts import fence_text, find_boundary
-from evaluation.inputs.contract import Criterion, Rubric, Scale
+from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.judges.judge_scores import FIELDS
 from evaluation.plugins import JudgeRequest, Turn
 from evaluation.results.state import Action

@@ -20,8 +20,8 @@ from agents.parsing.loose_json import (
 )
 from agents.parsing.thoughts import remove_marked_thoughts
 from agents.parsing.verdicts import find_denial, iter_fields, normalize_name
+from evaluation.contract.contract import Rubric, Scale
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.inputs.contract import Rubric, Scale
 from evaluation.patterns.json_schema import find_schema_problem
 from evaluation.plugins import Price
 from evaluation.sensitive.scanner import describe_error, shorten

@@ -7,8 +7,8 @@ from typing import Final
 
 from agents.monitoring import MonitoringAgent, require_clean_approvals
 from agents.reply_types import UNREADABLE_PREFIX
+from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError, JudgeError
-from evaluation.inputs.contract import Rubric
 from evaluation.judges.figures import (
     JudgeTrust,
     LabelledOutput,

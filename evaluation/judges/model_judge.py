@@ -21,8 +21,8 @@ from agents.models.server_errors import is_content_filtered
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
+from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError, JudgeError
-from evaluation.inputs.contract import Rubric
 from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,

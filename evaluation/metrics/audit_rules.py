@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 from agents.credentials.spans import Category
 from evaluation.checks.check_model import CheckContext
 from evaluation.checks.contract_checks import evaluate_requirement
+from evaluation.contract.contract import AuditRule, ContentRule, Reaction
+from evaluation.contract.short_forms import expand_rule
 from evaluation.importers.imported_message import content_texts
-from evaluation.inputs.contract import AuditRule, ContentRule, Reaction
-from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.hosts import Domains, find_hosts
 from evaluation.metrics.trajectory.idle_rules import find_misspelt
 from evaluation.results.findings import (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.contract import DriftRules, Tolerance
+from evaluation.contract.contract import DriftRules, Tolerance
 from evaluation.results.findings import (
     OUTCOME_STATUSES,
     FindingKind,

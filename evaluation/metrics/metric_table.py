@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from math import inf
 from typing import Final, Literal
 
-from evaluation.inputs.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
+from evaluation.contract.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response_scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS

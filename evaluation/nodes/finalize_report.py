@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 from agents.credentials.spans import Span
 from evaluation.checks.custom import CustomSource
-from evaluation.inputs.contract import DriftRules
+from evaluation.contract.contract import DriftRules
 from evaluation.metrics.drift_signals import compare_with_baseline, read_measurements
 from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agents.credentials.spans import Category
+from evaluation.contract.contract import AUDIT_METRICS, AuditRules, Reaction
+from evaluation.contract.run import TrajectoryRules
 from evaluation.defects.evidence import build_evidence
 from evaluation.defects.findings import DefectFinding, Level
 from evaluation.defects.rules import find_defects
-from evaluation.inputs.contract import AUDIT_METRICS, AuditRules, Reaction
-from evaluation.inputs.run import TrajectoryRules
 from evaluation.metrics.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
 from evaluation.metrics.metric_table import select_operational
 from evaluation.metrics.operational import score_operational

@@ -8,10 +8,10 @@ from typing import Final
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
-from evaluation.inputs.contract import AUDIT_METRICS, EvaluationCase, EvaluationContract, Threshold
-from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
-from evaluation.inputs.recorded_messages import Doubt
-from evaluation.inputs.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
+from evaluation.contract.contract import AUDIT_METRICS, EvaluationCase, EvaluationContract, Threshold
+from evaluation.contract.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
+from evaluation.contract.recorded_messages import Doubt
+from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
 from evaluation.metrics.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
 from evaluation.metrics.response_scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evaluation.inputs.contract import JudgePolicy, Rubric
+from evaluation.contract.contract import JudgePolicy, Rubric
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge, choose_judge, choose_rubric
 from evaluation.judges.judge_scores import (
     JudgeFailure,

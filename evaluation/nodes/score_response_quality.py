@@ -9,10 +9,10 @@ from agents.sync import run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
 from evaluation.checks.contract_checks import NamedCheck, Requirement, evaluate_requirement, find_check
 from evaluation.checks.custom import describe_problem
-from evaluation.inputs.contract import EvaluationContract, Threshold
-from evaluation.inputs.recorded_messages import assistant_parts, list_given_texts
-from evaluation.inputs.run import ToolCall
-from evaluation.inputs.short_forms import expand_contract, is_demanding, read_lengths
+from evaluation.contract.contract import EvaluationContract, Threshold
+from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
+from evaluation.contract.run import ToolCall
+from evaluation.contract.short_forms import expand_contract, is_demanding, read_lengths
 from evaluation.metrics.lost_facts import find_lost_facts
 from evaluation.metrics.response_scores import (
     LENGTHS,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
+from evaluation.contract.recorded_messages import build_run
 from evaluation.importers.imported_message import Message
 from evaluation.importers.known_formats import Conversation, list_unread, read_conversation
 from evaluation.importers.langchain import dump_message
-from evaluation.inputs.recorded_messages import build_run
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_object
 

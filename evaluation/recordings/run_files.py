@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
+from evaluation.contract.intake import UnreadableCase
 from evaluation.errors import ContractError
-from evaluation.inputs.intake import UnreadableCase
 from evaluation.recordings.formats.adk_evalset import EvalsetFormat
 from evaluation.recordings.formats.atif import AtifFormat
 from evaluation.recordings.formats.conversations import (

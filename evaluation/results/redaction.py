@@ -17,8 +17,8 @@ from agents.credentials.detector import MAX_CANDIDATES
 from agents.credentials.spans import MAX_VALUES, Recognizer
 from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.checks.contract_checks import CHECKS
+from evaluation.contract.run import MATCH_MODES
 from evaluation.errors import JudgeFailureKind
-from evaluation.inputs.run import MATCH_MODES
 from evaluation.results.findings import (
     ACTIONS,
     OUTCOME_STATUSES,

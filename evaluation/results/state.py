@@ -8,8 +8,8 @@ from typing import Final, cast
 from typing_extensions import TypedDict
 
 from evaluation.checks.check_model import NotRun
-from evaluation.inputs.contract import AUDIT_METRICS
-from evaluation.inputs.run import CallOutcome
+from evaluation.contract.contract import AUDIT_METRICS
+from evaluation.contract.run import CallOutcome
 from evaluation.results.findings import (
     TRUNCATED,
     Alert,

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from agents.loop.call_marks import is_correction
 from agents.loop.effects import Effect
 from evaluation import EvaluationReport
-from evaluation.inputs.run_state import convert_calls
+from evaluation.contract.run_state import convert_calls
 from evaluation.recordings.default_contract import build_default_contract
 from evaluation.results.findings import EvaluationStatus
 from orchestrator.judging.evidence import (

@@ -27,8 +27,8 @@ from evaluation import (
 from evaluation.checks.contract_checks import read_contract_checks, require_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
+from evaluation.contract.run_state import convert_calls, convert_usage, run_from_state
 from evaluation.graph import EvaluationGraph
-from evaluation.inputs.run_state import convert_calls, convert_usage, run_from_state
 from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand

@@ -16,8 +16,8 @@ from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.check_model import CheckKind
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
-from evaluation.inputs.contract import ContentRule
-from evaluation.inputs.short_forms import expand_contract
+from evaluation.contract.contract import ContentRule
+from evaluation.contract.short_forms import expand_contract
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import BaseModel, Field, ValidationError
 
 from agents.errors import PlanError
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.contract.contract import EvaluationContract
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors, list_field_paths
 from orchestrator.state.plain_values import format_repr, plain_json

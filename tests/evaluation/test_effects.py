@@ -4,7 +4,7 @@ import pytest
 
 from evaluation import evaluate, run_from_state
 from evaluation.recordings.default_contract import hold_own_audit
-from tests.evaluation.inputs.test_run_state import call, record, state
+from tests.evaluation.contract.test_run_state import call, record, state
 
 ACTING = {"trajectory": {"acting_tools": ["ship"]}}
 EXPECTED = {"expected_trajectory": ["ship"], **ACTING}

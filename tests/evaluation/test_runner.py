@@ -21,7 +21,7 @@ from evaluation import (
     evaluate,
     evaluate_many,
 )
-from evaluation.inputs.contract import EvaluationCase
+from evaluation.contract.contract import EvaluationCase
 from evaluation.runner import NODES
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values

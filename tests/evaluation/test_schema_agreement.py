@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import EvaluationCase, evaluate
+from evaluation.contract.contract import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import EvaluationContract
 
 CONTRACT = jsonschema_rs.validator_for(EvaluationContract.model_json_schema())
 CASE = jsonschema_rs.validator_for(EvaluationCase.model_json_schema())

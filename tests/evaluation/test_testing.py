@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
-from evaluation.inputs.contract import Criterion, Rubric, Scale
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.plugins import AsyncJudge, Judge, JudgeRequest
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer

@@ -5,7 +5,7 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from evaluation import AgentRun, EvaluationContract, EvaluationReport, Rubric, evaluate
-from evaluation.inputs.contract import ContentRule
+from evaluation.contract.contract import ContentRule
 from orchestrator import FeedbackRule, LangGraphOrchestrator, OrchestratorState, RetryPolicy
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]

@@ -20,8 +20,8 @@ from evaluation import (
     run_from_messages,
 )
 from evaluation.checks.kinds.counts import WordCount
-from evaluation.inputs.contract import ContentRule, Criterion, LengthBounds, Threshold
-from evaluation.inputs.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ContentRule, Criterion, LengthBounds, Threshold
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from orchestrator import (
     CustomRule,
     Event,

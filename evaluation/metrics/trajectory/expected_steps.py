@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from evaluation.inputs.run import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.results.state import Action
 from evaluation.texts.disguises import is_same_tool
 from evaluation.values import JsonObject

@@ -11,7 +11,7 @@ from typing import Final
 
 from rapidfuzz.distance import OSA
 
-from evaluation.inputs.run import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
 from evaluation.results.findings import join_names
 from evaluation.results.state import Action

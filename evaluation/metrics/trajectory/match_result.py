@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
-from evaluation.inputs.run import TrajectoryRules
+from evaluation.contract.run import TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import Difference, ExpectedStep, find_differences
 from evaluation.results.findings import join_names
 from evaluation.results.redaction import build_excerpt

@@ -11,7 +11,7 @@ from typing import Final, Self
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
-from evaluation.inputs.run import MATCH_MODES, TrajectoryRules
+from evaluation.contract.run import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import (
     ExpectedStep,
     Selection,

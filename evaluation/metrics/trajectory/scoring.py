@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
-from evaluation.inputs.run import MATCH_MODES, TrajectoryRules
+from evaluation.contract.run import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep, hashable_key
 from evaluation.metrics.trajectory.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch, explain_mismatch

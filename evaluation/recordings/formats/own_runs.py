@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.inputs.run_state import run_from_state
+from evaluation.contract.run_state import run_from_state
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.values import JsonObject
 

@@ -16,8 +16,8 @@ from agents.loop.effects import Breach
 from evaluation import EvaluationContract
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
-from evaluation.inputs.run import AgentRun, TrajectoryRules
-from evaluation.inputs.run_state import convert_calls
+from evaluation.contract.run import AgentRun, TrajectoryRules
+from evaluation.contract.run_state import convert_calls
 from evaluation.metrics.audit_rules import find_outside
 from evaluation.metrics.hosts import Domains
 from evaluation.metrics.trajectory.expected_steps import (

@@ -18,7 +18,7 @@ from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation import EvaluationContract
-from evaluation.inputs.short_forms import list_named_tools
+from evaluation.contract.short_forms import list_named_tools
 from evaluation.metrics.trajectory.idle_rules import is_other_spelling
 from evaluation.results.findings import join_names
 from evaluation.sensitive.scanner import quote_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.inputs.contract import Criterion, Rubric
+from evaluation.contract.contract import Criterion, Rubric
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import JudgeRequest, Plugins
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.contract import Criterion, Rubric, Scale
+from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.judges.judge_call import LEGAL_SURVEY
 from evaluation.judges.judge_prompts import answer_schema, judge_prompt
 from tests.evaluation.judges.asking import RUBRIC, request

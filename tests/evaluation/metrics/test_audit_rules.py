@@ -3,8 +3,8 @@ import re
 import pytest
 
 from evaluation.checks import CheckContext
-from evaluation.inputs.contract import AuditRule
-from evaluation.inputs.recorded_messages import assistant_parts
+from evaluation.contract.contract import AuditRule
+from evaluation.contract.recorded_messages import assistant_parts
 from evaluation.metrics.audit_rules import AuditedRun, exposure_findings, rule_findings
 from evaluation.metrics.hosts import Domains, find_hosts
 from tests.evaluation.actions import observed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.inputs.run import TrajectoryRules
+from evaluation.contract.run import TrajectoryRules
 from evaluation.metrics.trajectory.scoring import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 

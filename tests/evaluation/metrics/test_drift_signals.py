@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from scipy import stats
 
 from evaluation import evaluate
-from evaluation.inputs.contract import DriftRules
+from evaluation.contract.contract import DriftRules
 from evaluation.metrics.drift_signals import compare_with_baseline
 
 DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}

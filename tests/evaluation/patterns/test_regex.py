@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from evaluation.contract.contract import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import EvaluationContract
 from evaluation.patterns.json_schema import (
     MAX_STEPS,
     check_pattern,

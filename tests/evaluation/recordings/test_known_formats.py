@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.inputs.intake import UnreadableCase
+from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 

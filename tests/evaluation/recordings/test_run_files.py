@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
 
 from evaluation import evaluate
-from evaluation.inputs.intake import UnreadableCase
+from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 from orchestrator import LangGraphOrchestrator

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from agents.errors import PlanError
 from evaluation import EvaluationContract
-from evaluation.inputs.contract import ContentRule
+from evaluation.contract.contract import ContentRule
 from orchestrator.planning.plan import PlannedSteps, read_steps
 
 SHORT = {"output_length": {"max_words": 50}}

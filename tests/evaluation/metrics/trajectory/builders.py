@@ -1,6 +1,6 @@
 """Short names for actions, steps and matches."""
 
-from evaluation.inputs.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from evaluation.metrics.trajectory.expected_steps import ExpectedStep
 from evaluation.metrics.trajectory.matching import match_trajectory
 from tests.evaluation.actions import observed

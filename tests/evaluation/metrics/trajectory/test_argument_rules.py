@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.run import ArgumentRule
+from evaluation.contract.run import ArgumentRule
 from evaluation.metrics.trajectory.expected_steps import compare_arguments, hashable_key
 from tests.evaluation.metrics.trajectory.builders import match, seen, step
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.run import MATCH_MODES
+from evaluation.contract.run import MATCH_MODES
 from evaluation.metrics.trajectory.expected_steps import expected_steps
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 

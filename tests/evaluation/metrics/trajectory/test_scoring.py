@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.inputs.run import TrajectoryRules
+from evaluation.contract.run import TrajectoryRules
 from evaluation.metrics.trajectory.scoring import score_trajectory
 from tests.evaluation.metrics.trajectory.builders import seen, step
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.run import MatchMode
+from evaluation.contract.run import MatchMode
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evaluation.errors import ContractError
-from evaluation.inputs.contract import (
+from evaluation.contract.contract import (
     ContentRule,
     EvaluationCase,
     EvaluationContract,
@@ -11,7 +10,8 @@ from evaluation.inputs.contract import (
     Scale,
     Threshold,
 )
-from evaluation.inputs.run import AgentRun, ArgumentRule, ExpectedAction
+from evaluation.contract.run import AgentRun, ArgumentRule, ExpectedAction
+from evaluation.errors import ContractError
 
 PROBLEMS = [
     (

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
-from evaluation.inputs.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
+from evaluation.contract.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
 from evaluation.patterns.json_schema import AnySchema, PatternText, SchemaObject
 from evaluation.validation import InputModel, describe_idle_bound, wrap_name
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers

@@ -10,10 +10,10 @@ from typing import Final
 from pydantic import BaseModel, ValidationError
 
 from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS
+from evaluation.contract.contract import EvaluationCase
+from evaluation.contract.recorded_messages import Doubt, import_run
+from evaluation.contract.run import MEASURES
 from evaluation.errors import ContractError
-from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.recorded_messages import Doubt, import_run
-from evaluation.inputs.run import MEASURES
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
     MAX_PROBLEMS,

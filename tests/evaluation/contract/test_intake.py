@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
-from evaluation.inputs.intake import (
+from evaluation.contract.intake import (
     AcceptedCase,
     RefusedCase,
     read_case,
     with_baseline,
 )
-from evaluation.inputs.run import AgentRun
+from evaluation.contract.run import AgentRun
 from evaluation.testing import ScriptedJudge
 from evaluation.validation import MAX_DEPTH, MAX_PROBLEMS
 

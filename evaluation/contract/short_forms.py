@@ -12,8 +12,8 @@ from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
-from evaluation.inputs.contract import ContentRule, EvaluationContract, LengthBounds, Threshold
-from evaluation.inputs.run import TrajectoryRules
+from evaluation.contract.contract import ContentRule, EvaluationContract, LengthBounds, Threshold
+from evaluation.contract.run import TrajectoryRules
 
 
 def expand_contract(contract: EvaluationContract) -> list[Requirement]:

@@ -10,6 +10,8 @@ from typing import Final, TypeAlias
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
 from agents.parsing.outcomes import states_error
+from evaluation.contract.contract import EvaluationCase
+from evaluation.contract.run import AgentRun, ToolCall
 from evaluation.importers.imported_message import (
     Answer,
     content_texts,
@@ -20,8 +22,6 @@ from evaluation.importers.imported_message import (
 from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
 from evaluation.importers.langchain import dump_message
 from evaluation.importers.run_end import ends_run, ends_with_question, read_last_answer
-from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, Severity, as_list
 
