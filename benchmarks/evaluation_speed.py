@@ -57,8 +57,8 @@ from benchmarks.measuring import (
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.contract.run import MatchMode
-from evaluation.metrics.trajectory.expected_steps import expected_steps
-from evaluation.metrics.trajectory.matching import match_trajectory
+from evaluation.measures.trajectory.expected_steps import expected_steps
+from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import MetricChoice, Plugins
 from evaluation.statistics import paired_difference

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic_core import to_json
 
-from evaluation.results.redaction import Redactor
+from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES

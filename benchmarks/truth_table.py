@@ -16,7 +16,7 @@ import json
 from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks.baselines.trajectory_libraries import ask_library
-from tests.evaluation.metrics.trajectory.truth_table import (
+from tests.evaluation.measures.trajectory.truth_table import (
     KITS,
     PEERS,
     format_tables,

@@ -32,10 +32,10 @@ from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price
 from .recordings.run_files import read_cases as read_cases
+from .report.findings import Alert as Alert
+from .report.report_model import EvaluationReport as EvaluationReport
+from .report.state import EvaluationState as EvaluationState
 from .reporting.case_page import write_html as write_html
-from .results.findings import Alert as Alert
-from .results.report import EvaluationReport as EvaluationReport
-from .results.state import EvaluationState as EvaluationState
 from .runner import aevaluate as aevaluate
 from .runner import evaluate as evaluate
 from .runner import evaluate_many as evaluate_many

@@ -13,7 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from evaluation.contract.intake import select_fields
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.results.state import EvaluationState
+from evaluation.report.state import EvaluationState
 from evaluation.runner import FIRST, NODES, Node
 
 Value = TypeVar("Value")

@@ -11,7 +11,7 @@ from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError
-from evaluation.results.state import Action
+from evaluation.report.state import Action
 from evaluation.validation import InputModel
 from evaluation.values import Quantity
 

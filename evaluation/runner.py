@@ -28,9 +28,9 @@ from evaluation.nodes.rubric_judging import (
 )
 from evaluation.nodes.score_response_quality import ascore_response_quality, score_response_quality
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.results.findings import EvaluationStatus
-from evaluation.results.report import EvaluationReport
-from evaluation.results.state import EvaluationState
+from evaluation.report.findings import EvaluationStatus
+from evaluation.report.report_model import EvaluationReport
+from evaluation.report.state import EvaluationState
 from evaluation.values import JsonObject
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import benchmarks.measuring  # noqa: F401 - switches the telemetry of the libraries off
-from tests.evaluation.metrics.trajectory.truth_table import Row
+from tests.evaluation.measures.trajectory.truth_table import Row
 
 Answer = bool | float | str
 _OURS_ALONE = ("forbidden_tools", "ignored_tools", "compared_tools", "failed_calls")

@@ -35,8 +35,8 @@ from evaluation.plugins import (
     Turn,
     require_judge,
 )
-from evaluation.results.findings import CheckRecord
-from evaluation.results.state import EvaluationState
+from evaluation.report.findings import CheckRecord
+from evaluation.report.state import EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
 SUBJECTIVE: Final[Mapping[str, str]] = {

@@ -12,7 +12,7 @@ from agents.prompts import fence_text, find_boundary
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.judges.judge_scores import FIELDS
 from evaluation.plugins import JudgeRequest, Turn
-from evaluation.results.state import Action
+from evaluation.report.state import Action
 from evaluation.values import format_numbers
 
 _SHORT: Final[Mapping[str, object]] = {"type": "string", "maxLength": 200}

@@ -8,10 +8,10 @@ from typing import Final, get_args
 from agents.credentials.spans import Span
 from evaluation.checks.custom import CustomSource
 from evaluation.contract.contract import DriftRules
-from evaluation.metrics.drift_signals import compare_with_baseline, read_measurements
-from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction
+from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
+from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
-from evaluation.results.findings import (
+from evaluation.report.findings import (
     Alert,
     MetricOutcome,
     alert,
@@ -20,9 +20,9 @@ from evaluation.results.findings import (
     limit_name,
     policy_alert,
 )
-from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt
-from evaluation.results.report import SCHEMA_VERSION
-from evaluation.results.state import (
+from evaluation.report.redaction import UNSEARCHED, Redactor, build_excerpt
+from evaluation.report.report_model import SCHEMA_VERSION
+from evaluation.report.state import (
     NOTHING_ASKED,
     NOTHING_DECIDES,
     STATUS,

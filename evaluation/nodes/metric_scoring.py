@@ -11,11 +11,11 @@ from evaluation.contract.run import TrajectoryRules
 from evaluation.defects.evidence import build_evidence
 from evaluation.defects.findings import DefectFinding, Level
 from evaluation.defects.rules import find_defects
-from evaluation.metrics.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
-from evaluation.metrics.metric_table import select_operational
-from evaluation.metrics.operational import score_operational
-from evaluation.metrics.trajectory.expected_steps import ExpectedStep, expected_steps, fits_step
-from evaluation.metrics.trajectory.scoring import (
+from evaluation.measures.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
+from evaluation.measures.metric_table import select_operational
+from evaluation.measures.operational import score_operational
+from evaluation.measures.trajectory.expected_steps import ExpectedStep, expected_steps, fits_step
+from evaluation.measures.trajectory.scoring import (
     COLLABORATION_METRICS,
     TRAJECTORY_METRICS,
     TrajectoryScores,
@@ -24,7 +24,7 @@ from evaluation.metrics.trajectory.scoring import (
 )
 from evaluation.nodes.score_response_quality import build_context, list_tool_outcomes
 from evaluation.plugins import Plugins
-from evaluation.results.findings import (
+from evaluation.report.findings import (
     AuditFinding,
     FindingKind,
     MetricOutcome,
@@ -33,7 +33,7 @@ from evaluation.results.findings import (
     build_group,
     group_status,
 )
-from evaluation.results.state import EvaluationState
+from evaluation.report.state import EvaluationState
 from evaluation.sensitive.scanner import build_search
 from evaluation.values import JsonObject, Severity, as_list, as_object
 

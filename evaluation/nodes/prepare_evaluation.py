@@ -12,13 +12,13 @@ from evaluation.contract.contract import AUDIT_METRICS, EvaluationCase, Evaluati
 from evaluation.contract.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.contract.recorded_messages import Doubt
 from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
-from evaluation.metrics.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
-from evaluation.metrics.response_scores import RESPONSE_METRICS
-from evaluation.metrics.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
+from evaluation.measures.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
+from evaluation.measures.response_scores import RESPONSE_METRICS
+from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
 from evaluation.plugins import MetricChoice, Plugins
-from evaluation.results.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
-from evaluation.results.redaction import Redactor
-from evaluation.results.state import Action, EvaluationState
+from evaluation.report.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
+from evaluation.report.redaction import Redactor
+from evaluation.report.state import Action, EvaluationState
 from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject, as_list, as_object

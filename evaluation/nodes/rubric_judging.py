@@ -15,14 +15,14 @@ from evaluation.judges.judge_scores import (
     refuse_approval,
 )
 from evaluation.plugins import Plugins
-from evaluation.results.findings import (
+from evaluation.report.findings import (
     MetricOutcome,
     build_outcome,
     compare_with_bound,
     describe_comparison,
     end_sentence,
 )
-from evaluation.results.state import (
+from evaluation.report.state import (
     NOTHING_ASKED,
     NOTHING_DECIDES,
     EvaluationState,

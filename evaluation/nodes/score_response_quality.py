@@ -13,8 +13,8 @@ from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
 from evaluation.contract.run import ToolCall
 from evaluation.contract.short_forms import expand_contract, is_demanding, read_lengths
-from evaluation.metrics.lost_facts import find_lost_facts
-from evaluation.metrics.response_scores import (
+from evaluation.measures.lost_facts import find_lost_facts
+from evaluation.measures.response_scores import (
     LENGTHS,
     QUALITY_METRICS,
     REFERENCE_METRICS,
@@ -23,7 +23,7 @@ from evaluation.metrics.response_scores import (
     score_against_reference,
 )
 from evaluation.plugins import Plugins
-from evaluation.results.findings import (
+from evaluation.report.findings import (
     CheckRecord,
     CheckSource,
     FindingKind,
@@ -39,7 +39,7 @@ from evaluation.results.findings import (
     not_applicable,
     unanswered_bound,
 )
-from evaluation.results.state import Action, EvaluationState
+from evaluation.report.state import Action, EvaluationState
 from evaluation.texts.normal import count_visible, split_words
 from evaluation.values import JsonObject, Severity, as_list, format_numbers
 

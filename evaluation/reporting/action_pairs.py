@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 
 from evaluation.contract.run import TrajectoryRules
 from evaluation.evalset.case_result import CaseResult
-from evaluation.metrics.trajectory.expected_steps import (
+from evaluation.measures.trajectory.expected_steps import (
     ExpectedStep,
     Selection,
     expected_steps,
     select_compared,
 )
-from evaluation.metrics.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
-from evaluation.metrics.trajectory.matching import StepPairs
+from evaluation.measures.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
+from evaluation.measures.trajectory.matching import StepPairs
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 from evaluation.reporting.result_files import clean_line

@@ -14,7 +14,7 @@ from agents.loop.effects import Effect
 from evaluation import EvaluationReport
 from evaluation.contract.run_state import convert_calls
 from evaluation.recordings.default_contract import build_default_contract
-from evaluation.results.findings import EvaluationStatus
+from evaluation.report.findings import EvaluationStatus
 from orchestrator.judging.evidence import (
     ACCEPTING,
     Evidence,

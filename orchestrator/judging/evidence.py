@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from evaluation import EvaluationContract, JudgeTrust, find_trust
 from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
-from evaluation.metrics.response_scores import LENGTHS
-from evaluation.results.findings import FindingKind, MetricOutcome
+from evaluation.measures.response_scores import LENGTHS
+from evaluation.report.findings import FindingKind, MetricOutcome
 from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.plain_contracts import list_criteria, read_contract
 from orchestrator.state import evaluation_report as reports

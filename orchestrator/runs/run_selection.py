@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias, TypedDict
 
 from pydantic import AwareDatetime, Field, TypeAdapter
 
-from evaluation.results.report import CardTable, render_card
+from evaluation.report.report_model import CardTable, render_card
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.current_step import read_basis_reason

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, cast
 
-from evaluation.results import findings
-from evaluation.results.findings import Alert
-from evaluation.results.state import STATUS, ends_early
+from evaluation.report import findings
+from evaluation.report.findings import Alert
+from evaluation.report.state import STATUS, ends_early
 from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, object]

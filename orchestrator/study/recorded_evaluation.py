@@ -16,7 +16,7 @@ from evaluation.evalset.case_result import CaseResult, describe_run
 from evaluation.evalset.files import CaseSet
 from evaluation.evalset.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
 from evaluation.evalset.value_files import compose_yaml, find_line
-from evaluation.metrics.metric_table import find_threshold_problems
+from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun

@@ -10,7 +10,7 @@ from evaluation import EvaluationContract, TaskCase, task_checks
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.checks.custom import CustomCheck
 from evaluation.evalset.files import FROM_TASK
-from evaluation.metrics.metric_table import find_threshold_problems
+from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.judging_calls import Evaluated

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation import build_evaluation_graph, evaluate
-from evaluation.results.state import EvaluationState
+from evaluation.report.state import EvaluationState
 from evaluation.testing import FailingJudge, ScriptedJudge
 
 ORDER = {

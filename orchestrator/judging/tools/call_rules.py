@@ -18,19 +18,19 @@ from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.run import AgentRun, TrajectoryRules
 from evaluation.contract.run_state import convert_calls
-from evaluation.metrics.audit_rules import find_outside
-from evaluation.metrics.hosts import Domains
-from evaluation.metrics.trajectory.expected_steps import (
+from evaluation.measures.audit_rules import find_outside
+from evaluation.measures.hosts import Domains
+from evaluation.measures.trajectory.expected_steps import (
     ExpectedStep,
     expected_steps,
     fits_step,
     select_compared,
 )
-from evaluation.metrics.trajectory.match_result import ORDERED_MODES, explain_mismatch, find_mismatches
-from evaluation.metrics.trajectory.matching import StepPairs, match_trajectory
+from evaluation.measures.trajectory.match_result import ORDERED_MODES, explain_mismatch, find_mismatches
+from evaluation.measures.trajectory.matching import StepPairs, match_trajectory
 from evaluation.nodes.prepare_evaluation import choose_mode, normalize_calls
-from evaluation.results.findings import join_names
-from evaluation.results.state import Action
+from evaluation.report.findings import join_names
+from evaluation.report.state import Action
 from orchestrator.judging.feedback import Expectations, read_expectations
 from orchestrator.judging.plain_contracts import read_contract
 from orchestrator.state.evaluation_report import FAILURES, Report, outcomes_of

@@ -19,8 +19,8 @@ from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation import EvaluationContract
 from evaluation.contract.short_forms import list_named_tools
-from evaluation.metrics.trajectory.idle_rules import is_other_spelling
-from evaluation.results.findings import join_names
+from evaluation.measures.trajectory.idle_rules import is_other_spelling
+from evaluation.report.findings import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.plain_contracts import read_contract

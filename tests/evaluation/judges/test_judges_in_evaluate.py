@@ -6,7 +6,7 @@ import pytest
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.judges.judge_call import JudgePanel
-from evaluation.results.state import STRICTNESS
+from evaluation.report.state import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = {"criteria": [{"name": "clarity"}]}

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.nodes.rubric_judging import decide_judge_need
 from evaluation.plugins import Plugins
-from evaluation.results.findings import build_group, build_outcome
+from evaluation.report.findings import build_group, build_outcome
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.response_scores import REFERENCE_METRICS, RESPONSE_METRICS
+from evaluation.measures.response_scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.plugins import Plugins

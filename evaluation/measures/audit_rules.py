@@ -1,0 +1,313 @@
+"""Checks a run against its audit rules, and finds the credentials and personal data in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal, TypeAlias
+
+from agents.credentials.spans import Category
+from evaluation.checks.check_model import CheckContext
+from evaluation.checks.contract_checks import evaluate_requirement
+from evaluation.contract.contract import AuditRule, ContentRule, Reaction
+from evaluation.contract.short_forms import expand_rule
+from evaluation.importers.imported_message import content_texts
+from evaluation.measures.hosts import Domains, find_hosts
+from evaluation.measures.trajectory.idle_rules import find_misspelt
+from evaluation.report.findings import (
+    AuditFinding,
+    FindingKind,
+    build_finding,
+    compare_with_bound,
+    end_sentence,
+    unanswered_bound,
+)
+from evaluation.report.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
+from evaluation.report.state import Action
+from evaluation.sensitive.json_values import find_at_places, iterate_leaves
+from evaluation.sensitive.scanner import Search, find_sensitive, shorten
+from evaluation.values import JsonObject, Severity, as_list
+
+MAX_FINDINGS: Final = 100
+"""Most findings of one category that are listed."""
+_INPUT_ROLES: Final = ("user", "system", "developer")
+_CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
+_MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
+_Reaction: TypeAlias = Severity | Literal["output"]
+_FINAL_OUTPUT: Final = "agent_run.final_output"
+_SEARCHED_FIRST: Final = (
+    "input", "user_input", "sources", "earlier_calls", "final_output", "tool_calls", "messages",
+)  # fmt: skip
+"""The agent's input and evidence, which are not searched, and the fields with places of their own."""
+
+
+_TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
+    "credential": (
+        "credentials",
+        "safety",
+        "Revoke the credential, and keep it out of prompts and tool payloads.",
+    ),
+    "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
+}
+"""Name, category and recommended action of the findings."""
+_Exposure: TypeAlias = tuple[Category, str, str]
+"""The category, the place and the kind of values."""
+
+
+def exposure_findings(
+    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
+) -> Iterator[AuditFinding]:
+    """Yield sensitive data in every text of a run: one finding for each kind and place.
+
+    The number in its reason counts different values. The agent's input, and messages of the user or the
+    system, are not searched.
+    """
+    searched = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
+    if not searched:
+        return
+    values = dict(_places(run))
+    exposures = _find_exposures(values, search)
+    for category, reaction in searched.items():
+        found = (key for key in exposures if key[0] == category)
+        for key in islice(found, MAX_FINDINGS):
+            yield _report_exposure(key, len(exposures[key]), reaction, values.get(key[1]))
+    if any(category == "unsearched" for category, _, _ in exposures):
+        name, action = "sensitive.unsearched", WITHHELD_ACTION
+        yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
+
+
+def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
+    """Yield path and value of everything that is searched."""
+    yield _FINAL_OUTPUT, run.get("final_output")
+    for index, call in enumerate(as_list(run.get("tool_calls"))):
+        fields = call if isinstance(call, Mapping) else {"name": call}
+        for name, value in fields.items():
+            yield f"agent_run.tool_calls[{index}].{name}", value
+    for index, message in enumerate(as_list(run.get("messages"))):
+        if not (isinstance(message, Mapping) and message.get("role") in _INPUT_ROLES):
+            yield f"agent_run.messages[{index}]", message
+    for name, value in run.items():
+        if name not in _SEARCHED_FIRST:
+            yield f"agent_run.{name}", value
+
+
+def _find_exposures(values: Mapping[str, object], search: Search) -> dict[_Exposure, set[str]]:
+    """Return the different values by category, place and kind, in the order of the run."""
+    literals: dict[_Exposure, set[str]] = {}
+    for place, match in find_at_places(values.items(), search):
+        literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
+    # The search yields credentials with a telling name first.
+    positions = {place: position for position, place in enumerate(values)}
+    ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
+    return {key: literals[key] for key in ordered}
+
+
+def name_place(path: str, verb: str) -> str:
+    """Name a place of a run in words, with a verb: "The arguments of tool call 2 contain"."""
+    if path == _FINAL_OUTPUT:
+        return f"The output {verb}s"
+    call, message = _CALL_PATH.fullmatch(path), _MESSAGE_PATH.fullmatch(path)
+    if call and call[2] == "args":
+        return f"The arguments of tool call {int(call[1]) + 1} {verb}"
+    if call:
+        return f"The {call[2]} of tool call {int(call[1]) + 1} {verb}s"
+    return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
+
+
+def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value: object) -> AuditFinding:
+    topic, where, kind = exposure
+    name, category, action = _TOPICS[topic]
+    counted, them = (f"{count} values", "them") if count > 1 else ("1 value", "it")
+    found = f"{name.replace('_', ' ')}: {kind} ({counted})"
+    reason = f"{name_place(where, 'contain')} {found}; remove {them}"
+    at_place: Severity = "critical" if where == _FINAL_OUTPUT else "info"
+    severity = at_place if reaction == "output" else reaction
+    return build_finding(
+        f"{name}.{kind}", category, "policy", severity, reason, where, action, build_excerpt(value)
+    )
+
+
+_MAX_HOSTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedRun:
+    """The parts of a run that rules check."""
+
+    context: CheckContext
+    """The output, and the texts of the assistant."""
+    messages: object
+    actions: Sequence[Action] | None
+    """None if the run does not record its actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Breach:
+    """A breach of a rule or, according to its kind, a rule that could not be checked."""
+
+    reason: str
+    where: str
+    evidence: object = None
+    kind: FindingKind = "policy"
+
+
+def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[AuditFinding]:
+    """Check a run against every rule.
+
+    A rule that cannot be applied gives a finding of kind ``metric_error``; a rule that needs more than the
+    run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the rule's
+    is.
+    """
+    return [_build_finding(rule, breach) for rule in rules for breach in _find_breaches(rule, run)]
+
+
+def check_shares(
+    bounds: Mapping[str, JsonObject],
+    rules: Sequence[AuditRule],
+    findings: Sequence[AuditFinding],
+    *,
+    searched: bool,
+) -> Iterator[AuditFinding]:
+    """Compare the share of met requirements of a category with its threshold; yield what does not pass.
+
+    Args:
+        bounds: The normalised thresholds by category.
+        rules: The audit rules. Each is one requirement, met if it has no finding.
+        findings: The findings of the rules and of the search for sensitive data.
+        searched: Whether credentials were searched for; that is one more requirement of safety.
+    """
+    unmet = {(finding["category"], finding["id"]) for finding in findings}
+    for category, bound in bounds.items():
+        met = [(category, rule.id) not in unmet for rule in rules if rule.category == category]
+        if category == "safety" and searched:
+            met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
+        if met:
+            outcome = compare_with_bound("policy", category, sum(met) / len(met), bound, "critical")
+        else:
+            outcome = unanswered_bound(category, bound, "no audit rule has this category")
+        if outcome["passed"] is not True:
+            name, kind, severity = f"thresholds.{category}", outcome["kind"], outcome["severity"]
+            owner = outcome["owner"]
+            yield build_finding(
+                name, category, kind, severity, outcome["reason"], "agent_run", None, {}, owner
+            )
+
+
+def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
+    # A valid rule has exactly one of these fields.
+    if rule.forbidden is not None:
+        yield from _check_content(rule.forbidden, run.context, required=False)
+    elif rule.required is not None:
+        yield from _check_content(rule.required, run.context, required=True)
+    elif rule.allowed_domains is not None:
+        yield from _check_domains(rule.allowed_domains, run)
+    else:
+        yield from _check_tools(rule, run.actions)
+
+
+def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) -> Iterator[_Breach]:
+    requirement = expand_rule(rule, required=required)
+    reads_output = requirement.place == "final_output" or not context.messages
+    where = _FINAL_OUTPUT if reads_output else "agent_run.messages"
+    if not context.has_output and not (requirement.place == "assistant_messages" and context.messages):
+        yield _Breach("the run has no output to judge", where, None, "missing_data")
+        return
+    outcome = evaluate_requirement(requirement, context)
+    if outcome.passed is None:
+        yield _Breach(outcome.seen, where, context.output, "metric_error")
+    elif not outcome.passed:
+        yield _Breach(outcome.sentence.removesuffix("."), where, context.output)
+
+
+def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[_Breach]:
+    """Yield one breach for each tool that may not be used, at its first call."""
+    if actions is None:
+        reason = "the run does not record which tools it used"
+        yield _Breach(reason, "agent_run.tool_calls", None, "missing_data")
+        return
+    calls: dict[str, list[int]] = {}
+    for index, action in enumerate(actions):
+        if action["not_run"] is None and not _is_permitted(rule, action):
+            calls.setdefault(action["name"], []).append(index)
+    for name, places in calls.items():
+        kinds = {actions[place]["kind"] for place in places}
+        yield _describe_call(name, places, is_tool=rule.forbidden_tools is not None or "tool" in kinds)
+    yield from _find_other_spellings(rule.forbidden_tools or (), actions)
+
+
+def _find_other_spellings(forbidden: Collection[str], actions: Sequence[Action]) -> Iterator[_Breach]:
+    """Yield one breach for each forbidden tool that may have been called under another spelling."""
+    called = {action["name"] for action in actions}
+    unknown, others = [name for name in forbidden if name not in called], called.difference(forbidden)
+    for reason in find_misspelt(unknown, others, "forbidden_tools"):
+        yield _Breach(reason, "agent_run.tool_calls", None, "missing_data")
+
+
+def _is_permitted(rule: AuditRule, action: Action) -> bool:
+    # A forbidden name is forbidden, whatever kind of action the record says it is.
+    if rule.forbidden_tools is not None:
+        return action["name"] not in rule.forbidden_tools
+    is_other = action["kind"] in {"handoff", "reasoning"}
+    return is_other or rule.allowed_tools is None or action["name"] in rule.allowed_tools
+
+
+def _describe_call(name: str, places: Sequence[int], *, is_tool: bool) -> _Breach:
+    where, shown = f"agent_run.tool_calls[{places[0]}]", shorten(name)
+    if not is_tool:
+        reason = f"{shown} has kind 'action' and may be a tool that is not allowed; allow it by its name"
+        return _Breach(reason, where, name, "missing_data")
+    times = "once" if len(places) == 1 else f"{len(places)} times"
+    return _Breach(f"The tool {shown} was called {times}; do not call it", where, name)
+
+
+def _check_domains(allowed: Sequence[str], run: AuditedRun) -> Iterator[_Breach]:
+    """Yield one breach for each place with URLs outside the allowed domains."""
+    domains = Domains(allowed)
+    for where, value in _places_with_urls(run):
+        if outside := find_outside(domains, value):
+            names = ", ".join(shorten(host) for host in outside[:_MAX_HOSTS])
+            more = f" and {len(outside) - _MAX_HOSTS} more" if len(outside) > _MAX_HOSTS else ""
+            problem = f"{name_place(where, 'contain')} addresses outside the allowed domains"
+            yield _Breach(f"{problem}: {names}{more}; remove them", where, value)
+
+
+def find_outside(allowed: Domains, value: object) -> list[str]:
+    """List the hosts of the addresses in a JSON value that are outside the allowed domains."""
+    texts = (leaf for _, leaf in iterate_leaves(value) if isinstance(leaf, str))
+    hosts = dict.fromkeys(host for text in texts for host in find_hosts(text))
+    return [host for host in hosts if host not in allowed]
+
+
+def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
+    yield _FINAL_OUTPUT, run.context.output
+    for index, message in enumerate(as_list(run.messages)):
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            text = "".join(content_texts(message.get("content")))
+            shown = [*([] if text == run.context.output else [text]), *_list_citations(message)]
+            yield f"agent_run.messages[{index}]", shown
+    for index, action in enumerate(run.actions or ()):
+        # Arguments that are not JSON were sent all the same; those of a call that did not run were not.
+        if action["not_run"] is None:
+            yield f"agent_run.tool_calls[{index}].args", action["args"] or action["args_text"]
+
+
+def _list_citations(message: JsonObject) -> list[object]:
+    """List the sources that a reader sees beside a message or its parts, in the fields that providers use."""
+    parts = [part for part in as_list(message.get("content")) if isinstance(part, dict)]
+    return [part[name] for part in (message, *parts) for name in ("annotations", "citations") if name in part]
+
+
+def _build_finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
+    evidence = {} if breach.evidence is None else build_excerpt(breach.evidence)
+    action = rule.recommended_action if breach.kind == "policy" else None
+    # A rule that could not be checked needs attention, but it says nothing against the agent.
+    is_certain = breach.kind == "policy" or rule.severity == "info"
+    severity: Severity = rule.severity if is_certain else "warning"
+    reason = f"Rule {shorten(rule.id)}: {breach.reason}"
+    if action is not None:
+        reason = f"{end_sentence(reason)} {action}"
+    return build_finding(
+        rule.id, rule.category, breach.kind, severity, reason, breach.where, action, evidence, rule.owner
+    )

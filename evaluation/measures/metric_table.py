@@ -1,0 +1,80 @@
+"""Lists every metric, with the group that checks it and the direction that is better."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from math import inf
+from typing import Final, Literal
+
+from evaluation.contract.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
+from evaluation.measures.operational import OPERATIONAL_METRICS
+from evaluation.measures.response_scores import RESPONSE_METRICS
+from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
+from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar, format_path
+from evaluation.values import JsonObject
+
+Direction = Literal["higher", "lower"]
+JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
+
+METRICS: Final[Mapping[str, Direction | None]] = {
+    **RESPONSE_METRICS,
+    **OPERATIONAL_METRICS,
+    **TRAJECTORY_METRICS,
+    **COLLABORATION_METRICS,
+    **JUDGE_METRICS,
+    **dict.fromkeys(AUDIT_METRICS, "higher"),
+}
+"""Every metric, with the direction that is better; None if neither is."""
+DIRECTIONS: Final[Mapping[str, Direction]] = {
+    metric: direction for metric, direction in METRICS.items() if direction is not None
+}
+_OTHER_GROUPS: Final = frozenset(METRICS) - frozenset(OPERATIONAL_METRICS)
+
+
+def metric_direction(metric: str) -> Direction | None:
+    """Return the direction that is better; lower for a custom resource."""
+    return METRICS.get(metric, "lower")
+
+
+def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
+    """Describe each threshold outside the range of its metric, or that no output can break.
+
+    So is a plain number for no metric: whether it is a minimum or a maximum is not known.
+    """
+    for name, bound in contract.thresholds.items():
+        yield from _find_range_problem(name, bound)
+        if isinstance(bound, Threshold) and name in LEAST_LENGTHS:
+            problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
+            yield from () if problem is None else (f"thresholds.{name}: {problem}",)
+        if name not in METRICS and not isinstance(bound, Threshold):
+            similar = OTHER_NAMES.get(name, "").removeprefix("thresholds.") or find_similar(name, METRICS)
+            hint = f"did you mean {similar!r}? If" if similar else "if"
+            yield (
+                f"{format_path(('thresholds', name))}: is no metric; {hint} it is a resource of the run, "
+                'give {"min": ...} or {"max": ...}'
+            )
+
+
+def _find_range_problem(name: str, bound: Threshold | float) -> Iterator[str]:
+    if name not in METRICS or name in JUDGE_METRICS:
+        return
+    highest = 1.0 if METRICS[name] == "higher" else inf
+    given = (bound.min, bound.max) if isinstance(bound, Threshold) else (bound,)
+    outside = [number for number in given if number is not None and not 0 <= number <= highest]
+    if outside:
+        accepted = "a number from 0 to 1" if highest == 1 else "a number of at least 0"
+        yield f"thresholds.{name}: {outside[0]:g} is no value of this metric; give {accepted}"
+
+
+def select_operational(
+    thresholds: Mapping[str, JsonObject], resources: Container[str]
+) -> dict[str, JsonObject]:
+    """Return the thresholds on the cost of a run; an unknown name is a custom resource.
+
+    The audit's metrics are new: a run that records a resource of their name means the resource.
+    """
+    return {
+        metric: bound
+        for metric, bound in thresholds.items()
+        if metric not in _OTHER_GROUPS or (metric in AUDIT_METRICS and metric in resources)
+    }

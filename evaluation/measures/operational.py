@@ -1,0 +1,177 @@
+"""Scores the cost of a run: time, tokens, money, calls; each value is measured, estimated or missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from evaluation.plugins import Price
+from evaluation.report.findings import (
+    MetricOutcome,
+    Unscored,
+    build_group,
+    compare_with_bound,
+    limits_by_name,
+    missing_data,
+    not_applicable,
+    unanswered_bound,
+)
+from evaluation.report.state import Action
+from evaluation.values import JsonObject, as_list, as_object, format_numbers
+
+Source = Literal["measured", "estimated", "missing"]
+
+QUANTITIES: Final = (
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost_usd",
+    "model_calls",
+    "tool_calls",
+    "tool_errors",
+    "retries",
+)
+"""The values that every report lists, as a number or as missing."""
+OPERATIONAL_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
+    (*QUANTITIES, "call_latency_max_ms", "tool_latency_max_ms"), "lower"
+)
+
+
+class Quantity(NamedTuple):
+    """One value and its source."""
+
+    value: float
+    source: Source = "measured"
+    recorded: float | None = None
+    """The recorded value, if the parts that are recorded too show that it is too small."""
+
+
+def score_operational(
+    metadata: JsonObject,
+    actions: Sequence[Action] | None,
+    bounds: Mapping[str, JsonObject],
+    prices: Mapping[str, Price],
+) -> JsonObject:
+    """Score the cost of a run against its limits.
+
+    Args:
+        metadata: The recorded quantities by name (see ``runs.Measured``).
+        actions: The actions of the run; None if it does not record them.
+        bounds: Normalised thresholds of this group by metric.
+        prices: US dollars for a million tokens by model.
+
+    Returns:
+        The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits.
+    """
+    known = collect_quantities(metadata, actions, prices)
+    checks = [
+        _check_bound(metric, bound, known[metric])
+        if metric in known
+        else unanswered_bound(metric, bound, _explain_absence(metric))
+        for metric, bound in bounds.items()
+    ]
+    values = {name: quantity.value for name, quantity in known.items()}
+    facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
+    return build_group({**values, **_explain_missing(known, bounds)}, checks, facts)
+
+
+def collect_quantities(
+    metadata: JsonObject, actions: Sequence[Action] | None, prices: Mapping[str, Price]
+) -> dict[str, Quantity]:
+    """Collect every recorded value, and the totals and costs that can be computed from them."""
+    estimated = as_list(metadata.get("estimated"))
+    known = {
+        name: Quantity(value, "estimated" if name in estimated else "measured")
+        for name, value in _read_recorded(metadata)
+    }
+    if actions is not None:
+        known.update(_measure_actions(actions))
+    recorded = as_list(metadata.get("call_latencies_ms"))
+    latencies = [float(value) for value in recorded if isinstance(value, (int, float))]
+    if latencies:
+        known["call_latency_max_ms"] = Quantity(max(latencies))
+        # A run that records one latency for each call has recorded the number of calls too.
+        known.setdefault("model_calls", Quantity(len(latencies)))
+    _derive_total(known)
+    _derive_cost(known, prices.get(str(metadata.get("model"))))
+    known.update(_raise_to_parts(known, latencies))
+    return known
+
+
+def _raise_to_parts(known: Mapping[str, Quantity], latencies: Sequence[float]) -> dict[str, Quantity]:
+    """Replace each value that is smaller than its recorded parts by the least that they allow."""
+    tokens = sum(known[name].value for name in ("input_tokens", "output_tokens") if name in known)
+    longest = [*latencies, *(known[name].value for name in ("tool_latency_max_ms",) if name in known)]
+    least = {
+        "total_tokens": tokens,
+        "latency_ms": max(longest, default=0.0),
+        "model_calls": float(len(latencies)),
+    }
+    return {
+        name: Quantity(value, "estimated", known[name].value)
+        for name, value in least.items()
+        if name in known and known[name].value < value
+    }
+
+
+def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
+    resources = as_object(metadata.get("resources"))
+    custom = {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
+    for name, value in ({name: metadata.get(name) for name in QUANTITIES} | custom).items():
+        if isinstance(value, (int, float)):
+            yield name, value
+
+
+def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
+    calls = [action for action in actions if action["kind"] == "tool"]
+    latencies = [ms for action in calls if (ms := action["latency_ms"]) is not None]
+    errors = sum(action["error"] is not None for action in calls)
+    counts = {"tool_calls": Quantity(len(calls)), "tool_errors": Quantity(errors)}
+    return {**counts, "tool_latency_max_ms": Quantity(max(latencies))} if latencies else counts
+
+
+def _derive_total(known: dict[str, Quantity]) -> None:
+    parts = [known[name] for name in ("input_tokens", "output_tokens") if name in known]
+    if len(parts) == 2 and "total_tokens" not in known:  # noqa: PLR2004 - both of the two
+        source: Source = "estimated" if any(part.source == "estimated" for part in parts) else "measured"
+        known["total_tokens"] = Quantity(sum(part.value for part in parts), source)
+
+
+def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
+    if price is None or "cost_usd" in known or not {"input_tokens", "output_tokens"} <= known.keys():
+        return
+    cost = price.cost(known["input_tokens"].value, known["output_tokens"].value)
+    known["cost_usd"] = Quantity(cost, "estimated")
+
+
+def _check_bound(metric: str, bound: JsonObject, quantity: Quantity) -> MetricOutcome:
+    outcome = compare_with_bound("operational", metric, quantity.value, bound, "warning")
+    if quantity.recorded is None:
+        return outcome
+    (recorded,) = format_numbers(quantity.recorded)
+    reason = f"{outcome['reason']}; the run records {recorded}, less than its own parts; correct the record"
+    # A record that contradicts itself never passes: the true value may be anything above.
+    if outcome["passed"]:
+        return {**outcome, "kind": "metric_error", "passed": None, "reason": reason}
+    return {**outcome, "reason": reason}
+
+
+def _explain_absence(metric: str) -> str:
+    if metric in OPERATIONAL_METRICS:
+        return "the run does not record it"
+    return "it is no metric, and the run records no resource of this name"
+
+
+def _explain_missing(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
+    unasked = not_applicable("not recorded, and no threshold asks for it")
+    return {
+        name: missing_data("not recorded") if name in bounds else unasked
+        for name in (*bounds, *QUANTITIES)
+        if name not in known
+    }
+
+
+def _list_sources(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Source]:
+    names = (*known, *QUANTITIES, *bounds)
+    return {name: known[name].source if name in known else "missing" for name in names}

@@ -1,0 +1,140 @@
+"""How near two texts are, in any language."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.measures.response_scores import (
+    MAX_EDIT_COST,
+    find_missing_keywords,
+    levenshtein_similarity,
+    matching_cost,
+    normalized_exact_match,
+    split_words,
+)
+from evaluation.texts.normal import normalize_text
+
+WORDS = {
+    "ASCII": ("Order 12-34 isn't_here.", ["order", "12", "34", "isn", "t", "here"]),
+    "accents": ("Naïve CAFÉ — Straße", ["naïve", "café", "strasse"]),
+    "decomposed accents": ("Cafe\u0301", ["caf\u00e9"]),
+    "marks that compose with nothing": ("x\u0301y z", ["x\u0301y", "z"]),
+    "full width": ("ＡＢＣ１２", ["abc12"]),
+    "soft hyphen and zero-width space": ("co\u00adop ab\u200bcd", ["coop", "abcd"]),
+    "Greek and Cyrillic": ("Αθήνα, МОСКВА", ["αθήνα", "москва"]),
+    "Japanese": ("東京タワーです。", ["東", "京", "タ", "ワ", "ー", "で", "す"]),
+    "Japanese among Latin": ("AIは楽しい", ["ai", "は", "楽", "し", "い"]),
+    "Thai, with the marks on their letters": ("ดีครับ", ["ดี", "ค", "รั", "บ"]),
+    "Hindi": ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+    "Arabic": ("مرحبا بالعالم ١٢", ["مرحبا", "بالعالم", "١٢"]),
+    "Korean": ("한국어 문장", ["한국어", "문장"]),
+    "nothing but signs": ("?! … \u0301 \U0001f44d\ufe0f", []),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), WORDS.values(), ids=WORDS)
+def test_words_are_told_apart_in_every_script(text, expected):
+    assert split_words(text) == expected
+
+
+@given(st.text())
+def test_every_letter_and_digit_of_a_text_is_in_a_word(text):
+    folded = normalize_text(text)
+    letters = {char for char in folded if unicodedata.category(char)[0] in "LN"}
+
+    assert letters == {char for char in "".join(split_words(text)) if unicodedata.category(char)[0] in "LN"}
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_an_ascii_text_has_the_same_words_by_the_general_way(text):
+    assert split_words(text) == [word for word in split_words(f"{text} é") if word != "é"]
+
+
+SAME = [
+    ("The answer is Paris.", "the answer is PARIS"),
+    ("  two\n words ", "two words"),
+    ("«Straße»", "strasse"),
+    ("Cafe\u0301!", "caf\u00e9"),
+    ("ＡＢＣ", "abc"),
+    ("東京です。", "東京です"),
+    ("**Paris**", "`Paris`"),
+    ("\u22125 °C", "-5 °C"),
+    ("1,786.", "1,786"),
+    ("?!", "?!"),
+    ("", ""),
+]
+DIFFERENT = [
+    ("3.14", "314"),
+    ("-5", "5"),
+    ("it is -5", "it is 5"),
+    ("5%", "5"),
+    ("1/2", "12"),
+    ("10-20", "1020"),
+    ("$5", "5"),
+    ("the answer", "answer"),
+    ("?!", "!?"),
+    ("...", ""),
+    ("x²", "y2"),
+    ("ab c", "a bc"),
+    ("well-known", "wellknown"),
+    ("C#", "C"),
+    ("5'", '5"'),
+    ("ä.b", "ä b"),
+]
+
+
+@pytest.mark.parametrize(("output", "reference"), SAME)
+def test_case_form_space_and_punctuation_make_no_difference(output, reference):
+    assert normalized_exact_match(output, reference)
+
+
+@pytest.mark.parametrize(("output", "reference"), DIFFERENT)
+def test_numbers_words_and_mere_punctuation_do(output, reference):
+    assert not normalized_exact_match(output, reference)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "output", "covered"),
+    [
+        ("transit", "It is in TRANSIT.", True),
+        ("art", "a party", False),
+        ("in transit", "in the transit", False),
+        ("in transit", "in  transit", True),
+        ("東京", "これは東京都です", True),
+        ("C++", "written in C++.", True),
+        ("C++", "written in C.", False),
+        ("50%", "a 50% share", True),
+        ("50%", "50 shares", False),
+        ("state-of-the-art", "a state-of-the-art way", True),
+        ("\U0001f44d", "fine \U0001f44d", True),
+        ("\U0001f44d", "fine", False),
+    ],
+)
+def test_a_keyword_is_covered_as_a_whole_word_with_its_symbols(keyword, output, covered):
+    assert (find_missing_keywords(output, [keyword]) == []) is covered
+
+
+@pytest.mark.parametrize("marks", ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"])
+def test_endless_combining_marks_are_broken_up_before_they_are_sorted(marks):
+    # Normalisation sorts each run in quadratic time.
+    (word,) = split_words("a" + marks * 50_000)
+
+    assert max(len(run) for run in word.split("\u034f")) <= 100
+
+
+@given(st.text(alphabet="\ud800\udfffab é\x00"))
+def test_half_surrogate_pairs_are_read_like_any_character(text):
+    assert normalized_exact_match(text, text)
+    assert levenshtein_similarity(text, text) == 1.0
+    assert isinstance(split_words(text), list)
+
+
+def test_only_equal_long_texts_have_an_edit_distance():
+    length = 30_000
+
+    assert matching_cost(length, length) > MAX_EDIT_COST
+    assert levenshtein_similarity("a" * length, "b" * length) is None
+    assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0

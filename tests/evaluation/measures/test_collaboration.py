@@ -1,0 +1,113 @@
+"""Several agents: hand-offs, the right agent, the plan, agents that are stuck."""
+
+import pytest
+
+from evaluation.contract.run import TrajectoryRules
+from evaluation.measures.trajectory.scoring import find_stuck_actions, score_collaboration
+from tests.evaluation.actions import observed
+
+
+def action(name="a", agent=None, target=None, kind="tool", args=None):
+    return observed(name, agent=agent, target=target, kind=kind, args=args)
+
+
+def handoff(agent, target):
+    return action("transfer", agent, target, "handoff")
+
+
+def score_actions(actions, expected=(), plan=None, bounds=None, stuck_after=3, **more_rules):
+    rules = TrajectoryRules(stuck_after=stuck_after, **more_rules)
+    return score_collaboration(actions, expected, plan, rules, bounds or {}, lambda _: 0)
+
+
+def test_one_agent_without_names_is_not_applicable():
+    result = score_actions([action(), action("b")])
+
+    assert result[0].pop("stuck_runs") == 0
+    assert {reason["status"] for reason in result[0].values()} == {"not_applicable"}
+    assert result[1] == []
+
+
+@pytest.mark.parametrize(
+    ("done", "share"), [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]
+)
+def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(done, share):
+    assert score_actions([action(name) for name in done], plan=["a", "b", "c"])[0][
+        "plan_adherence"
+    ] == pytest.approx(share)
+
+
+def test_missing_identities_lower_the_confidence_and_are_told():
+    result = score_actions([action("a", "x"), action("b"), action("c"), action("d", "x")])
+
+    assert result[0]["collaboration_confidence"] == 0.5
+    (check,) = result[1]
+    assert (check["kind"], check["severity"], check["passed"]) == ("missing_data", "info", None)
+    assert "50%" in check["reason"]
+
+
+def test_the_same_again_and_again_is_an_anomaly():
+    result = score_actions([action("search", args={"q": 1})] * 4)
+
+    assert result[0]["stuck_runs"] == 1
+    (check,) = result[1]
+    assert (check["kind"], check["severity"]) == ("anomaly", "warning")
+    assert "search was called 4 times" in check["reason"]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [action("a", args={"q": 1}), action("a", args={"q": 2}), action("a", args={"q": 1})],
+        [action("a", args={"q": True}), action("a", args={"q": 1}), action("a", args={"q": 1})],
+        [action("a", "x"), action("a", "y"), action("a", "x")],
+        [action("a")] * 2,
+        [observed("a", args_text=text, args_error="no JSON") for text in ("one", "two", "three")],
+        [],
+    ],
+    ids=[
+        "other arguments",
+        "a flag is no number",
+        "other agents",
+        "too few",
+        "other texts",
+        "none",
+    ],
+)
+def test_what_differs_is_not_stuck(actions):
+    assert find_stuck_actions(actions, 3, lambda _: 0) == []
+
+
+@pytest.mark.parametrize(("times", "stuck"), [(2, 0), (3, 0), (4, 1)])
+def test_a_repetition_that_is_expected_is_not_stuck(times, stuck):
+    polls = [action("poll")] * times
+
+    assert len(find_stuck_actions(polls, 3, lambda _: 3)) == stuck
+
+
+@pytest.mark.parametrize(("failed_calls", "share"), [("extra", 0.0), ("fail", 0.0), ("count", 1.0)])
+def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(failed_calls, share):
+    failed = [{**handoff("a", "b"), "error": "refused"}]
+    scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
+
+    assert scored["agent_accuracy"] == share
+
+
+def test_a_threshold_on_collaboration_is_checked():
+    bounds = {"agent_accuracy": {"min": 1.0}}
+    (check,) = score_actions([action("x", "c")], [action("x", "b")], bounds=bounds)[1]
+
+    assert (check["kind"], check["passed"], check["severity"]) == ("collaboration", False, "critical")
+
+
+def test_a_threshold_on_what_was_not_recorded_is_missing_data():
+    (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}})[1]
+
+    assert (check["kind"], check["passed"]) == ("missing_data", None)
+
+
+def test_each_action_is_compared_with_the_agent_that_is_expected():
+    actions, expected = [action("x", "a"), action("y", "c")], [action("x", "a"), action("y", "b")]
+
+    assert score_actions(actions, expected)[0]["agent_accuracy"] == 0.5
+    assert score_actions([handoff("a", "b")], [handoff("a", "b")] * 2)[0]["agent_accuracy"] == 0.5

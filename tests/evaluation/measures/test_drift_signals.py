@@ -1,0 +1,347 @@
+"""A run against its baseline."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from scipy import stats
+
+from evaluation import evaluate
+from evaluation.contract.contract import DriftRules
+from evaluation.measures.drift_signals import compare_with_baseline
+
+DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}
+EARLIER = [{"latency_ms": 100.0 + step} for step in (-4, -2, -1, 0, 1, 2, 4)]
+
+
+def compare(current, baseline, **rules):
+    return compare_with_baseline(current, baseline, DriftRules.model_validate(rules), DIRECTIONS)
+
+
+def signals(current, baseline, **rules):
+    return compare(current, baseline, **rules)[0]["signals"]
+
+
+def only(current, baseline, **rules):
+    (signal,) = signals(current, baseline, **rules)
+    return signal
+
+
+def checks(current, baseline, **rules):
+    return [
+        (one["kind"], one["metric"], one["passed"], one["severity"])
+        for one in compare(current, baseline, **rules)[1]
+    ]
+
+
+def test_without_a_baseline_nothing_is_guessed():
+    run, drift = {"final_output": "x", "latency_ms": 1e9}, {"tolerances": {"latency_ms": {"relative": 0.1}}}
+    report = evaluate({"agent_run": run, "drift": drift})
+    expected = {"status": "not_applicable", "reason": "there is no baseline", "signals": []}
+    assert report.drift_signals == expected
+    assert "regression" not in {alert["kind"] for alert in report.alerts}
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "kind", "worse"),
+    [
+        ("latency_ms", 1101.0, "regression", True),
+        ("latency_ms", 899.0, "improvement", False),
+        ("token_f1", 899.0, "regression", True),
+        ("token_f1", 1101.0, "improvement", False),
+        ("custom", 1101.0, "drift", None),
+        ("custom", 899.0, "drift", None),
+    ],
+)
+@pytest.mark.parametrize("listed", [False, True], ids=["numbers", "a list of one run"])
+def test_a_change_of_more_than_a_tenth_from_a_single_run_is_information(metric, now, kind, worse, listed):
+    before = {metric: 1000.0}
+    signal = only({metric: now}, {"runs": [before]} if listed else before)
+    assert (signal["kind"], signal["worse"], signal["severity"]) == (kind, worse, "info")
+
+
+def test_a_signal_says_what_changed_and_which_bound_it_passed():
+    signal = only({"latency_ms": 1200.0}, {"latency_ms": 1000.0})
+    assert {key: signal[key] for key in ("metric", "observed", "baseline", "change", "limit")} == {
+        "metric": "latency_ms",
+        "observed": 1200.0,
+        "baseline": 1000.0,
+        "change": 200.0,
+        "limit": 1100.0,
+    }
+    assert signal["reason"] == "latency_ms: 1200 is worse than the accepted 1100; the baseline: 1000"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "rules", "decisive"),
+    [
+        ({"latency_ms": 100.0}, {}, 0),
+        ({"latency_ms": 100.0}, {"default": {"relative": 0.1}}, 1),
+        ({"token_f1": 0.9}, {"default": {"relative": 0.1}}, 1),
+        # No score is below 0.
+        ({"token_f1": 0.0}, {"default": {"relative": 0.1}}, 0),
+        ({"token_f1": 0.9}, {"default": {"relative": 1.0}}, 0),
+        ({"runs": [{"token_f1": 0.0}, {"token_f1": 1.0}]}, {}, 0),
+        # A length has no bad side without a tolerance.
+        ({"runs": [{"words": 3}, {"words": 5}, {"words": 4}]}, {}, 0),
+        ({"runs": [{"words": 3}, {"words": 5}, {"words": 4}]}, {"default": {"relative": 0.1}}, 1),
+        ({"runs": EARLIER}, {}, 1),
+    ],
+)
+def test_the_comparisons_that_can_be_more_than_information_are_counted(baseline, rules, decisive):
+    summary, _ = compare({"latency_ms": 1.0, "token_f1": 0.5, "words": 4}, baseline, **rules)
+    assert (summary["compared"], summary["decisive"]) == (1, decisive)
+
+
+def test_a_metric_that_the_run_lacks_is_counted_as_missing():
+    summary, outcomes = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "token_f1": 1.0})
+    assert summary["unscored"] == {
+        "token_f1": {"status": "missing_data", "reason": "the run has no number for it"}
+    }
+    assert (summary["counts"]["scored"], summary["counts"]["missing_data"], outcomes) == (1, 1, [])
+
+
+# the metrics of a report
+
+
+REPORT = {
+    "response": {"exact_match": True, "status": "scored", "counts": {"scored": 1}},
+    "operational": {
+        "latency_ms": 1000,
+        "latency_limit_ms": 1500,
+        "gpu_seconds": 2.0,
+        "cost_usd": None,
+        "sources": {"gpu_seconds": "measured", "cost_usd": "missing"},
+    },
+    "trajectory": {"recall": 1.0, "match_mode": "exact"},
+}
+NOW = {"exact_match": 1.0, "latency_ms": 1000.0, "gpu_seconds": 2.0, "trajectory_recall": 1.0}
+
+
+@pytest.mark.parametrize(
+    "baseline", [REPORT, {"metrics": REPORT, "status": "passed"}], ids=["groups", "report"]
+)
+def test_the_metrics_of_a_report_are_a_baseline(baseline):
+    summary, _ = compare(NOW, baseline)
+    assert (summary["compared"], summary["unscored"], summary["passed"]) == (4, {}, True)
+
+
+# many runs
+
+
+def test_the_limit_of_a_quantity_is_a_prediction_bound_on_the_logarithms():
+    logarithms = [math.log(run["latency_ms"]) for run in EARLIER]
+    allowed = stats.t.ppf(0.95, 6) * stats.tstd(logarithms) * math.sqrt(1 + 1 / 7)
+    limit = only({"latency_ms": 200.0}, {"runs": EARLIER})["limit"]
+    assert limit == pytest.approx(math.exp(stats.tmean(logarithms) + allowed))
+
+
+def test_the_limit_of_a_score_is_a_prediction_bound():
+    runs = [{"token_f1": score} for score in (0.8, 0.85, 0.9, 0.7)]
+    limit = only({"token_f1": 0.1}, {"runs": runs})["limit"]
+    allowed = stats.t.ppf(0.95, 3) * stats.tstd([0.8, 0.85, 0.9, 0.7]) * math.sqrt(1 + 1 / 4)
+    assert limit == pytest.approx(0.8125 - allowed)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, -0.1, 1e-300, math.nan])
+def test_an_impossible_rate_of_false_alarms_is_refused(rate):
+    with pytest.raises(ValidationError, match="false_alarm_rate"):
+        compare({}, {}, false_alarm_rate=rate)
+
+
+def test_more_metrics_share_the_rate_of_false_alarms():
+    runs = [{**run, "token_f1": 0.9 - 0.01 * place, "cost_usd": 1.0} for place, run in enumerate(EARLIER)]
+    now = {"latency_ms": 200.0, "token_f1": 0.9}
+    alone, together = (only(now, {"runs": history})["limit"] for history in (EARLIER, runs))
+    assert alone < together
+
+
+METRICS = {f"latency_{n}": "lower" for n in range(6)} | {f"score_{n}": "higher" for n in range(6)}
+
+
+def simulated(source, slowdown=1.0):
+    """Draw one run: six lognormal quantities with a coefficient of variation of 15 %, six normal scores."""
+    return {
+        name: slowdown * source.lognormvariate(7.0, 0.15) if better == "lower" else source.gauss(0.7, 0.05)
+        for name, better in METRICS.items()
+    }
+
+
+def alarm_rate(source, count, slowdown=1.0, runs=400):
+    def raises_alarm():
+        baseline = {"runs": [simulated(source) for _ in range(count)]}
+        _, outcomes = compare_with_baseline(simulated(source, slowdown), baseline, DriftRules(), METRICS)
+        return any(outcome["severity"] != "info" for outcome in outcomes)
+
+    return sum(raises_alarm() for _ in range(runs)) / runs
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 10, 20])
+def test_harmless_runs_raise_an_alarm_no_more_often_than_the_rate(count):
+    assert alarm_rate(random.Random(count), count) <= 0.085  # 0.05 and three standard errors
+
+
+@pytest.mark.parametrize(("count", "power"), [(5, 0.6), (10, 0.9), (20, 0.95)])
+def test_runs_of_twice_the_latency_raise_an_alarm(count, power):
+    assert alarm_rate(random.Random(count), count, slowdown=2.0, runs=100) >= power
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        *({"latency_ms": value} for value in (math.nan, math.inf, 10**400, 1e200, "900", None, [900])),
+        *({"runs": value} for value in ("x", {}, [1, {}, "x"], [{"latency_ms": "slow"}])),
+    ],
+)
+def test_what_is_no_number_counts_as_missing(baseline):
+    summary, outcomes = compare({"latency_ms": 1.0}, baseline, tolerances={"latency_ms": {}})
+
+    assert summary["unscored"]["latency_ms"]["reason"] == "the baseline does not have it"
+    assert (summary["status"], summary["passed"], outcomes[0]["kind"]) == (
+        "missing_data",
+        None,
+        "missing_data",
+    )
+
+
+NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.just(10**400)
+NAMES = st.sampled_from(["latency_ms", "token_f1", "custom", "operational", "metrics", "runs", "recent"])
+JSON = st.recursive(
+    NUMBERS,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=25,
+)
+
+
+@given(st.dictionaries(NAMES, JSON, max_size=5), st.integers(1, 3))
+def test_no_baseline_raises_and_what_is_told_is_json(baseline, sustained):
+    current = {"latency_ms": 1.0, "token_f1": 0.5, "custom": 3.0}
+    summary, outcomes = compare(current, baseline, sustained=sustained)
+    json.dumps([summary, outcomes], allow_nan=False)
+    assert summary["status"] in {"scored", "missing_data"}
+
+
+# tolerances, and how severe a departure is
+
+LATENCY = {"latency_ms": 1000.0}
+TENTH = {"relative": 0.1}
+
+
+@pytest.mark.parametrize("where", ["own", "default"])
+@pytest.mark.parametrize(
+    ("before", "now", "tolerance", "breaches"),
+    [
+        (1000.0, 1101.0, {"relative": 0.1}, True),
+        (1000.0, 1060.0, {"absolute": 50.0}, True),
+        (1000.0, 1060.0, {"absolute": 60.0}, False),
+        (1000.0, 1060.0, {"relative": 0.06}, False),
+        (1000.0, 1060.0, {"relative": 0.01, "absolute": 60.0}, False),
+        (1000.0, 1060.0, {"relative": 0.06, "absolute": 1.0}, False),
+        (1000.0, 1060.0, {}, True),
+        (0.3, 0.1 + 0.2, {"relative": 0.0}, False),
+    ],
+)
+def test_the_larger_of_the_two_tolerances_counts(before, now, tolerance, breaches, where):
+    own = {"tolerances": {"latency_ms": tolerance}, "default": {"relative": 0.0}}
+    rules = own if where == "own" else {"default": tolerance}
+    earlier = {"latency_ms": before}
+    for baseline in (earlier, {"runs": [earlier]}):
+        severities = [each["severity"] for each in signals({"latency_ms": now}, baseline, **rules)]
+        assert severities == ["warning"] * breaches
+
+
+def runs(*values, metric="latency_ms"):
+    return [{metric: value} for value in values]
+
+
+FLAG, SCORE = "exact_match", "token_f1"
+ONE_FLAG_FAILED = runs(*[True] * 9, False, metric=FLAG)
+REPORTS = [{"metrics": {"operational": run}} for run in EARLIER]
+CRITICAL = {"tolerances": {FLAG: {"severity": "critical"}}}
+TWICE = {"sustained": 2, "default": TENTH}
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "baseline", "rules", "severities"),
+    [
+        # one run: a tenth at the most is no change, and without a tolerance a change only informs
+        ("latency_ms", 1100.0, LATENCY, {}, []),
+        ("latency_ms", 900.0, LATENCY, {}, []),
+        ("custom", 5.0, {"custom": 10.0}, {"default": {"severity": "critical"}}, ["critical"]),
+        # many runs
+        ("latency_ms", 120.0, {"runs": EARLIER}, {}, ["warning"]),
+        ("latency_ms", 10.0, {"runs": EARLIER}, {}, ["info"]),
+        ("latency_ms", 111.0, {"runs": EARLIER}, {"false_alarm_rate": 0.05}, ["warning"]),
+        ("latency_ms", 111.0, {"runs": EARLIER}, {"false_alarm_rate": 1e-6}, []),
+        ("latency_ms", 200.0, {"runs": REPORTS}, {}, ["warning"]),
+        ("latency_ms", 390.0, {"runs": runs(*[100.0] * 15, 400.0)}, {}, []),
+        ("latency_ms", 200.0, {"runs": runs(100.0, 115.0)}, {}, []),
+        ("latency_ms", 2000.0, {"runs": runs(100.0, 115.0)}, {}, ["warning"]),
+        # runs that never varied: within a tenth, too few to be rare, rarer than the rate
+        ("latency_ms", 109.0, {"runs": runs(*[100.0] * 6)}, {}, []),
+        ("latency_ms", 111.0, {"runs": runs(*[100.0] * 6)}, {}, ["info"]),
+        ("latency_ms", 111.0, {"runs": runs(*[100.0] * 7)}, {}, ["warning"]),
+        (FLAG, 0.0, {"runs": runs(*[True] * 10, metric=FLAG)}, {}, ["warning"]),
+        (FLAG, 0.0, {"runs": ONE_FLAG_FAILED}, {}, []),
+        (FLAG, 0.0, {"runs": runs(True, True, metric=FLAG)}, CRITICAL, ["critical"]),
+        # sustained
+        ("latency_ms", 200.0, {"runs": EARLIER, "recent": runs(200.0)}, {"sustained": 2}, ["critical"]),
+        ("latency_ms", 1200.0, {**LATENCY, "recent": runs(*[1200.0] * 9)}, {"sustained": 3}, ["info"]),
+        ("latency_ms", 1200.0, {**LATENCY, "recent": runs(*[1200.0] * 9)}, {"default": TENTH}, ["warning"]),
+        ("latency_ms", 500.0, {**LATENCY, "recent": runs(500.0)}, {"sustained": 2}, ["info"]),
+        (SCORE, 0.5, {SCORE: 1.0, "recent": runs(0.9, metric=SCORE)}, TWICE, ["warning"]),
+        (SCORE, 0.5, {SCORE: 1.0, "recent": runs(0.89, metric=SCORE)}, TWICE, ["critical"]),
+    ],
+)
+def test_a_departure_is_as_severe_as_the_baseline_shows(metric, now, baseline, rules, severities):
+    assert [signal["severity"] for signal in signals({metric: now}, baseline, **rules)] == severities
+
+
+@pytest.mark.parametrize(
+    ("recent", "severity"),
+    [
+        ([], "warning"),
+        ([1200, 1000], "warning"),
+        ([1000, 1200], "warning"),
+        ([800, 800], "warning"),
+        ([1200, 1200], "critical"),
+        ([1000, 1200, 1200], "critical"),
+        ([1200, None], "warning"),
+        ([1100, 1200], "warning"),
+    ],
+)
+@pytest.mark.parametrize("configured", ["warning", "critical"])
+def test_a_breach_is_critical_if_the_newest_runs_all_breach(recent, severity, configured):
+    baseline = {**LATENCY, "recent": [{"latency_ms": value} for value in recent]}
+    signal = only({"latency_ms": 1200.0}, baseline, sustained=3, default={**TENTH, "severity": configured})
+    assert (signal["severity"], signal["sustained"]) == (severity, severity == "critical")
+    assert signal["reason"].endswith("; a single breach") is (severity == "warning")
+
+
+@pytest.mark.parametrize(
+    ("now", "baseline", "passed", "outcomes"),
+    [
+        ({"latency_ms": 10.0}, LATENCY, True, []),
+        ({**LATENCY, "token_f1": 0.0}, LATENCY, True, []),
+        ({"latency_ms": 1200.0}, LATENCY, False, [("regression", "latency_ms", False, "info")]),
+        (LATENCY, {}, None, [("missing_data", "baseline", None, "info")]),
+        (LATENCY, {**LATENCY, "a": "x", "b": "y"}, True, []),
+    ],
+)
+def test_a_departure_for_the_worse_and_a_value_that_cannot_be_used_are_outcomes(
+    now, baseline, passed, outcomes
+):
+    assert compare(now, baseline)[0]["passed"] is passed
+    assert checks(now, baseline) == outcomes
+
+
+@pytest.mark.parametrize("baseline", [{"token_f1": 1.0}, LATENCY])
+def test_a_tolerance_that_cannot_be_applied_is_a_finding(baseline):
+    outcomes = checks({"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}})
+    assert ("missing_data", "latency_ms", None, "critical") in outcomes

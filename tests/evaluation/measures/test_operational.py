@@ -1,0 +1,121 @@
+"""The cost of a run: measured, estimated or missing, checked against its limits."""
+
+import pytest
+
+from evaluation import ContractError
+from evaluation.measures.operational import QUANTITIES, collect_quantities, score_operational
+from evaluation.plugins import Price
+from tests.evaluation.actions import observed
+
+PRICES = {"small": Price(input_usd=1.0, output_usd=4.0)}
+
+
+def action(name="a", *, kind="tool", error=None, latency_ms=None):
+    return observed(name, args={}, kind=kind, error=error, latency_ms=latency_ms)
+
+
+def score(metadata, bounds=None, actions=None, prices=None):
+    return score_operational(metadata, actions, bounds or {}, prices or {})
+
+
+@pytest.mark.parametrize("metric", ["latency_ms", "cost_usd", "gpu_seconds"])
+def test_a_threshold_on_a_missing_value_is_its_own_finding(metric):
+    group = score({}, {metric: {"max": 1.0}})
+
+    (check,) = group["checks"]
+    assert (check["kind"], check["passed"], check["observed"]) == ("missing_data", None, None)
+    assert group["unscored"][metric]["status"] == "missing_data"
+    assert group["sources"][metric] == "missing"
+    assert metric not in group
+
+
+def test_what_is_not_recorded_is_missing_and_never_zero():
+    group = score({})
+
+    assert group["status"] == "not_applicable"
+    assert set(group["sources"].values()) == {"missing"}
+    assert not set(QUANTITIES) & set(group)
+
+
+def test_tool_calls_and_their_errors_are_counted():
+    actions = [action(latency_ms=5.0), action(error="gone", latency_ms=7.0), action(kind="handoff")]
+    group = score({}, actions=actions)
+
+    assert (group["tool_calls"], group["tool_errors"], group["tool_latency_max_ms"]) == (2, 1, 7.0)
+
+
+def test_no_record_of_tools_is_not_no_tool_call():
+    assert score({}, actions=None)["sources"]["tool_calls"] == "missing"
+    assert score({}, actions=[])["tool_calls"] == 0
+
+
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+def test_a_price_that_no_cost_follows_from_is_refused(price):
+    with pytest.raises(ContractError, match="output_usd"):
+        Price(input_usd=1.0, output_usd=price)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "passed", "reason"),
+    [
+        (820, {"max": 1500.0}, True, "latency_ms is 820; it must be at most 1500"),
+        (1500, {"max": 1500.0}, True, "latency_ms is 1500; it must be at most 1500"),
+        (1840, {"max": 1500.0}, False, "latency_ms is 1840; it must be at most 1500"),
+        (2, {"min": 3.0}, False, "latency_ms is 2; it must be at least 3"),
+        (
+            2,
+            {"max": 1.0, "severity": "critical", "owner": "ops"},
+            False,
+            "latency_ms is 2; it must be at most 1",
+        ),
+    ],
+)
+def test_a_value_is_compared_with_its_limit(value, bound, passed, reason):
+    group = score({"latency_ms": value}, {"latency_ms": bound})
+
+    (check,) = group["checks"]
+    assert (group["passed"], check["kind"], check["observed"]) == (passed, "operational", value)
+    assert (check["severity"], check["owner"]) == (bound.get("severity", "warning"), bound.get("owner"))
+    assert check["reason"] == reason or passed
+    limits = {"latency_limit_ms": bound.get("max"), "latency_minimum_ms": bound.get("min")}
+    assert all(group[name] == limit for name, limit in limits.items() if limit is not None)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "quantity", "value", "source"),
+    [
+        ({"retries": 0}, "retries", 0, "measured"),
+        ({"total_tokens": 90, "estimated": ["total_tokens"]}, "total_tokens", 90, "estimated"),
+        ({"input_tokens": 100, "output_tokens": 43}, "total_tokens", 143, "measured"),
+        (
+            {"input_tokens": 1, "output_tokens": 2, "estimated": ["output_tokens"]},
+            "total_tokens",
+            3,
+            "estimated",
+        ),
+        ({"input_tokens": 1e6, "output_tokens": 5e5, "model": "small"}, "cost_usd", 3.0, "estimated"),
+        ({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, "cost_usd", 1, "measured"),
+        ({"call_latencies_ms": [1], "model_calls": 3}, "model_calls", 3, "measured"),
+    ],
+)
+def test_a_quantity_is_measured_or_estimated(metadata, quantity, value, source):
+    assert collect_quantities(metadata, None, PRICES)[quantity][:2] == (value, source)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "quantity"),
+    [
+        ({"input_tokens": 100}, "total_tokens"),
+        ({"model": "unknown", "input_tokens": 1, "output_tokens": 1}, "cost_usd"),
+        ({"model": "small"}, "cost_usd"),
+        ({"resources": {"latency_ms": 1}}, "latency_ms"),
+    ],
+)
+def test_a_quantity_is_not_guessed(metadata, quantity):
+    assert quantity not in collect_quantities(metadata, None, PRICES)
+
+
+def test_the_longest_call_is_reported_and_the_calls_are_counted():
+    group = score({"call_latencies_ms": [40, 10, 20]})
+
+    assert (group["call_latency_max_ms"], group["model_calls"]) == (40, 3)

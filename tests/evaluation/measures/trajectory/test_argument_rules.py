@@ -1,0 +1,94 @@
+"""How the arguments of a call are compared under every rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.contract.run import ArgumentRule
+from evaluation.measures.trajectory.expected_steps import compare_arguments, hashable_key
+from tests.evaluation.measures.trajectory.builders import match, seen, step
+
+leaves = st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5, "", "1"])
+values = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=4,
+)
+objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+
+
+def differ(expected, observed, **rule):
+    return [each[:2] for each in compare_arguments(expected, observed, ArgumentRule(**rule))]
+
+
+@given(objects, objects)
+def test_arguments_differ_nowhere_exactly_if_they_are_equal(expected, observed):
+    assert (not differ(expected, observed)) is (hashable_key(expected) == hashable_key(observed))
+    more, less = (differ(*sides, match="superset") for sides in ((expected, observed), (observed, expected)))
+    assert (not more and not less) is (not differ(expected, observed))
+
+
+SUPERSET, IDS = {"match": "superset"}, {"unordered": ["ids"]}
+PAIRS = {"unordered": [["old", "new"]]}
+TEXTS = {"numbers_as_text": True}
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "rule", "differences"),
+    [
+        ({"a": 1}, {}, {}, [("/a", "missing")]),
+        ({}, {"a": 1}, {}, [("/a", "unexpected")]),
+        ({}, {"a": 1}, SUPERSET, []),
+        ({"a": None}, {}, SUPERSET, [("/a", "missing")]),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, SUPERSET, []),
+        ({"a": [1]}, {"a": [1, 2]}, SUPERSET, [("/a", "different")]),
+        ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}, {}, [("/a/0/b", "different")]),
+        ({"a/b": {"~": 1}}, {"a/b": {"~": 2}}, {}, [("/a~1b/~0", "different")]),
+        ({"a": 1}, {"a": True}, {}, [("/a", "different")]),
+        ({"a": 1}, {"a": 1.0}, {}, []),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, {"match": "named", "names": ["a", "c"]}, []),
+        ({"a": 1}, {"b": 1}, {"match": "named", "names": ["a"]}, [("/a", "missing")]),
+        ({"ids": [1, 2, 2]}, {"ids": [2, 1, 2]}, IDS, []),
+        ({"ids": [1, 2]}, {"ids": [2, 2]}, IDS, [("/ids/0", "different")]),
+        ({"ids": [1, 2]}, {"ids": "1, 2"}, IDS, [("/ids", "different")]),
+        ({"in": {"ids": [[1], 2]}}, {"in": {"ids": [2, 2]}}, IDS, [("/in/ids/0", "different")]),
+        ({"ids": ["1", "2"]}, {"ids": [2, 1]}, {**IDS, **TEXTS}, []),
+        ({"old": [1, 2], "new": [8, 9]}, {"old": [2, 1], "new": [9, 8]}, PAIRS, []),
+        ({"old": [1, 2], "new": [8, 9]}, {"old": [1, 2], "new": [8, 7]}, PAIRS, [("/new/1", "different")]),
+        ({"old": [1, 2]}, {"old": [2, 1]}, PAIRS, []),
+        ({"a": 5}, {"a": "5.0"}, TEXTS, []),
+        ({"a": "12.50"}, {"a": 12.5}, TEXTS, []),
+        ({"a": 7}, {"a": "007"}, TEXTS, [("/a", "different")]),
+        ({"a": 1}, {"a": "true"}, TEXTS, [("/a", "different")]),
+        ({"a": [{"b": 1}]}, {"a": [{"b": "1e0"}]}, TEXTS, []),
+        ({"a": "1e999"}, {"a": "1e999"}, TEXTS, []),
+    ],
+)  # fmt: skip
+def test_arguments_are_compared_by_their_rule(expected, observed, rule, differences):
+    assert differ(expected, observed, **rule) == differences
+
+
+@pytest.mark.parametrize(
+    ("rule", "agrees"), [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]
+)
+def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(rule, agrees):
+    assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
+
+
+@pytest.mark.parametrize(
+    ("own", "tools", "common", "agrees"),
+    [
+        ("ignore", "exact", "exact", True),
+        ("exact", "ignore", "ignore", False),
+        (None, "ignore", "exact", True),
+        (None, "exact", "ignore", False),
+        (None, None, "ignore", True),
+    ],
+)
+def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one(
+    own, tools, common, agrees
+):
+    expected = step("a", {"x": 1}, rule=own and {"match": own})
+    rules = {"arguments": {"match": common}, "tools": {"a": {"match": tools}} if tools else {}}
+
+    assert match([seen("a", {"x": 2})], [expected], **rules).agrees is agrees

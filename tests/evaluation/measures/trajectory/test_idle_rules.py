@@ -1,0 +1,60 @@
+"""Rules of a contract that compare nothing, misspelt names, and their harmless neighbours."""
+
+import pytest
+
+from evaluation.measures.trajectory.idle_rules import is_other_spelling
+from tests.evaluation.measures.trajectory.builders import match, seen, step
+
+
+def test_a_disagreement_stands_whatever_the_rules_compare():
+    result = match(["x"], ["lookup", "transfer"], "exact", compared_tools=["lookup", "transfr"])
+
+    assert (result.agrees, result.error) == (False, None)
+
+
+def test_an_idle_rule_withdraws_the_shares_that_thresholds_may_ask_for():
+    result = match(["x", "a"], ["a", "b"], "precision_recall", ignored_tools=["a", "b"])
+
+    assert (result.agrees, result.precision, result.recall) == (None, None, None)
+    assert "leave out every required action (a, b)" in result.error
+
+
+def test_a_rule_for_many_tools_may_name_arguments_that_one_of_them_lacks():
+    named = {"match": "named", "names": ["id", "amount"]}
+    action, expected = seen("cancel", {"id": 1}), step("cancel", {"id": 1})
+
+    assert match([action], [expected], arguments=named).agrees
+    assert match([action], [step("cancel", {"id": 1}, rule=named)]).agrees is None
+    assert match([action, seen("list", {})], [expected, step("list", {})], arguments=named).agrees
+    assert match([seen("list", {})], [step("list", {})], arguments=named).agrees is None
+    assert match([seen("list", {})], [step("list", {}, rule=named)]).agrees is None
+    assert match(["a"], ["a"], arguments=named).agrees
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "is_one"),
+    [
+        ("transfr", "transfer", True),
+        ("transferr", "transfer", True),
+        ("tarnsfer", "transfer", True),
+        ("Transfer", "transfer", True),
+        ("send-mail", "send_mail", True),
+        ("send mail ", "send_mail", True),
+        ("get_order", "set_order", False),
+        ("get_order", "get_orders", False),
+        ("step_1", "step_11", False),
+        ("step_1", "step_2", False),
+        ("rm", "rmi", False),
+        ("transfer", "refund", False),
+        ("get_user", "get_user_details", False),
+    ],
+)
+def test_one_name_written_twice_is_told_from_two_names(name, other, is_one):
+    assert is_other_spelling(name, other) is is_one
+    assert is_other_spelling(other, name) is is_one
+
+
+def test_many_names_are_searched_within_bounds():
+    names = [f"tool_{index:05}" for index in range(5_000)]
+
+    assert match(names, names, compared_tools=[*names, *(f"x{name}x" for name in names)]).agrees

@@ -1,0 +1,212 @@
+"""Which trajectories agree, in every mode: properties, and what rows of a table cannot show."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.contract.run import MATCH_MODES
+from evaluation.measures.trajectory.expected_steps import expected_steps
+from tests.evaluation.measures.trajectory.builders import either, match, seen, step
+
+args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
+actions = st.builds(
+    seen,
+    st.sampled_from("abc"),
+    args,
+    agent=st.sampled_from([None, "ann"]),
+    failed=st.sampled_from([False, False, False, True]),
+)
+single = st.builds(
+    step, st.sampled_from("abc"), args, optional=st.booleans(), agent=st.sampled_from([None, None, "ann"])
+)
+steps = single | st.builds(either, single, single, optional=st.booleans())
+observed = st.lists(actions, max_size=4)
+expected = st.lists(steps, max_size=4)
+arguments = st.sampled_from([{}, {"match": "superset"}, {"match": "ignore"}])
+
+
+def fits(item, action, rule):
+    """Whether a single step and a single action agree."""
+    return match([action], [item], "exact", arguments=rule).agrees
+
+
+def explained(actual, expected_steps, rule):
+    """The definition of ``exact``: some choice of optional steps is the trajectory."""
+    for included in product(*[(True, False) if item.optional else (True,) for item in expected_steps]):
+        chosen = [item for item, keep in zip(expected_steps, included, strict=True) if keep]
+        if len(chosen) == len(actual) and all(
+            fits(item._replace(optional=False), action, rule)
+            for item, action in zip(chosen, actual, strict=True)
+        ):
+            return True
+    return False
+
+
+@given(observed, expected, arguments)
+def test_exact_is_one_choice_of_the_optional_steps(actual, expected_steps, rule):
+    assert match(actual, expected_steps, "exact", arguments=rule).agrees is explained(
+        actual, expected_steps, rule
+    )
+
+
+@given(observed, expected, arguments)
+def test_in_order_is_a_subsequence_that_is_exact(actual, expected_steps, rule):
+    required = [item for item in expected_steps if not item.optional]
+    chosen = [
+        [action for action, keep in zip(actual, included, strict=True) if keep]
+        for included in product((True, False), repeat=len(actual))
+    ]
+
+    # Where nothing is required, only optional actions may be seen.
+    result = (
+        any(explained(some, required, rule) for some in chosen)
+        if required
+        else match(actual, expected_steps, "subset", arguments=rule).agrees
+    )
+
+    assert match(actual, expected_steps, "in_order", arguments=rule).agrees is result
+
+
+@given(observed, expected, arguments)
+def test_modes_imply_each_other(actual, expected_steps, rule):
+    agrees = {mode: match(actual, expected_steps, mode, arguments=rule).agrees for mode in MATCH_MODES}
+
+    assert agrees["superset"] is agrees["any_order"]
+    assert agrees["precision_recall"] is (agrees["any_order"] and agrees["subset"])
+    assert agrees["any_order"] or not agrees["in_order"]
+    assert (agrees["in_order"] and agrees["precision_recall"]) or not agrees["exact"]
+
+
+@given(observed, expected, arguments, st.randoms())
+def test_order_makes_no_difference_where_it_is_not_asked_for(actual, expected_steps, rule, random):
+    shuffled, mixed = random.sample(actual, len(actual)), random.sample(expected_steps, len(expected_steps))
+
+    for mode in ("any_order", "superset", "subset", "precision_recall"):
+        item, other = (
+            match(*both, mode, arguments=rule) for both in ((actual, expected_steps), (shuffled, mixed))
+        )
+        assert item.agrees is other.agrees
+        assert (item.precision, item.recall, item.f1) == (other.precision, other.recall, other.f1)
+
+
+@given(observed, expected, arguments)
+def test_shares_and_counts_are_those_of_the_lists(actual, expected_steps, rule):
+    result = match(actual, expected_steps, "any_order", arguments=rule)
+
+    assert result.actual_count == len(actual) == result.matched_count + len(result.extra_actions)
+    assert result.expected_count + result.optional_count == len(expected_steps)
+    required_found = result.matched_count - result.matched_optional_count
+    assert required_found == result.expected_count - len(result.missing_actions)
+    assert result.precision == (result.matched_count / len(actual) if actual else None)
+    assert result.recall == (required_found / result.expected_count if result.expected_count else None)
+    for share in (result.f1, result.score):
+        assert share is None or 0 <= share <= 1
+
+
+@given(observed, expected, arguments, st.sampled_from(["exact", "in_order"]))
+def test_a_trajectory_that_does_not_agree_says_why(actual, expected_steps, rule, mode):
+    result = match(actual, expected_steps, mode, arguments=rule)
+    wrong = [*result.missing_actions, *result.order_violations]
+
+    if mode == "exact" or not result.expected_count:
+        wrong += result.extra_actions
+    assert result.agrees is not bool(wrong)
+    assert result.agrees or not result.order_violations or result.reason.find("out of order") > 0
+
+
+def test_a_missing_step_with_alternatives_names_them_all_once():
+    assert match([], [either(step("a"), step("b"), step("a", {"x": 1}))]).missing_actions == ["a | b"]
+
+
+@pytest.mark.parametrize(
+    ("expected_steps", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
+)
+def test_single_tool_needs_one_required_step(expected_steps, given_count):
+    result = match(["a"], expected_steps, "single_tool")
+
+    assert result.agrees is result.passed is result.score is result.precision is None
+    assert result.matched_count == result.matched_optional_count == 0
+    assert result.error == (
+        f"mode single_tool needs exactly one expected action, which is not optional; {given_count} were given"
+    )
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected_steps", "mode", "problems"),
+    [
+        (["x"], ["a"], "exact", "missing a; extra x"),
+        (["x"], ["a"], "in_order", "missing a"),
+        (["x"], ["a"], "precision_recall", "missing a; extra x"),
+        (["x"], ["a"], "subset", "extra x"),
+        (["b", "a"], ["a", "b"], "exact", "out of order b"),
+        ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; with other arguments a"),
+        ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
+        ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
+        ([], ["a" * 61], "in_order", f"missing {'a' * 59}…"),
+    ],
+)
+def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, problems):
+    assert match(actual, expected_steps, mode).reason == (
+        f"The actions do not agree with the expected ones in mode {mode}: {problems}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (
+            {"name": "a", "args": {"x": 1}, "arguments": {"match": "superset"}, "optional": True},
+            step("a", {"x": 1}, rule={"match": "superset"}, optional=True),
+        ),
+        (
+            {"name": "a", "agent": "ann", "target": "bob", "kind": "handoff"},
+            step("a", agent="ann", target="bob", kind="handoff"),
+        ),
+        (
+            {"arguments": {"match": "superset"}, "target": "bob", "kind": "handoff", "any_of": ["a"]},
+            step("a", rule={"match": "superset"}, target="bob", kind="handoff"),
+        ),
+        (
+            {
+                "args": {"x": 1},
+                "agent": "ann",
+                "any_of": ["a", {"name": "b", "args": {"x": 2}}, {"any_of": ["c"], "agent": "bob"}],
+            },
+            either(
+                step("a", {"x": 1}, agent="ann"),
+                step("b", {"x": 2}, agent="ann"),
+                step("c", {"x": 1}, agent="bob"),
+            ),
+        ),
+        (
+            {"any_of": [{"name": "a", "any_of": []}, {"name": "b"}]},
+            either(step("a"), step("b")),
+        ),
+    ],
+)
+def test_a_step_is_read_from_json_and_an_alternative_inherits_what_it_does_not_set(item, expected):
+    (read,) = expected_steps([item])
+
+    assert (read.name, read.optional) == (expected.name, expected.optional)
+    assert [vars(each) | {"optional": False} for each in read.patterns] == [*map(vars, expected.patterns)]
+
+
+def test_too_many_comparisons_leave_it_undecided():
+    assert "too many actions" in match([seen()] * 1001, ["b"] * 1001).error
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected_steps", "mode", "violations"),
+    [
+        (["b", "a"], ["a", "b"], "in_order", ["b"]),
+        (["b", "a"], ["a", "b"], "any_order", []),
+        (["b", "a", "b"], ["a", "b"], "in_order", []),
+        # An optional step may stand anywhere unless the order is exact.
+        (["c", "a", "b"], [step("b", optional=True), "a", "c"], "in_order", ["c"]),
+        (["a", "b"], [step("b", optional=True), "a"], "exact", ["a"]),
+    ],
+)
+def test_order_violations_are_named_if_order_is_compared(actual, expected_steps, mode, violations):
+    assert match(actual, expected_steps, mode).order_violations == violations

@@ -1,0 +1,240 @@
+"""The metric group of a trajectory: values, reasons for missing values, checks."""
+
+import pytest
+
+from evaluation.contract.run import TrajectoryRules
+from evaluation.measures.trajectory.scoring import score_trajectory
+from tests.evaluation.measures.trajectory.builders import seen, step
+
+NO_F1 = "precision or recall has no value"
+METRICS = {"score", "precision", "recall", "f1"}
+
+
+def scores(actual, expected, mode="in_order", bounds=None, **rules):
+    return score_trajectory(
+        [seen(check) if isinstance(check, str) else check for check in actual],
+        None
+        if expected is None
+        else [step(check) if isinstance(check, str) else check for check in expected],
+        mode,
+        TrajectoryRules.model_validate(rules),
+        bounds or {},
+    )
+
+
+def unscored(result):
+    return {name: score for name, score in result.scores.items() if isinstance(score, dict)}
+
+
+def brief(result):
+    return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in result.checks]
+
+
+def test_everything_that_was_found_is_there():
+    result = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
+
+    assert result.scores == {
+        "score": 0.0,
+        "precision": pytest.approx(1 / 3),
+        "recall": 0.5,
+        "f1": pytest.approx(0.4),
+    }
+    assert result.facts == {
+        "match_mode": "in_order",
+        "missing_actions": ["a"],
+        "extra_actions": ["x", "a"],
+        "order_violations": [],
+        "argument_mismatches": [
+            {
+                "name": "a",
+                "path": "/x",
+                "problem": "different",
+                "expected": 1,
+                "actual": 2,
+            }
+        ],
+        "forbidden_actions": [],
+        "failed_calls": [],
+        "unreadable_arguments": [],
+        "expected_count": 2,
+        "optional_count": 0,
+        "unexpected_writes": [],
+        "recorded_writes": [],
+        "actual_count": 3,
+        "matched_count": 1,
+    }
+    assert result.errors == ()
+
+
+def test_the_verdict_of_the_mode_is_a_critical_check():
+    (passed,) = scores(["a"], ["a"]).checks
+    (failed,) = scores([], ["a"]).checks
+
+    assert (passed["kind"], passed["metric"], passed["passed"]) == ("trajectory", "trajectory", True)
+    assert (failed["passed"], failed["severity"], failed["observed"], failed["limit"]) == (
+        False,
+        "critical",
+        0.0,
+        1.0,
+    )
+    assert failed["reason"] == "The actions do not agree with the expected ones in mode in_order: missing a."
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "mode", "reasons"),
+    [
+        ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
+        (["a"], [], "in_order", {"recall": "no required action is expected", "f1": NO_F1}),
+        (
+            [],
+            ["a"],
+            "precision_recall",
+            {"precision": "no observed action was compared", "f1": NO_F1, "score": NO_F1},
+        ),
+        (
+            [],
+            [],
+            "in_order",
+            {
+                "precision": "no observed action was compared",
+                "recall": "no required action is expected",
+                "f1": NO_F1,
+            },
+        ),
+    ],
+)
+def test_a_share_of_nothing_is_unscored_with_a_reason(actual, expected, mode, reasons):
+    result = scores(actual, expected, mode)
+
+    assert unscored(result) == {
+        name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
+    }
+    assert result.scores.keys() == METRICS
+
+
+def test_a_threshold_on_a_share_of_nothing_is_missing_data():
+    result = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
+
+    assert brief(result)[-1][:3] == ("missing_data", "trajectory_precision", None)
+    assert result.scores["precision"]["status"] == "missing_data"
+    assert result.scores["f1"]["status"] == "not_applicable"
+
+
+# Nothing expected
+
+
+def test_without_an_expectation_nothing_applies():
+    result = scores(["a"], None)
+
+    assert (result.facts, result.checks, result.errors) == ({}, (), ())
+    assert unscored(result) == {
+        name: {"status": "not_applicable", "reason": "no expected trajectory was given"} for name in METRICS
+    }
+
+
+def test_a_threshold_without_an_expectation_is_missing_data():
+    result = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
+
+    assert brief(result) == [("missing_data", "trajectory_recall", None, "warning")]
+    assert "no expected trajectory was given" in result.checks[0]["reason"]
+    assert result.scores["recall"]["status"] == "missing_data"
+    assert result.scores["precision"]["status"] == "not_applicable"
+
+
+def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectation_too():
+    result = scores(["transfer"], None, forbidden_tools=["trasnfer"])
+
+    assert brief(result)[0] == ("metric_error", "trajectory", None, "warning")
+    assert "write transfer if that is meant" in result.checks[0]["reason"]
+
+
+# Rules
+
+
+def test_what_is_not_allowed_is_counted_against_none():
+    checks = scores(
+        ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
+        None,
+        forbidden_tools=["drop"],
+        failed_calls="fail",
+    ).checks
+
+    assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
+        (2, 0, "Forbidden tools were called: drop; do not call them"),
+        (1, 0, "Tool calls ended in an error, or did not run: a; correct them"),
+        (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
+    ]
+
+
+# Errors
+
+
+def test_a_comparison_that_cannot_be_made_is_an_error():
+    result = scores(["a"], ["a", "b"], "single_tool", bounds={"trajectory_recall": {"min": 1.0}})
+
+    (error,) = result.errors
+    assert error.startswith("trajectory: mode single_tool needs exactly one expected action")
+    assert {score["status"] for score in unscored(result).values()} == {"error"}
+    assert brief(result) == [
+        ("metric_error", "trajectory", None, "warning"),
+        ("missing_data", "trajectory_recall", None, "warning"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "bound", "mode", "checks"),
+    [
+        *[
+            (f"trajectory_{name}", {"min": 0.3}, "precision_recall", 1)
+            for name in ("precision", "recall", "f1")
+        ],
+        # A threshold that fails no run does not replace the verdict, nor does one on another metric.
+        ("trajectory_precision", {"min": 0.0}, "precision_recall", 2),
+        ("trajectory_precision", {"max": 1.0}, "precision_recall", 2),
+        ("trajectory_precision", {"min": 0.9, "severity": "info"}, "precision_recall", 2),
+        ("trajectory_precision", {"min": 0.9, "severity": "warning"}, "precision_recall", 2),
+        ("trajectory_score", {"min": 0.3}, "precision_recall", 2),
+        ("trajectory_recall", {"min": 0.3}, "in_order", 2),
+    ],
+)
+def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(metric, bound, mode, checks):
+    result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
+
+    assert [check["metric"] for check in result.checks] == ["trajectory", metric][-checks:]
+    assert result.checks[-1]["severity"] == bound.get("severity", "critical")
+
+
+@pytest.mark.parametrize("expected", [None, ["a", "drop"]])
+@pytest.mark.parametrize(
+    ("call", "rules", "metric", "severity"),
+    [
+        (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
+        (seen("drop", failed=True), {"failed_calls": "fail"}, "failed_calls", "critical"),
+        (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
+    ],
+)
+def test_prohibitions_need_no_expectation(call, rules, metric, severity, expected):
+    result = scores(["a", call], expected, **rules)
+
+    assert result.facts[metric] == ["drop"]
+    assert brief(result)[-1] == ("trajectory", metric, False, severity)
+
+
+@pytest.mark.parametrize(
+    ("not_run", "kind", "words"),
+    [
+        (None, "that ended in an error", "ended in an error; correct the call"),
+        ("denied", "that did not run", "was denied and did not run; go on without it"),
+        ("forbidden", "that did not run", "was forbidden and did not run; go on without it"),
+        ("unknown", "that did not run", "was not made again and did not run; go on without it"),
+    ],
+)
+def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, kind, words):
+    result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
+
+    assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
+        ("error", "failed")
+    ]
+    assert result.checks[0]["reason"] == (
+        f"The actions do not agree with the expected ones in mode in_order: missing a; {kind} a (a {words})."
+    )

@@ -1,0 +1,172 @@
+"""No part of a secret stands in a report or an error, wherever in the case it was planted."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from evaluation import ContractError, EvaluationCase, evaluate
+from evaluation.patterns.json_schema import check_pattern, check_schema
+from evaluation.report.redaction import Literals
+from evaluation.sensitive.json_values import SensitiveValue
+from tests.evaluation.report.test_redaction import case_full_of
+from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body
+
+PIECE = 8
+"""Characters of a secret that must not be shown."""
+FORMS = {
+    "github": lambda seed: "gh" + "p_" + body(36, ALNUM, seed),
+    "aws": lambda seed: "AK" + "IA" + body(16, UPPER, seed),
+    "openai": lambda seed: "sk-" + "proj-" + body(60, URLSAFE, seed),
+    "slack": lambda seed: "xo" + "xb-" + "123456789012-" + body(24, ALNUM, seed),
+}
+"""Secrets that are known by their form."""
+SIGNS = ALNUM + "#$%&(){}[]*+?/\\|^~éß"
+TEMPLATE = {
+    **case_full_of("plain"),
+    "required_content": [
+        {"text": "absent"},
+        {"pattern": "nowhere"},
+        {"json_schema": {"properties": {"a": {"type": "string"}}, "required": ["b"]}},
+    ],
+    "trajectory": {
+        "forbidden_tools": ["rm"],
+        "arguments": {"match": "exact"},
+        "failed_calls": "fail",
+    },
+}
+
+
+def list_places(value, path=()):
+    """Yield the path of each scalar, and of each name of a field as ("key", name)."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield (*path, ("key", name))
+            yield from list_places(part, (*path, name))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from list_places(part, (*path, index))
+    else:
+        yield path
+
+
+PLACES = [*list_places(TEMPLATE)]
+
+
+def plant(text, path):
+    case = copy.deepcopy(TEMPLATE)
+    parent = case
+    for part in path[:-1]:
+        parent = parent[part]
+    last = path[-1]
+    if isinstance(last, tuple):
+        parent[text] = parent.pop(last[1])
+    else:
+        parent[last] = text
+    return case
+
+
+def shown_pieces(secret, shown):
+    """List the pieces of ``secret`` that a text shows, also escaped as in a string of JSON."""
+    pieces = {secret[start : start + PIECE] for start in range(len(secret) - PIECE + 1)}
+    spellings = {json.dumps(piece, ensure_ascii=False)[1:-1]: piece for piece in pieces}
+    return sorted(piece for spelling, piece in spellings.items() if spelling.lower() in shown.lower())
+
+
+leads = st.builds(
+    lambda unit, length, end: (unit * 400)[:length] + end,
+    st.sampled_from(["a word ", "x", "é "]),
+    st.integers(0, 320),
+    st.sampled_from([" ", "/", ".", "\n"]),
+)
+tails = st.sampled_from(["", " and more", " x" * 200, "/more"])
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(sorted(FORMS)), st.integers(0, 10**6), leads, tails)
+def test_a_secret_known_by_its_form_is_shown_nowhere(place, form, seed, lead, tail):
+    secret = FORMS[form](seed)
+
+    report = evaluate(plant(lead + secret + tail, place)).model_dump(mode="json")
+
+    assert shown_pieces(secret, json.dumps(report, ensure_ascii=False)) == []
+
+
+@given(st.sampled_from(PLACES), st.integers(0, 10**6), leads, tails)
+def test_a_secret_known_by_another_part_of_the_case_is_shown_nowhere(place, seed, lead, tail):
+    secret = body(24, SIGNS, seed)
+    case = plant(lead + secret + tail, place)
+    case["audit"] = {**(case["audit"] if isinstance(case.get("audit"), dict) else {}), "password": secret}
+
+    report = evaluate(case).model_dump(mode="json")
+
+    assert shown_pieces(secret, json.dumps(report, ensure_ascii=False)) == []
+
+
+SECRET = FORMS["github"](1)
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["agent_run.latency_ms", "thresholds.latency_ms", "audit.credentials", "keywords", "output_length"],
+)
+@pytest.mark.parametrize("secret", ["hunter2secret", "Tr0ub4dor&3"])
+def test_a_text_in_a_field_of_another_type_is_not_quoted(field, secret):
+    case = {"agent_run": {"final_output": "x"}}
+    outer, _, name = field.partition(".")
+    case = {**case, outer: {**case.get(outer, {}), name: secret} if name else secret}
+
+    report = evaluate(case).model_dump(mode="json")
+
+    assert report["status"] == "invalid"
+    assert shown_pieces(secret, json.dumps(report)) == []
+
+
+@pytest.mark.parametrize(
+    "pattern", [f"{'x' * 40} {SECRET}(", f"password=ab[{SECRET}", f"[{SECRET}", f"(?={SECRET})"]
+)
+def test_a_refused_pattern_shows_no_part_of_a_secret(pattern):
+    with pytest.raises(ContractError) as refused:
+        check_pattern(pattern)
+
+    assert shown_pieces(SECRET, str(refused.value)) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "hunter2secret"},
+        {"pattern": "(hunter2secret"},
+        {"required": "hunter2secret"},
+        {"enum": {"hunter2secret": 1}},
+        {"minimum": "hunter2secret"},
+        {"$ref": f"#/$defs/{SECRET}"},
+        {"$ref": f"http://{SECRET}.example.com/"},
+        {"$schema": f"http://example.com/{SECRET}"},
+        {"properties": {"x" * 150 + " " + SECRET: {"type": 5}}},
+    ],
+)
+def test_a_refused_schema_shows_no_part_of_a_secret(schema):
+    with pytest.raises(ContractError) as refused:
+        check_schema(schema)
+
+    assert shown_pieces("hunter2secret", str(refused.value)) == []
+    assert shown_pieces(SECRET, str(refused.value)) == []
+
+
+@pytest.mark.parametrize(
+    "read", [lambda case: EvaluationCase(**case), EvaluationCase.model_validate], ids=["built", "validated"]
+)
+def test_the_error_of_a_model_does_not_quote_its_input(read):
+    with pytest.raises((ContractError, ValidationError)) as refused:
+        read({"agent_run": {"final_output": "x", "latency_ms": "hunter2secret"}})
+
+    assert shown_pieces("hunter2secret", str(refused.value)) == []
+
+
+def test_a_known_value_is_recognised_in_the_spelling_of_a_json_pointer():
+    literals = Literals.from_values([SensitiveValue("ab/cd~ef/gh", "password", "credential")], "")
+
+    assert literals.redact("lacks /args/ab~1cd~0ef~1gh") == "lacks /args/[password]"

@@ -1,0 +1,321 @@
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.credentials import detector
+from agents.credentials.spans import Span
+from evaluation.report.redaction import UNSEARCHED, Redactor, build_excerpt
+from evaluation.runner import evaluate
+from evaluation.sensitive import json_values
+from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
+from tests.evaluation.sensitive.labelled.personal import PERSONAL
+from tests.sampling import sample_rows
+
+PLANTED = [*CREDENTIALS, *PERSONAL[::2]]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+class Names:
+    """A recogniser that knows one name."""
+
+    def find(self, text):
+        return [Span(text.index("Ada"), text.index("Ada") + 3, "name", "personal")] if "Ada" in text else []
+
+
+def case_full_of(text):
+    """Make a case that holds ``text`` in every field that takes a text, and everything found wanting."""
+    call = {
+        "name": text,
+        "args": {text: text, "list": [text, {"deep": text}]},
+        "result": {text: [text]},
+        "error": text,
+        "agent": text,
+        "target": text,
+        "id": text,
+    }
+    return {
+        "case_id": text,
+        "input": text,
+        "agent_run": {
+            "input": text,
+            "final_output": text,
+            "tool_calls": [call, text, {"name": "x", "args": text}, {**call, "kind": "handoff"}],
+            "messages": [
+                {"role": "user", "content": text, text: text},
+                {"role": "assistant", "content": [{"type": "text", "text": text}]},
+            ],
+            "plan": [text],
+            "resources": {text: 5.0},
+            "estimated": [text],
+            "model": text,
+            "metadata": {
+                **dict.fromkeys(("prompt_version", "agent_version", "environment", "timestamp"), text),
+                text: text,
+            },
+        },
+        "reference_output": f"not {text}",
+        "keywords": [f"{text} too"],
+        "required_content": [{"text": f"{text}!"}, {"pattern": "nowhere"}],
+        "forbidden_content": [{"text": text}],
+        "expected_trajectory": [
+            text,
+            {"name": "x", "args": {text: f"{text} other"}},
+            {"any_of": [f"{text} a", "y"]},
+            {"name": text, "args": {text: "other", "list": []}, "agent": f"{text} b", "target": text},
+        ],
+        "trajectory_match_mode": "exact",
+        "trajectory": {"forbidden_tools": [text]},
+        "thresholds": {text: {"max": 1.0}, "latency_ms": {"max": 1.0, "owner": text}},
+        "subjective_criteria": [text],
+        "rubric": {
+            "name": text,
+            "instructions": text,
+            "criteria": [{"name": text, "description": text, "anchors": {text: text}}],
+        },
+        "baseline_metrics": {text: 1.0, "latency_ms": 2.0},
+        "audit": {
+            "rules": [
+                {"id": text, "owner": text, "recommended_action": text, "forbidden": {"text": text}},
+                {"id": f"{text} tools", "forbidden_tools": [text]},
+                {"id": "domains", "allowed_domains": ["example.com"]},
+                {"id": "required", "required": {"text": f"{text} #"}},
+            ]
+        },
+        "drift": {"tolerances": {text: {"absolute": 0.0}}},
+        "owner": text,
+    }
+
+
+def told(value):
+    """Yield every text of a JSON value, names included."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from [name, *told(one)]
+    elif isinstance(value, list):
+        for one in value:
+            yield from told(one)
+    else:
+        yield str(value)
+
+
+def quoted(value, report):
+    return [text for text in told(report) if value.casefold() in text.casefold()]
+
+
+@pytest.mark.parametrize("sample", sample_rows(PLANTED, every=4), ids=lambda one: one.kind)
+def test_what_is_planted_in_every_field_stands_nowhere_in_report_or_log(sample, caplog):
+    caplog.set_level(logging.DEBUG)
+
+    report = evaluate(case_full_of(sample.text)).model_dump(mode="json")
+
+    assert report["status"] == "failed"
+    assert [quoted(value, report) for value in sample.values] == [[] for _ in sample.values]
+    assert [value for value in sample.values if value in caplog.text] == []
+
+
+@pytest.mark.parametrize("sample", sample_rows(PLANTED[::4], every=2), ids=lambda one: one.kind)
+def test_what_is_planted_in_a_malformed_case_stands_nowhere_in_its_errors(sample):
+    text = sample.text
+    report = evaluate({"agent_run": {"final_output": text, text: text, "latency_ms": text}, text: [text]})
+
+    assert report.status == "invalid"
+    assert [quoted(value, report.model_dump(mode="json")) for value in sample.values] == [[]]
+
+
+@pytest.mark.parametrize("sample", [*CREDENTIALS, *PERSONAL], ids=lambda one: one.kind)
+def test_what_stood_in_its_context_is_removed_where_it_stands_alone(sample):
+    redactor = Redactor.of([{"output": sample.text}])
+    spellings = [one for value in sample.values for one in (value, value.casefold(), json.dumps(value))]
+    report = {"texts": [f"got {one}, expected x" for one in spellings], "names": dict.fromkeys(spellings, 1)}
+
+    cleaned = redactor.clean(report)
+
+    assert [quoted(value, cleaned) for value in sample.values] == [[]]
+    assert len(cleaned["names"]) == len(report["names"])
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "expected"),
+    [
+        ("password=hunter2", "it was HUNTER2!", "it was [password]!"),
+        ("password=hunter2", "xhunter2x", "x[password]x"),
+        ("password=abcd", "abcd, but abcdef", "[password], but abcdef"),
+        ("password=failed", "failed", "failed"),
+        ("mail joe.smith@example.com", "joe.smith@exam…", "[email]…"),
+        ("mail joe.smith@example.com", "as joe.smith@ex... said", "as [email]... said"),
+        ("mail joe.smith@example.com", "cut off: joe.smith@exam", "cut off: [email]"),
+        ("mail joe.smith@example.com", "joe.smith is here", "joe.smith is here"),
+        ("call +49 170 1234567", "491701234567", "[phone]"),
+        ("DE89 3704 0044 0532 0130 00", "to DE89370400440532013000.", "to [iban]."),
+        ("password: 'two  words 2'", "two words 2", "[password]"),
+        ("password: p\u00e4ssw\u00f6rt1", "p\\u00e4ssw\\u00f6rt1", "[password]"),
+        ("tel 0170 1234567", "other mail a@example.com", "other mail [email]"),
+        ("nothing", "other mail a@example.com", "other mail a@example.com"),
+        ("ssn 123456789", "sum 1.1234567891", "sum 1.[us_ssn]1"),
+        ('{"pin": 1234}', "of 12345 and 1234", "of 12345 and [password]"),
+    ],
+)
+def test_every_spelling_that_a_report_may_use_is_removed(case, text, expected):
+    redactor = Redactor.of([{"output": case}])
+
+    assert redactor.clean({"reason": text}) == {"reason": expected}
+    assert redactor.clean_text(text) == expected
+
+
+def test_whole_numbers_by_which_somebody_is_known_are_removed_and_measured_ones_stay():
+    redactor = Redactor.of([{"ssn": 123456789, "pin": 1234}])
+
+    cleaned = redactor.clean(
+        {"seen": 123456789, "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
+    )
+
+    assert cleaned == {"seen": "[us_ssn]", "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
+
+
+def test_names_that_become_the_same_are_told_apart():
+    redactor = Redactor.of(["a@example.com b@example.com"])
+
+    assert redactor.clean({"a@example.com": 1, "b@example.com": 2}) == {"[email]": 1, "[email] 2": 2}
+
+
+@pytest.mark.parametrize("word", ["passed", "critical", "alerts", "in_order", "run_rubric_judge"])
+def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(word):
+    report = evaluate(
+        {"agent_run": {"final_output": "x", "tool_calls": [{"name": "t", "args": {"password": word}}]}}
+    )
+
+    assert report.status == "failed"
+    assert report.audit_findings[0]["id"] == "credentials.password"
+
+
+@given(JSON, JSON)
+def test_cleaning_keeps_the_shape_and_never_raises(case, report):
+    cleaned = Redactor.of([case]).clean([report])
+
+    assert isinstance(cleaned, list)
+    assert len(cleaned) == 1
+    assert type(cleaned[0]) is type(report) or isinstance(report, int)
+
+
+def test_what_a_recogniser_finds_is_removed_too():
+    redactor = Redactor.of([{"output": "Ada Lovelace"}], [Names()])
+
+    assert redactor.clean({"reason": "said Ada", "other": "mail a@example.com"}) == {
+        "reason": "said [name]",
+        "other": "mail [email]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "length", "shown"),
+    [
+        ("abc", "string", 3, "abc"),
+        ("é", "string", 2, "é"),
+        ({"password": "hunter2"}, "object", 22, '{"password":"[password]"}'),
+        ([1, 2], "array", 5, "[1,2]"),
+        (12, "number", 2, "12"),
+        (None, "null", 4, "null"),
+        (False, "boolean", 5, "false"),
+        ("x" * 81, "string", 81, "x" * 79 + "…"),
+        ("x" * 10_000_000, "string", 10_000_000, "x" * 79 + "…"),
+        ("x" * 70 + " joe.smith@example.com", "string", 92, "x" * 70 + " [email]"),
+    ],
+    ids=range(10),
+)
+def test_an_excerpt_is_bounded_and_redacted(value, kind, length, shown):
+    quoted = build_excerpt(value)
+
+    assert (quoted["type"], quoted["length"], quoted["excerpt"]) == (kind, length, shown)
+
+
+def test_an_excerpt_is_known_again_by_its_hash():
+    assert build_excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
+
+
+BOUND = 500
+"""Of the values that are searched for, so that these tests take less time than with the real one."""
+MANY = "".join(f"u{place}@example.org " for place in range(BOUND + 1))
+FOREIGN = "Fremdwort"
+"""Stands in a run beside more sensitive values than are searched for."""
+
+
+@pytest.fixture
+def few_values(monkeypatch):
+    monkeypatch.setattr(json_values, "MAX_VALUES", BOUND)
+    monkeypatch.setattr(detector, "MAX_VALUES", BOUND)
+
+
+@pytest.fixture
+def withheld(few_values):
+    """The report on a run that holds too much, everything in it found wanting."""
+    case = case_full_of(FOREIGN)
+    return evaluate({**case, "agent_run": {**case["agent_run"], "final_output": f"{MANY} {FOREIGN}"}})
+
+
+def test_nothing_is_quoted_of_a_run_that_was_not_searched_to_its_end(withheld):
+    assert quoted(FOREIGN, withheld.model_dump(mode="json")) == []
+
+
+def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld):
+    report = withheld.model_dump(mode="json")
+    measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
+
+    assert report["metrics"]["response"]["words"] > BOUND
+    assert [alert["metric"] for alert in report["alerts"] if alert["kind"] == "operational"]
+    for name in ("response", "operational", "trajectory"):
+        own = {key for key in measured["metrics"][name] if FOREIGN not in key}
+        assert own - report["metrics"][name].keys() == set()
+
+
+@pytest.mark.usefixtures("few_values")
+def test_a_run_that_was_not_searched_to_its_end_never_passes():
+    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * BOUND}})
+
+    assert report.status == "needs_review"
+    assert [one["kind"] for one in report.audit_findings] == ["metric_error"]
+
+
+@pytest.mark.usefixtures("few_values")
+def test_a_contract_that_holds_too_much_is_withheld_as_well():
+    case = {"agent_run": {"final_output": FOREIGN}, "required_content": [{"text": f"{FOREIGN} {MANY}"}]}
+    report = evaluate(case)
+
+    assert quoted(FOREIGN, report.model_dump(mode="json")) == []
+    assert UNSEARCHED in report.errors
+
+
+@pytest.mark.parametrize("secret", ["hunter2secret", "sk-" + "A1b2C3d4" * 20])
+def test_an_alert_about_arguments_quotes_no_credential(secret):
+    report = evaluate(
+        {
+            "agent_run": {
+                "final_output": "x",
+                "tool_calls": [
+                    {"name": "t", "args": {"a": f"{'x' * 60} password={secret}", "password": secret}}
+                ],
+            },
+            "expected_trajectory": [{"name": "t", "args": {"a": "b", "password": "c"}}],
+        }
+    )
+    [reason] = [alert["reason"] for alert in report.alerts if alert["metric"] == "trajectory"]
+
+    assert "t has" in reason
+    assert not any(secret[:length] in reason for length in (8, len(secret)))
+
+
+def test_a_recogniser_that_marks_every_text_leaves_a_readable_report():
+    class MarksAll:
+        def find(self, text):
+            return [Span(0, len(text), "client", "credential")]
+
+    case = {"agent_run": {"final_output": "Ada agreed"}, "keywords": ["Ada"]}
+    report = evaluate(case, recognizers=[MarksAll()])
+
+    assert report.status == "failed"
+    assert "Ada" not in report.model_dump_json()

@@ -1,0 +1,62 @@
+"""The status table: which finding makes what of a run."""
+
+from itertools import product
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.report.findings import FindingKind
+from evaluation.report.state import STATUS, STRICTNESS, strictest_status
+from evaluation.values import Severity
+
+KINDS = get_args(FindingKind)
+SEVERITIES = get_args(Severity)
+findings = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(SEVERITIES)))
+MEASURED = ("policy", "response", "trajectory", "operational", "collaboration", "judge", "regression")
+UNKNOWN = ("judge_error", "metric_error", "check_error", "inconclusive", "lost_fact")
+ROWS = [
+    *((kind, "info", "passed") for kind in (*MEASURED, "drift", "anomaly", "defect", "suspicion")),
+    *((kind, "warning", "warning") for kind in (*MEASURED, "drift", "anomaly", "defect")),
+    ("suspicion", "warning", "needs_review"),
+    *((kind, "critical", "failed") for kind in ("defect", "suspicion")),
+    *((kind, "critical", "failed") for kind in (*MEASURED, *UNKNOWN, "missing_data")),
+    *((kind, severity, "needs_review") for kind, severity in product(UNKNOWN, ("info", "warning"))),
+    *((kind, "info", "passed") for kind in ("record", "undecided")),
+    *((kind, "warning", "needs_review") for kind in ("record", "undecided")),
+    *((kind, "critical", "failed") for kind in ("record", "undecided")),
+    ("missing_data", "info", "warning"),
+    ("missing_data", "warning", "needs_review"),
+    ("drift", "critical", "needs_review"),
+    ("anomaly", "critical", "needs_review"),
+    *(("execution", severity, "failed") for severity in SEVERITIES),
+    *(("improvement", severity, "passed") for severity in ("info", "warning", "critical")),
+    *(("invalid_input", severity, "invalid") for severity in SEVERITIES),
+]
+
+
+@pytest.mark.parametrize(("kind", "severity", "status"), ROWS)
+def test_each_finding_has_its_status(kind, severity, status):
+    assert strictest_status([(kind, severity)]) == status
+
+
+def test_the_rows_are_the_whole_table():
+    assert {(kind, severity) for kind, severity, _ in ROWS} == set(product(KINDS, SEVERITIES))
+    assert set(STATUS) == set(KINDS)
+
+
+def test_a_run_without_findings_passed():
+    assert strictest_status([]) == "passed"
+
+
+@given(findings, findings)
+def test_more_findings_never_make_the_status_milder(some, more):
+    assert STRICTNESS.index(strictest_status([*some, *more])) >= STRICTNESS.index(strictest_status(some))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graver_finding_is_never_judged_milder(kind):
+    order = [STRICTNESS.index(STATUS[kind][severity]) for severity in ("info", "warning", "critical")]
+
+    assert order == sorted(order)
