@@ -19,7 +19,7 @@ from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unaske
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import Resumption, decide_resumption, state_from_values
 from orchestrator.runs.run_saver import format_resume_call
-from orchestrator.runs.safeguards import SAFEGUARDS, list_changed, list_doubts
+from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.runtime.run_context import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
@@ -52,8 +52,7 @@ class Start:
         state: The state before the graph runs.
         branches: The states of parallel steps that a resumed run continues.
         began: When a resumed run began; None for a new run.
-        changed: Warnings of a resumed run: safeguards that are others now, which the caller accepts, and
-            functions that may be others.
+        changed: Warnings of a resumed run: safeguards that are others now, which the caller accepts.
     """
 
     input: GraphInput
@@ -158,7 +157,6 @@ class Launcher:
                     f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
                 )
             warnings = [f"resumed with accept_changes: {each}" for each in changed]
-            warnings += list_doubts(metadata.get(SAFEGUARDS), self.safeguards)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))

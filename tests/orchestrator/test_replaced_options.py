@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agents.testing import ScriptedChatModel
@@ -11,7 +9,6 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator
 from orchestrator.cli.stored_runs import read_stored_options
 from orchestrator.errors import StoreError
 from orchestrator.persistence import open_store
-from orchestrator.runs.safeguards import list_changed
 
 TABLE = [
     ({"once_tools": ["pay"]}, "once_tools is no argument any more; write acting_tools=['pay']"),
@@ -43,11 +40,3 @@ def test_a_stored_run_of_an_old_option_of_the_command_line_is_refused_with_the_n
 
         with pytest.raises(StoreError, match=r"approve_tools, now --acting-tools NAME:approve\); resume"):
             read_stored_options(store, "old", {})
-
-
-def test_a_stored_run_of_an_old_argument_names_the_new_one():
-    stored = json.dumps({"once_tools": ["pay"]})
-
-    assert list_changed(stored, {"acting_tools": {"pay": {}}}) == [
-        "once_tools is no argument any more (write acting_tools=['pay']), and the run began with ['pay']"
-    ]
