@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar, Unpack, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from evaluation.contract.intake import select_fields
+from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.report.state import EvaluationState
+from evaluation.report.state import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
 
 Value = TypeVar("Value")
@@ -55,6 +57,10 @@ class DirectCall(RunnableLambda[Value, Result]):
         return await self._async_function(input)
 
 
+class _GraphState(PreparedState):
+    demands: Annotated[Contract, UntrackedValue]  # type: ignore[misc] # only LangGraph reads the annotation
+
+
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Any, EvaluationState]
 """Its input is a case as a dict, which LangGraph's types cannot say."""
 
@@ -83,7 +89,7 @@ def build_evaluation_graph(
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
     # A typed input would drop them silently. A larger graph has fields of its own, which are left out.
     graph: StateGraph[EvaluationState, None, Any, EvaluationState]
-    graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)
+    graph = StateGraph(_GraphState, input_schema=dict, output_schema=EvaluationState)
     for name, node in NODES.items():
         graph.add_node(name, _bind(name, node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
         if isinstance(node.then, str):

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Unpack, cast
 
 from typing_extensions import TypedDict
 
@@ -30,7 +30,7 @@ from evaluation.nodes.score_response_quality import ascore_response_quality, sco
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.findings import EvaluationStatus
 from evaluation.report.report_model import EvaluationReport
-from evaluation.report.state import EvaluationState
+from evaluation.report.state import EvaluationState, PreparedState
 from evaluation.values import JsonObject
 
 
@@ -99,7 +99,7 @@ def run_pipeline(case: object, plugins: Plugins) -> EvaluationState:
     state, name = prepare_evaluation(case, plugins), FIRST
     while (name := _next_name(name, state)) != END:
         state = {**state, **NODES[name].run(state, plugins)}
-    return state
+    return _store_state(state)
 
 
 async def arun_pipeline(case: object, plugins: Plugins) -> EvaluationState:
@@ -109,7 +109,12 @@ async def arun_pipeline(case: object, plugins: Plugins) -> EvaluationState:
         node = NODES[name]
         update = await node.arun(state, plugins) if node.arun else node.run(state, plugins)
         state = {**state, **update}
-    return state
+    return _store_state(state)
+
+
+def _store_state(state: PreparedState) -> EvaluationState:
+    """Return the state without what is not stored."""
+    return cast("EvaluationState", {name: value for name, value in state.items() if name != "demands"})
 
 
 def _next_name(name: str, state: EvaluationState) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Annotated, Final, Literal, Self, TypeAlias
+from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
 from evaluation.contract.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
+from evaluation.errors import ContractError
 from evaluation.patterns.json_schema import AnySchema, PatternText, SchemaObject
 from evaluation.validation import InputModel, describe_idle_bound, wrap_name
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
 
+ModelT = TypeVar("ModelT", bound=InputModel)
 _PASS_SHARE: Final = 0.75
 """Default of the pass score: this share of the scale."""
 
@@ -289,9 +291,59 @@ class EvaluationContract(InputModel):
     """Owner of the alerts whose rule or threshold names no owner."""
 
 
-def merge_contracts(shared: EvaluationContract, own: EvaluationContract) -> EvaluationContract:
-    """Return a contract with the fields that either states; the fields of ``own`` are the closer ones."""
-    return shared.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+_GROUPS: Final = frozenset({"trajectory", "audit", "judge", "drift"})
+"""Fields whose own fields are merged one by one."""
+_JOINED: Final = frozenset({
+    "checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "must_call",
+    "rules", "forbidden_tools",
+})  # fmt: skip
+"""Lists of demands that are independent of each other."""
+
+
+def merge_rules(
+    first: EvaluationContract, second: EvaluationContract, *, is_closer: bool = False
+) -> EvaluationContract:
+    """Return the fields of both contracts.
+
+    Args:
+        first: A contract.
+        second: Another contract.
+        is_closer: Whether the second one holds if both state a field that has one value.
+
+    Raises:
+        ContractError: Both state such a field, neither is closer, and they differ; or they contradict each
+            other.
+    """
+    return _merge_models(EvaluationContract, first, second, is_closer)
+
+
+def _merge_models(kind: type[ModelT], first: ModelT, second: ModelT, is_closer: bool) -> ModelT:
+    values = {name: getattr(each, name) for each in (first, second) for name in _list_set(kind, each)}
+    for name in _list_set(kind, first) & _list_set(kind, second):
+        values[name] = _merge_values(name, getattr(first, name), getattr(second, name), is_closer)
+    return kind(**values)
+
+
+def _list_set(kind: type[ModelT], model: ModelT) -> set[str]:
+    """Return the fields that are set; a whole case has others beside those of its contract."""
+    return model.model_fields_set & kind.model_fields.keys()
+
+
+def _merge_values(name: str, first: object, second: object, is_closer: bool) -> object:
+    if first == second:
+        return second
+    if name in _JOINED and isinstance(first, list) and isinstance(second, list):
+        return [*first, *(item for item in second if item not in first)]
+    if name in _GROUPS and isinstance(first, InputModel) and isinstance(second, InputModel):
+        return _merge_models(type(second), first, second, is_closer)
+    if isinstance(first, dict) and isinstance(second, dict):
+        shared = {
+            key: _merge_values(key, first[key], second[key], is_closer) for key in first.keys() & second
+        }
+        return {**first, **second, **shared}
+    if is_closer:
+        return second
+    raise ContractError(f"two contracts state {name!r} differently; state it in one of them")
 
 
 class EvaluationCase(EvaluationContract):

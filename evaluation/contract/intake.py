@@ -9,9 +9,9 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS
-from evaluation.contract.contract import EvaluationCase
+from evaluation.contract.contract import EvaluationCase, EvaluationContract
 from evaluation.contract.recorded_messages import Doubt, import_run
+from evaluation.contract.requirements import FIELD_PATHS, Contract
 from evaluation.contract.run import MEASURES
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import shorten
@@ -33,13 +33,15 @@ _NORMALIZED: Final = frozenset(
     {"reference_output", "expected_trajectory", "trajectory_match_mode", "thresholds", "rubric"}
 )
 """Fields of the contract that the state has in another form."""
-_FIELDS: Final = (*list_field_paths(EvaluationCase), *(f"checks.{name}" for name in CONTRACT_CHECK_FIELDS))
+_CONTRACT: Final = frozenset(EvaluationContract.model_fields)
+_FIELDS: Final = tuple(dict.fromkeys((*list_field_paths(EvaluationCase), *FIELD_PATHS)))
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCase:
-    """A valid case: as a model, as plain JSON, and as JSON text."""
+    """A valid case: its contract, its run and further fields, also as plain JSON and as JSON text."""
 
+    contract: Contract
     case: EvaluationCase
     plain: dict[str, object]
     text: str
@@ -77,13 +79,19 @@ def with_baseline(case: object, baseline: object) -> object:
 def read_case(data: object) -> AcceptedCase | RefusedCase:
     """Validate a case: an object in the document's shape, an ``EvaluationCase``, or an evaluated state.
 
-    An accepted case shares nothing with ``data``.
+    An accepted case shares nothing with ``data``, but a ``Contract`` in its field ``contract``, which is
+    valid already and stands for the fields of a contract.
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
     value = restore_case(_to_plain(data))
+    contract = value.get("contract") if isinstance(value, Mapping) else None
+    if not isinstance(contract, Contract):
+        contract = None
+    elif isinstance(value, Mapping):
+        value = {**contract.plain, **{name: each for name, each in value.items() if name != "contract"}}
     copy = copy_json(value)
-    return _refuse_values(value) if copy is None else _validate(*copy)
+    return _refuse_values(value) if copy is None else _validate(*copy, contract)
 
 
 def select_fields(state: Mapping[str, object]) -> dict[str, object]:
@@ -128,14 +136,17 @@ def _find_conflicts(plain: JsonObject) -> list[str]:
     return problems
 
 
-def _validate(value: object, text: str) -> AcceptedCase | RefusedCase:
+def _validate(value: object, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:
+    own = {name: each for name, each in as_object(value).items() if name not in _CONTRACT}
+    fields = value if contract is None else own
     try:
-        case = EvaluationCase.model_validate(value)
+        case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
     plain = _name_input(as_object(value))
-    conflicts = _find_conflicts(plain)
-    return refuse_case(conflicts, plain) if conflicts else _import_messages(case, plain, text)
+    if conflicts := _find_conflicts(plain):
+        return refuse_case(conflicts, plain)
+    return _import_messages(case, contract or Contract.of(case), plain, text)
 
 
 def _name_input(plain: dict[str, object]) -> dict[str, object]:
@@ -147,15 +158,18 @@ def _name_input(plain: dict[str, object]) -> dict[str, object]:
     return {**plain, "agent_run": {"input": run["user_input"], **rest}}
 
 
-def _import_messages(case: EvaluationCase, plain: JsonObject, text: str) -> AcceptedCase | RefusedCase:
+def _import_messages(
+    case: EvaluationCase, contract: Contract, plain: JsonObject, text: str
+) -> AcceptedCase | RefusedCase:
     run = as_object(plain["agent_run"])
     try:
-        imported = import_run(run, case)
+        imported = import_run(run, case.agent_run, contract.rules)
     except ContractError as error:
         return refuse_case([f"agent_run.{error}"], plain)
     if imported.run is not case.agent_run:
         case = case.model_copy(update={"agent_run": imported.run})
-    return AcceptedCase(case, {**plain, "agent_run": imported.plain}, text, imported.output, imported.doubts)
+    plain = {**plain, "agent_run": imported.plain}
+    return AcceptedCase(contract, case, plain, text, imported.output, imported.doubts)
 
 
 def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -> RefusedCase:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
 from agents.parsing.outcomes import states_error
-from evaluation.contract.contract import EvaluationCase
+from evaluation.contract.contract import EvaluationContract
 from evaluation.contract.run import AgentRun, ToolCall
 from evaluation.importers.imported_message import (
     Answer,
@@ -284,28 +284,28 @@ class ImportedRun:
     doubts: tuple[Doubt, ...] = ()
 
 
-def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
+def import_run(plain: dict[str, object], run: AgentRun, rules: EvaluationContract) -> ImportedRun:
     """Read the messages of a run: its calls, if ``tool_calls`` is absent, and its output.
 
     Args:
         plain: The run as JSON.
-        case: The same run as a model, and its contract.
+        run: The same run as a model.
+        rules: Its contract.
 
     Raises:
         ContractError: A message is in no known format.
     """
-    run = case.agent_run
     if "messages" not in run.model_fields_set:
         return ImportedRun(plain, run, run.final_output or "")
     conversation = read_conversation(run.messages)
-    ends = [] if run.error is not None else list(_check_end(conversation, case))
+    ends = [] if run.error is not None else list(_check_end(conversation, run, rules))
     output = run.final_output
     if output is None:
         is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
         is_unanswered = ends_with_question(conversation)
         is_ended = not (is_open or is_unanswered or run.error is not None)
         output = read_last_answer(conversation) if is_ended else ""
-    writing = {*(case.trajectory.acting_tools or ()), *run.acting_tools}
+    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools}
     doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
 
@@ -324,13 +324,13 @@ def _add_calls(
     return {**plain, "tool_calls": calls}, run.model_copy(update={"tool_calls": models})
 
 
-def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Doubt]:
+def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Doubt]:
     """Report a run that ended before the assistant replied, unless its last tool may end it."""
-    calls = case.agent_run.tool_calls
+    calls = run.tool_calls
     if conversation.cut_off is not None:
         yield _describe_cut(conversation.cut_off)
         return
-    output = case.agent_run.final_output
+    output = run.final_output
     if conversation.has_reply and ends_with_question(conversation) and output is None:
         yield Doubt(_UNANSWERED, "info")
     if conversation.has_reply or (calls and not conversation.is_recorded):
@@ -341,9 +341,9 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     tools = {each.call.name: each for each in conversation.last_calls}
     failed = {call.name for call in calls[-len(tools) :] if call.error}
     done = {name for name, each in tools.items() if not _has_failed(each)} - failed
-    if not done.isdisjoint(case.trajectory.final_tools) or any(map(ends_run, done)):
+    if not done.isdisjoint(rules.trajectory.final_tools) or any(map(ends_run, done)):
         return
-    yield _describe_end(list(tools), case)
+    yield _describe_end(list(tools), rules)
 
 
 def _describe_cut(cause: str) -> Doubt:
@@ -369,18 +369,18 @@ def _has_failed(call: RecordedCall) -> bool:
     return call.answer is not None and (call.answer.is_error or states_error(call.answer.value))
 
 
-def _describe_end(tools: Sequence[str], case: EvaluationCase) -> Doubt:
+def _describe_end(tools: Sequence[str], rules: EvaluationContract) -> Doubt:
     last = f"with {', '.join(map(name_tool, tools))} and " if tools else ""
     problem = f"The run ends {last}without a reply of the assistant"
-    writes = set(tools).intersection(case.trajectory.acting_tools or ())
-    if tools and not writes and _asks_only_for_effects(case):
+    writes = set(tools).intersection(rules.trajectory.acting_tools or ())
+    if tools and not writes and _asks_only_for_effects(rules):
         return Doubt(f"{problem}; its effects were compared all the same", "info")
     hint = ", or name the tool in trajectory.final_tools" if tools else ""
     return Doubt(f"{problem}, so it has not finished; record the reply{hint}")
 
 
-def _asks_only_for_effects(case: EvaluationCase) -> bool:
+def _asks_only_for_effects(rules: EvaluationContract) -> bool:
     """Return whether the contract compares effects; it does not if it expects nothing but reading calls."""
-    expected = {name for action in case.expected_trajectory or () for name in action.names}
-    writing = set(case.trajectory.acting_tools or ())
-    return case.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))
+    expected = {name for action in rules.expected_trajectory or () for name in action.names}
+    writing = set(rules.trajectory.acting_tools or ())
+    return rules.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))

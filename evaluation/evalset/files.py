@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from evaluation.contract.contract import ContentRule, EvaluationContract, merge_contracts
+from evaluation.contract.contract import ContentRule, EvaluationContract, merge_rules
 from evaluation.errors import ContractError
 from evaluation.evalset.value_files import (
     compose_yaml,
@@ -216,7 +216,7 @@ def _add_defaults(case: TaskCase, defaults: CaseDefaults) -> TaskCase:
     shared = {name: getattr(defaults, name) for name in defaults.model_fields_set - case.model_fields_set}
     contracts = [each.contract for each in (defaults, case) if isinstance(each.contract, EvaluationContract)]
     if len(contracts) > 1:
-        shared["contract"] = merge_contracts(*contracts)
+        shared["contract"] = merge_rules(*contracts, is_closer=True)
     return case.model_copy(update=shared)
 
 

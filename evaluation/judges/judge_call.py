@@ -36,7 +36,7 @@ from evaluation.plugins import (
     require_judge,
 )
 from evaluation.report.findings import CheckRecord
-from evaluation.report.state import EvaluationState
+from evaluation.report.state import EvaluationState, read_demands
 from evaluation.values import JsonObject, as_list, as_object
 
 SUBJECTIVE: Final[Mapping[str, str]] = {
@@ -50,11 +50,11 @@ SUBJECTIVE: Final[Mapping[str, str]] = {
 
 def choose_rubric(state: EvaluationState) -> Rubric:
     """Chooses the rubric for a run, with the contract's subjective criteria added."""
-    names = list(map(str, as_list(state["contract"].get("subjective_criteria"))))
-    if state["rubric"] is None:
+    rules = read_demands(state).rules
+    names, rubric = rules.subjective_criteria, rules.rubric
+    if rubric is None:
         names = names or ["correctness"]
         return Rubric(name=", ".join(names), criteria=_build_criteria(names))
-    rubric = Rubric.model_validate(state["rubric"])
     known = {criterion.name for criterion in rubric.criteria}
     more = _build_criteria(name for name in names if name not in known)
     return rubric.model_copy(update={"criteria": [*rubric.criteria, *more]})

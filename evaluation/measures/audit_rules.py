@@ -10,9 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 from agents.credentials.spans import Category
 from evaluation.checks.check_model import CheckContext
-from evaluation.checks.contract_checks import evaluate_requirement
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
-from evaluation.contract.short_forms import expand_rule
+from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.importers.imported_message import content_texts
 from evaluation.measures.hosts import Domains, find_hosts
 from evaluation.measures.trajectory.idle_rules import find_misspelt
@@ -208,10 +207,10 @@ def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
 
 
 def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) -> Iterator[_Breach]:
-    requirement = expand_rule(rule, required=required)
-    reads_output = requirement.place == "final_output" or not context.messages
+    requirement = expand_rule(rule, "audit.rules", required=required)
+    reads_output = requirement.where == "final_output" or not context.messages
     where = _FINAL_OUTPUT if reads_output else "agent_run.messages"
-    if not context.has_output and not (requirement.place == "assistant_messages" and context.messages):
+    if not context.has_output and not (requirement.where == "assistant_messages" and context.messages):
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
     outcome = evaluate_requirement(requirement, context)

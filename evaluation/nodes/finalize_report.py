@@ -7,7 +7,6 @@ from typing import Final, get_args
 
 from agents.credentials.spans import Span
 from evaluation.checks.custom import CustomSource
-from evaluation.contract.contract import DriftRules
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
@@ -33,6 +32,7 @@ from evaluation.report.state import (
     judge_outcomes,
     metric_groups,
     metric_outcomes,
+    read_demands,
     strictest_status,
 )
 from evaluation.sensitive.scanner import Search, find_sensitive
@@ -49,7 +49,7 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOu
     baseline = state["baseline_metrics"]
     if baseline is None:
         return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
-    rules = DriftRules.model_validate(state["contract"].get("drift", {}))
+    rules = read_demands(state).rules.drift
     run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
     current = read_measurements(run, METRICS)
     resources: dict[str, Direction] = {name: "lower" for name in current if name not in METRICS}
@@ -58,8 +58,7 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOu
 
 def alerts_of(state: EvaluationState, compared: Sequence[MetricOutcome], signals: JsonObject) -> list[Alert]:
     """List every alert of a run, the most severe first, then in the order of the report."""
-    owner = state["contract"].get("owner")
-    default_owner = owner if isinstance(owner, str) else None
+    default_owner = read_demands(state).rules.owner
     policy = [policy_alert(finding, default_owner) for finding in state["audit_findings"]]
     outcomes = [*metric_outcomes(state), *judge_outcomes(state)]
     unanswered = _find_unanswered(state, outcomes, signals)

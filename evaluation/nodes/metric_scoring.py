@@ -33,7 +33,7 @@ from evaluation.report.findings import (
     build_group,
     group_status,
 )
-from evaluation.report.state import EvaluationState
+from evaluation.report.state import EvaluationState, read_demands
 from evaluation.sensitive.scanner import build_search
 from evaluation.values import JsonObject, Severity, as_list, as_object
 
@@ -62,7 +62,7 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
     if plugins.leaves_out("trajectory"):
         return {"trajectory_metrics": build_group({}, [*list_tool_outcomes(state["check_results"])])}
-    rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
+    rules = read_demands(state).rules.trajectory
     steps = expected_steps(state["expected_trajectory"])
     scores = _score_trajectory(state, steps, rules)
     shared, shared_checks = _score_collaboration(state, steps, rules)
@@ -90,7 +90,7 @@ def _without_proof(check: MetricOutcome) -> MetricOutcome:
 def _score_trajectory(
     state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
 ) -> TrajectoryScores:
-    is_expected = state["contract"].get("expected_trajectory") is not None
+    is_expected = read_demands(state).rules.expected_trajectory is not None
     thresholds = state["thresholds"]
     recorded = [str(name) for name in as_list(state["agent_run"].get("acting_tools"))]
     return score_trajectory(
@@ -119,7 +119,7 @@ def _score_collaboration(
 
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
-    audit = AuditRules.model_validate(state["contract"].get("audit") or {})
+    audit = read_demands(state).rules.audit
     breaches = rule_findings(audit.rules, _build_audited_run(state)) if audit.rules else []
     findings = [*breaches, *_find_defects(state, audit), *_find_exposures(state, audit, plugins)]
     thresholds = state["thresholds"]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
+from evaluation.checks.contract_checks import NamedCheck
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationCase, EvaluationContract, Threshold
 from evaluation.contract.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.contract.recorded_messages import Doubt
+from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
 from evaluation.measures.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
 from evaluation.measures.response_scores import RESPONSE_METRICS
@@ -18,7 +20,7 @@ from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJEC
 from evaluation.plugins import MetricChoice, Plugins
 from evaluation.report.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
 from evaluation.report.redaction import Redactor
-from evaluation.report.state import Action, EvaluationState
+from evaluation.report.state import Action, EvaluationState, PreparedState
 from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject, as_list, as_object
@@ -86,14 +88,13 @@ def _select_counted(
     return outcome if is_kept else None
 
 
-_CONTRACT: Final = frozenset(EvaluationContract.model_fields)
-
-
 _LONGEST_ERROR: Final = 1000
 """Most characters of the error that ended a run in its report."""
 
 # Stands in the state for a case that was refused.
-_NO_CASE: Final = AcceptedCase(EvaluationCase(agent_run=AgentRun(messages=[])), {"agent_run": {}}, "")
+_NO_CASE: Final = AcceptedCase(
+    Contract(), EvaluationCase(agent_run=AgentRun(messages=[])), {"agent_run": {}}, ""
+)
 
 
 def _blank_results() -> EvaluationState:
@@ -115,32 +116,33 @@ def _blank_results() -> EvaluationState:
     }
 
 
-def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
+def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
     case_read = read_case(state)
     if isinstance(case_read, RefusedCase):
         return _reject(case_read, plugins)
-    if problems := [*find_threshold_problems(case_read.case)]:
+    if problems := [*find_threshold_problems(case_read.contract.rules)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
-    prepared = leave_out_demands(_fill_state(case_read), plugins)
-    return _add_checks(prepared, plugins) if plugins.checks else prepared
+    left_out = _find_unwanted(case_read.contract, plugins)
+    contract = _add_checks(case_read.contract.without(left_out), plugins)
+    return _fill_state(case_read, contract, _tell_left_out(left_out, plugins))
 
 
-def _add_checks(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def _add_checks(contract: Contract, plugins: Plugins) -> Contract:
     """Name the checks of the plug-ins in the contract, unless it names them already."""
-    checks = as_list(state["contract"].get("checks"))
-    named = {as_object(check).get("name") for check in checks if as_object(check).get("check") == "function"}
-    added = [{"check": "function", "name": check.name} for check in plugins.checks if check.name not in named]
-    return {**state, "contract": {**state["contract"], "checks": [*checks, *added]}}
+    named = [NamedCheck(name=check.name) for check in plugins.checks]
+    known = {check.name for check in contract.rules.checks if isinstance(check, NamedCheck)}
+    added = [check for check in named if check.name not in known]
+    return contract.join(Contract.of(EvaluationContract(checks=added))) if added else contract
 
 
-def _reject(refused: RefusedCase, plugins: Plugins) -> EvaluationState:
+def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
     # A problem may quote a value that only another part of the case shows to be a password.
     redactor = Redactor.of([refused.quoted], plugins.recognizers)
     problems = redactor.clean(list(refused.problems))
     outcomes = [build_outcome("invalid_input", "input", False, "critical", problem) for problem in problems]
     return {
-        **_fill_state(_NO_CASE),
+        **_fill_state(_NO_CASE, Contract()),
         "case_id": redactor.clean(refused.case_id),
         # The problems quote the case, which nothing has searched.
         "may_be_sensitive": True,
@@ -150,29 +152,30 @@ def _reject(refused: RefusedCase, plugins: Plugins) -> EvaluationState:
     }
 
 
-def _fill_state(case_read: AcceptedCase) -> EvaluationState:
-    case, plain = case_read.case, case_read.plain
+def _fill_state(
+    case_read: AcceptedCase, contract: Contract, notes: Sequence[MetricOutcome] = ()
+) -> PreparedState:
+    case, plain, rules = case_read.case, case_read.plain, contract.rules
+    stated = contract.plain
     return {
         **_blank_results(),
         "input": case.input,
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
         "actual_output": case_read.output,
-        "record_checks": [*map(_build_doubt, case_read.doubts), *_find_error(case)],
-        "reference_output": case.reference_output,
-        "actual_trajectory": normalize_calls(case.agent_run, case.trajectory),
-        "expected_trajectory": [
-            action if isinstance(action, dict) else {"name": action}
-            for action in as_list(plain.get("expected_trajectory"))
-        ],
-        "trajectory_match_mode": choose_mode(case),
+        "record_checks": [*map(_build_doubt, case_read.doubts), *_find_error(case), *notes],
+        "reference_output": rules.reference_output,
+        "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
+        "expected_trajectory": [*map(as_object, as_list(stated.get("expected_trajectory")))],
+        "trajectory_match_mode": choose_mode(rules),
         "run_metadata": merge_metadata(plain),
-        "thresholds": {name: _normalize_bound(name, bound) for name, bound in case.thresholds.items()},
-        "rubric": as_object(plain["rubric"]) if case.rubric else None,
+        "thresholds": {name: _normalize_bound(name, bound) for name, bound in rules.thresholds.items()},
+        "rubric": as_object(stated["rubric"]) if rules.rubric else None,
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
-        "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
+        "contract": {name: value for name, value in stated.items() if value is not None},
         "may_be_sensitive": may_contain_sensitive(case_read.text),
+        "demands": contract,
     }
 
 
@@ -256,32 +259,16 @@ _METRICS: Final[Mapping[str, MetricChoice]] = {
 _OF_ALL: Final = frozenset({*JUDGE_METRICS, *AUDIT_METRICS})
 
 
-def leave_out_demands(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Return the state without the demands on other metric groups than the wanted one."""
-    names = frozenset(_find_unwanted(state, plugins))
-    if not names:
-        return state
-    thresholds = {name: bound for name, bound in state["thresholds"].items() if name not in names}
-    contract = {name: value for name, value in state["contract"].items() if name not in names}
-    reason = f"metrics={plugins.metrics!r} leaves out what the contract asks: {join_names(sorted(names))}"
-    return {
-        **state,
-        "contract": {**contract, "thresholds": thresholds},
-        "thresholds": thresholds,
-        "reference_output": None if "reference_output" in names else state["reference_output"],
-        "expected_trajectory": [] if "expected_trajectory" in names else state["expected_trajectory"],
-        "record_checks": [
-            *state["record_checks"],
-            build_outcome("undecided", "contract", None, "info", reason),
-        ],
-    }
-
-
-def _find_unwanted(state: EvaluationState, plugins: Plugins) -> Iterator[str]:
-    """Yield the fields of the contract and the metrics with a threshold that are left out."""
+def _find_unwanted(contract: Contract, plugins: Plugins) -> frozenset[str]:
+    """Return the fields of the contract and the metrics with a threshold that are left out."""
     if plugins.metrics in {"all", "asked"}:
-        return
-    fields = (name for name in state["contract"] if name in _FIELDS)
-    yield from (name for name in fields if plugins.leaves_out(_FIELDS[name]))
-    bounds = (name for name in state["thresholds"] if name not in _OF_ALL)
-    yield from (name for name in bounds if plugins.leaves_out(_METRICS.get(name, "operational")))
+        return frozenset()
+    fields = (name for name in contract.plain if plugins.leaves_out(_FIELDS.get(name, plugins.metrics)))
+    bounds = (name for name in contract.rules.thresholds if name not in _OF_ALL)
+    unwanted = (name for name in bounds if plugins.leaves_out(_METRICS.get(name, "operational")))
+    return frozenset((*fields, *unwanted))
+
+
+def _tell_left_out(names: Collection[str], plugins: Plugins) -> list[MetricOutcome]:
+    reason = f"metrics={plugins.metrics!r} leaves out what the contract asks: {join_names(sorted(names))}"
+    return [build_outcome("undecided", "contract", None, "info", reason)] if names else []

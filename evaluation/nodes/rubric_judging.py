@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evaluation.contract.contract import JudgePolicy, Rubric
+from evaluation.contract.contract import Rubric
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge, choose_judge, choose_rubric
 from evaluation.judges.judge_scores import (
     JudgeFailure,
@@ -31,6 +31,7 @@ from evaluation.report.state import (
     has_ended_early,
     metric_outcomes,
     only_informs,
+    read_demands,
 )
 from evaluation.values import JsonObject, Severity, format_numbers
 
@@ -58,14 +59,14 @@ def _decision(*, needed: bool, reason: str) -> EvaluationState:
 def _find_request(state: EvaluationState) -> str | None:
     if state["rubric"] is not None:
         return "a rubric is configured"
-    if state["contract"].get("subjective_criteria"):
+    if read_demands(state).rules.subjective_criteria:
         return "subjective criteria are configured"
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
 def _is_spared(state: EvaluationState) -> bool:
     """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
-    policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
+    policy = read_demands(state).rules.judge
     return policy.when == "if_checks_pass" and (
         _fails_check(metric_outcomes(state)) or has_critical_finding(state)
     )
@@ -148,7 +149,7 @@ def _refuse_objection(
 
 def _report_failure(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
     # At most a review by default: the failure of a judge says nothing about the agent.
-    policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
+    policy = read_demands(state).rules.judge
     severity: Severity = "critical" if policy.on_failure == "failed" else "warning"
     reason = f"judge: {failure.kind}: {failure.reason}"
     result = {

@@ -7,12 +7,12 @@ from typing import Final, TypeAlias
 
 from agents.sync import run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
-from evaluation.checks.contract_checks import NamedCheck, Requirement, evaluate_requirement, find_check
+from evaluation.checks.contract_checks import NamedCheck, find_check
 from evaluation.checks.custom import describe_problem
 from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
+from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding, read_lengths
 from evaluation.contract.run import ToolCall
-from evaluation.contract.short_forms import expand_contract, is_demanding, read_lengths
 from evaluation.measures.lost_facts import find_lost_facts
 from evaluation.measures.response_scores import (
     LENGTHS,
@@ -39,7 +39,7 @@ from evaluation.report.findings import (
     not_applicable,
     unanswered_bound,
 )
-from evaluation.report.state import Action, EvaluationState
+from evaluation.report.state import Action, EvaluationState, read_demands
 from evaluation.texts.normal import count_visible, split_words
 from evaluation.values import JsonObject, Severity, as_list, format_numbers
 
@@ -133,11 +133,8 @@ def _check_similarity(score: Score, *, same: bool) -> MetricOutcome:
     return build_outcome("inconclusive", DEFAULT_METRIC, None, "warning", reason, observed)
 
 
-_OF_OTHER_NODES: Final = frozenset({"expected_trajectory", "trajectory", "rubric", "judge", "audit", "drift"})
-"""The parts of a contract that are not validated once more."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
-_NO_CONTRACT: Final = EvaluationContract()
 _NO_REFERENCE: Final = "no reference output is given"
 _NO_KEYWORDS: Final = "no keywords and no reference output are given"
 _NO_RULES: Final = "no content rule is given"
@@ -146,18 +143,16 @@ _NO_DEMAND: Final = "the contract asks nothing of the response"
 
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
-    contract = _read_contract(state)
-    requirements = expand_contract(contract)
+    requirements = _list_checks(state)
     if any(isinstance(each.check, NamedCheck) for each in requirements):
         return run_sync(lambda: ascore_response_quality(state, plugins))
     context = build_context(state) if requirements else _UNUSED
-    return _score_response(state, contract, [_evaluate(each, context) for each in requirements])
+    return _score_response(state, [_evaluate(each, context) for each in requirements])
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Score the response, and await the checks of the user's code, one by one: two may share a folder."""
-    contract = _read_contract(state)
-    requirements = expand_contract(contract)
+    requirements = _list_checks(state)
     context = build_context(state) if requirements else _UNUSED
     results = [
         await _evaluate_named(each, each.check, context, plugins)
@@ -165,23 +160,20 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
         else _evaluate(each, context)
         for each in requirements
     ]
-    return _score_response(state, contract, results)
+    return _score_response(state, results)
 
 
-def _read_contract(state: EvaluationState) -> EvaluationContract:
-    asked = {name: value for name, value in state["contract"].items() if name not in _OF_OTHER_NODES}
-    if not asked:
-        return _NO_CONTRACT
-    return EvaluationContract.model_validate({**asked, "thresholds": _select_thresholds(state)})
+def _list_checks(state: EvaluationState) -> list[Requirement]:
+    demands = read_demands(state).requirements
+    return [each for each in demands if isinstance(each.check, BaseCheck | NamedCheck)]
 
 
 def _select_thresholds(state: EvaluationState) -> dict[str, JsonObject]:
     return {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
 
 
-def _score_response(
-    state: EvaluationState, contract: EvaluationContract, results: list[CheckResult]
-) -> EvaluationState:
+def _score_response(state: EvaluationState, results: list[CheckResult]) -> EvaluationState:
+    contract = read_demands(state).rules
     thresholds, reference = _select_thresholds(state), contract.reference_output
     if reference is None and not any((contract.keywords, thresholds, results)):
         return _score_nothing()

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from evaluation.checks.check_model import NotRun
 from evaluation.contract.contract import AUDIT_METRICS
+from evaluation.contract.requirements import Contract
 from evaluation.contract.run import CallOutcome
 from evaluation.report.findings import (
     TRUNCATED,
@@ -19,7 +20,7 @@ from evaluation.report.findings import (
     FindingKind,
     MetricOutcome,
 )
-from evaluation.values import JsonObject, Severity, as_list, as_object
+from evaluation.values import JsonObject, Severity, as_list
 
 
 class Action(TypedDict):
@@ -67,7 +68,7 @@ class EvaluationState(TypedDict, total=False):
     fake_judge_response: JsonObject | str | None
     """Stands for the answer of a judge if no judge is given."""
     contract: JsonObject
-    """The rest of the contract: content, trajectory, audit, drift and judge rules."""
+    """The contract as JSON."""
     may_be_sensitive: bool
     """Whether the case may contain a credential or personal data; False: certainly not."""
     check_results: list[CheckRecord]
@@ -84,6 +85,19 @@ class EvaluationState(TypedDict, total=False):
     evaluation_status: EvaluationStatus
     errors: list[str]
     evaluation_report: JsonObject | None
+
+
+class PreparedState(EvaluationState, total=False):
+    """The state between the nodes, with what is not stored."""
+
+    demands: Contract
+    """The contract, validated once."""
+
+
+def read_demands(state: EvaluationState) -> Contract:
+    """Return the contract of a state; one that comes from a store is read from its JSON."""
+    demands = cast("PreparedState", state).get("demands")
+    return Contract.read(state["contract"]) if demands is None else demands
 
 
 def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
@@ -115,32 +129,11 @@ NOTHING_DECIDES: Final = (
     "no check of the contract has an answer, or each only informs, as severity info and a single earlier run "
     "do; give a check the severity warning or critical, or give a tolerance in 'drift'"
 )
-_DEMANDS: Final = (
-    "checks",
-    "reference_output",
-    "keywords",
-    "required_content",
-    "forbidden_content",
-    "output_length",
-    "must_call",
-    "thresholds",
-    "rubric",
-    "subjective_criteria",
-)
 
 
 def has_any_demand(state: EvaluationState) -> bool:
-    """Return whether the contract contains any check. A run with nothing to check cannot pass."""
-    contract = state["contract"]
-    if "expected_trajectory" in contract or state["baseline_metrics"]:
-        return True
-    rules = (as_object(contract.get("trajectory")), as_object(contract.get("audit")))
-    return any(contract.get(name) not in (None, [], {}) for name in _DEMANDS) or any(
-        rule.get("rules")
-        or rule.get("forbidden_tools")
-        or "fail" in (rule.get("failed_calls"), rule.get("defects"))
-        for rule in rules
-    )
+    """Return whether the contract contains any demand. A run with nothing to check cannot pass."""
+    return bool(state["baseline_metrics"] or read_demands(state).requirements)
 
 
 def is_decided(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
@@ -155,11 +148,11 @@ def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> b
 
 
 def _rule_severities(state: EvaluationState) -> list[object]:
-    audit, thresholds = as_object(state["contract"].get("audit")), state["thresholds"]
+    thresholds, audit = state["thresholds"], read_demands(state).rules.audit
     bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
-    rules = map(as_object, as_list(audit.get("rules")))
-    searched = ["critical"] if audit.get("defects") == "fail" else []
-    return [*searched, *(rule.get("severity", "critical") for rule in (*rules, *bounds))]
+    searched = ["critical"] if audit.defects == "fail" else []
+    severities = [rule.severity for rule in audit.rules]
+    return [*searched, *severities, *(bound.get("severity", "critical") for bound in bounds)]
 
 
 def has_critical_finding(state: EvaluationState) -> bool:

@@ -13,11 +13,11 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome
-from evaluation.checks.check_model import CheckKind
+from evaluation.checks.check_model import BaseCheck, CheckKind
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.contract.contract import ContentRule
-from evaluation.contract.short_forms import expand_contract
+from evaluation.contract.requirements import Contract
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
@@ -74,9 +74,12 @@ class OutputRules:
     @property
     def states_content(self) -> bool:
         """Whether code checks the content of the output, and not its form alone."""
-        stated = [each.check for each in expand_contract(read_contract(self.contract or {}))]
+        stated = [each.check for each in Contract.of(read_contract(self.contract or {})).requirements]
         own = bool(self.checks) and {OUTPUT_TYPE} != {mapping(check).get("name") for check in self.checks}
-        return own or any(isinstance(check, NamedCheck) or check.covers == "content" for check in stated)
+        return own or any(
+            isinstance(check, NamedCheck) or (isinstance(check, BaseCheck) and check.covers == "content")
+            for check in stated
+        )
 
     @property
     def schema(self) -> dict[str, object] | None:

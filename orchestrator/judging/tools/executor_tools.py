@@ -18,7 +18,8 @@ from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation import EvaluationContract
-from evaluation.contract.short_forms import list_named_tools
+from evaluation.contract.requirements import Contract as Demands
+from evaluation.contract.requirements import list_named_tools
 from evaluation.measures.trajectory.idle_rules import is_other_spelling
 from evaluation.report.findings import join_names
 from evaluation.sensitive.scanner import quote_text
@@ -87,7 +88,7 @@ class ExecutorTools:
         if a check would ask a tool that writes.
         """
         known = self.known or ()
-        for named in list_named_tools(read_contract(contract or {})):
+        for named in list_named_tools(Demands.of(read_contract(contract or {}))):
             if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
                 return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
             others = [tool for tool in known if tool not in named.names]

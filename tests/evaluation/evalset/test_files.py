@@ -258,7 +258,7 @@ cases:
 """).cases
 
     assert (shared.contract.keywords, shared.contract.must_call) == (["atlas"], ["price_of"])
-    assert (own.contract.keywords, own.contract.must_call) == (["dollars"], ["price_of"])
+    assert (own.contract.keywords, own.contract.must_call) == (["atlas", "dollars"], ["price_of"])
     assert [case.repeat for case in (shared, own, derived)] == [3, 1, 3]
     assert shared.before == ["make", "reset"]
     assert derived.contract == "from_task"

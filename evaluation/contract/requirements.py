@@ -1,0 +1,366 @@
+"""Contract: the demands on a run, made once of what people state, each with its origin.
+
+This module expands the short forms of a contract, such as ``keywords``, into requirements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal, TypeAlias, cast
+
+from pydantic import ValidationError
+
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Covers
+from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS, NamedCheck
+from evaluation.checks.kinds.counts import CharacterCount, WordCount
+from evaluation.checks.kinds.data_formats import JsonSchema
+from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
+from evaluation.contract.contract import (
+    AuditRule,
+    ContentRule,
+    EvaluationContract,
+    LengthBounds,
+    Threshold,
+    merge_rules,
+)
+from evaluation.contract.run import TrajectoryRules
+from evaluation.errors import ContractError
+from evaluation.validation import describe_errors, list_field_paths
+from evaluation.values import JsonObject, Severity
+
+Origin: TypeAlias = Literal["caller", "task", "plan", "own"]
+"""Who demands something: the caller, the words of the task, a plan, or this framework itself."""
+Place: TypeAlias = Literal["final_output", "assistant_messages"]
+FIELD_PATHS: Final = (
+    *list_field_paths(EvaluationContract),
+    *(f"checks.{name}" for name in CONTRACT_CHECK_FIELDS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One demand on a run.
+
+    Attributes:
+        check: What decides: a check of the vocabulary, the name of the user's own, or an audit rule; None for
+            a metric or a judge.
+        name: Its name in reports: the kind of the check, or the field of the contract that states it.
+        metric: The metric of its alert.
+        field: The path of the field that states it.
+        origin: Who demands it.
+        covers: What it is about: the form of the answer, its content, or the actions; None for time, cost and
+            what only a judge can score, and for the user's own check, which says it.
+        severity: Severity of a failure; None for the severity of the user's own check, or of the metric.
+        where: The texts that it reads; a check that forbids reads also the joined parts of messages.
+        forbids: Whether it has to hold for every text, and not for one of them.
+        quote: The words of the task that state it.
+        owner: Owner of its alert.
+    """
+
+    check: BaseCheck | NamedCheck | AuditRule | None
+    name: str
+    metric: str
+    field: str
+    origin: Origin = "caller"
+    covers: Covers | None = None
+    severity: Severity | None = "critical"
+    where: Place = "final_output"
+    forbids: bool = False
+    quote: str | None = None
+    owner: str | None = None
+
+
+_NOTHING: Final = EvaluationContract()
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The demands on a step or a run.
+
+    Attributes:
+        requirements: All demands. Those of several contracts may be joined.
+        rules: The fields as people state them, with what demands nothing, such as how actions are compared.
+    """
+
+    requirements: tuple[Requirement, ...] = ()
+    rules: EvaluationContract = _NOTHING
+
+    @classmethod
+    def of(cls, rules: EvaluationContract, origin: Origin = "caller") -> Contract:
+        """Make a contract of valid fields."""
+        return cls(tuple(replace(each, origin=origin) for each in _expand(rules)), rules)
+
+    @classmethod
+    def read(cls, fields: object, origin: Origin = "caller", name: str = "contract") -> Contract:
+        """Validate the fields of a contract; a model of them is valid already.
+
+        Raises:
+            ContractError: A field is wrong; one sentence for each, which begins with its path. ``name`` is
+                the name of ``fields``.
+        """
+        if isinstance(fields, EvaluationContract):
+            return cls.of(fields, origin)
+        given = dict(fields) if isinstance(fields, Mapping) else fields
+        try:
+            return cls.of(EvaluationContract.model_validate(given), origin)
+        except ValidationError as error:
+            raise ContractError("; ".join(describe_errors(error, given, FIELD_PATHS, name))) from None
+
+    @cached_property
+    def plain(self) -> JsonObject:
+        """The fields that are set, as JSON: a default that is written out would count as a demand."""
+        names = {*EvaluationContract.model_fields}
+        return cast("JsonObject", self.rules.model_dump(mode="json", exclude_unset=True, include=names))
+
+    def join(self, other: Contract) -> Contract:
+        """Return the contract of a run for which both hold.
+
+        Raises:
+            ContractError: Both state a field that has one value, and differently.
+        """
+        known = [replace(each, origin="caller") for each in self.requirements]
+        new = (each for each in other.requirements if replace(each, origin="caller") not in known)
+        rules = merge_rules(self.rules, other.rules)
+        return Contract((*self.requirements, *new), rules)
+
+    def override(self, closer: Contract) -> Contract:
+        """Return both contracts; if both state a field that has one value, the closer one holds."""
+        return Contract.of(merge_rules(self.rules, closer.rules, is_closer=True))
+
+    def without(self, names: Collection[str]) -> Contract:
+        """Return the contract without these fields, and without thresholds on these metrics."""
+        if not names:
+            return self
+        fields = {name: value for name, value in self.plain.items() if name not in names}
+        bounds = {name: bound for name, bound in self.rules.thresholds.items() if name not in names}
+        return Contract.read({**fields, "thresholds": bounds})
+
+    @property
+    def asks_for_calls(self) -> bool:
+        """Whether it says which tools have to be called."""
+        is_named = any(isinstance(each.check, ToolCalls) for each in self.requirements)
+        return is_named or bool(self.rules.expected_trajectory)
+
+
+def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
+    """Yield every demand of a contract, the list ``checks`` first.
+
+    | field | what decides |
+    |---|---|
+    | ``required_content`` | ``contains``, ``regex``, ``schema`` or ``states_number`` |
+    | ``forbidden_content`` | ``excludes``, or these with the opposite sense |
+    | ``output_length`` | ``character_count``, ``word_count`` |
+    | ``keywords`` | ``contains``, unless a threshold on ``keyword_coverage`` stands for it |
+    | ``must_call`` | ``tool_calls`` |
+    | ``audit.rules`` | the rule itself |
+    | ``reference_output``, ``expected_trajectory``, ``thresholds`` | None: a metric |
+    | ``trajectory.forbidden_tools`` and ``failed_calls``, ``audit.defects`` | None |
+    | ``rubric``, ``subjective_criteria`` | None: a judge |
+    """
+    yield from _list_checks(rules)
+    for place, rule in enumerate(rules.required_content):
+        yield expand_rule(rule, f"required_content[{place}]", required=True)
+    for place, rule in enumerate(rules.forbidden_content):
+        yield expand_rule(rule, f"forbidden_content[{place}]", required=False)
+    yield from _expand_lengths(rules.output_length)
+    yield from _expand_keywords(rules)
+    for tool in rules.must_call:
+        yield Requirement(
+            ToolCalls(tool=tool, min=1), "must_call", "must_call", "must_call", covers="actions"
+        )
+    for place, audit in enumerate(rules.audit.rules):
+        field = f"audit.rules[{place}]"
+        covers: Covers | None = "content" if audit.required is not None else None
+        yield Requirement(
+            audit, audit.id, "audit", field, covers=covers, severity=audit.severity, owner=audit.owner
+        )
+    yield from _list_measured(rules)
+
+
+def _list_checks(rules: EvaluationContract) -> Iterator[Requirement]:
+    for place, check in enumerate(rules.checks):
+        field = f"checks[{place}]"
+        if isinstance(check, BaseCheck):
+            name, quote = check.get_name(), check.quote
+            yield Requirement(
+                check, name, f"checks.{name}", field, "caller", check.covers, check.severity, quote=quote
+            )
+        else:
+            yield Requirement(check, check.name, f"checks.{check.name}", field, severity=check.severity)
+
+
+def _list_measured(rules: EvaluationContract) -> Iterator[Requirement]:
+    """Yield what a metric or a judge decides."""
+    covers: dict[str, Covers] = {
+        "reference_output": "content",
+        "expected_trajectory": "content" if _expects_effect(rules) else "actions",
+    }
+    is_stated = {
+        "reference_output": rules.reference_output is not None,
+        "expected_trajectory": rules.expected_trajectory is not None,
+        "trajectory.forbidden_tools": bool(rules.trajectory.forbidden_tools),
+        "trajectory.failed_calls": rules.trajectory.failed_calls == "fail",
+        "audit.defects": rules.audit.defects == "fail",
+        "rubric": rules.rubric is not None,
+    }
+    stated = (field for field in is_stated if is_stated[field])
+    bounds = (f"thresholds.{metric}" for metric in rules.thresholds)
+    for field in (*stated, *bounds):
+        yield _measure(field, covers.get(field))
+    for name in rules.subjective_criteria:
+        yield replace(_measure("subjective_criteria"), quote=name)
+
+
+def _measure(field: str, covers: Covers | None = None) -> Requirement:
+    name, metric = field.partition(".")[0], field.partition(".")[2] or field
+    return Requirement(None, name, metric, field, covers=covers, severity=None)
+
+
+def _expects_effect(rules: EvaluationContract) -> bool:
+    """Return whether a writing call has to be made: it proves the content, and any other call an action."""
+    writing = rules.trajectory.acting_tools
+    if writing is None or rules.trajectory_match_mode == "subset":
+        return False
+    expected = rules.expected_trajectory or ()
+    return any(not action.optional and action.names <= {*writing} for action in expected)
+
+
+def expand_rule(rule: ContentRule, field: str, *, required: bool) -> Requirement:
+    """Write a content rule as a check; one that forbids reads by default all that the assistant said."""
+    name = "required_content" if required else "forbidden_content"
+    check = _build_check(rule, required=required)
+    place = rule.where if required or "where" in rule.model_fields_set else "assistant_messages"
+    return Requirement(check, name, name, field, "caller", check.covers, rule.severity, place, not required)
+
+
+def _build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
+    if rule.text is not None:
+        kind = Contains if required else Excludes
+        return kind(texts=[rule.text], ignore_case=rule.ignore_case, whole_words=False)
+    if rule.pattern is not None:
+        return Pattern(pattern=rule.pattern, matches=required)
+    if rule.number is not None:
+        return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
+    schema = rule.json_schema is not None and rule.json_schema
+    return JsonSchema(json_schema=schema, alone=False, matches=required)
+
+
+def read_lengths(bounds: LengthBounds | None) -> dict[str, dict[str, int]]:
+    """Return the bounds of ``output_length`` by metric: ``{"words": {"max": 5}}``."""
+    lengths: dict[str, dict[str, int]] = {}
+    for name, limit in bounds or ():
+        side, metric = name.split("_")
+        if limit is not None:
+            lengths.setdefault(metric, {})[side] = limit
+    return lengths
+
+
+def _expand_lengths(bounds: LengthBounds | None) -> Iterator[Requirement]:
+    for metric, limits in read_lengths(bounds).items():
+        kind = CharacterCount if metric == "characters" else WordCount
+        check = kind.model_validate(limits)
+        yield Requirement(check, "output_length", metric, "output_length", covers="form")
+
+
+def _expand_keywords(rules: EvaluationContract) -> Iterator[Requirement]:
+    keywords = [word for word in rules.keywords if word.strip()]
+    if keywords and not is_demanding(rules.thresholds.get("keyword_coverage")):
+        check = Contains(texts=keywords, whole_words=True)
+        yield Requirement(check, "keywords", "keyword_coverage", "keywords", covers="content")
+
+
+def is_demanding(bound: Threshold | float | None) -> bool:
+    """Return whether a threshold on a share or a similarity is a minimum whose breach matters."""
+    if isinstance(bound, Threshold):
+        return bound.min is not None and bound.min > 0 and bound.severity != "info"
+    return bound is not None and bound > 0
+
+
+def evaluate_requirement(requirement: Requirement, context: CheckContext) -> CheckOutcome:
+    """Evaluate a check of the vocabulary on all texts that it reads; the one that decides is reported."""
+    check = requirement.check
+    if not isinstance(check, BaseCheck):
+        raise TypeError("a check of the user's code is called by its caller")
+    texts = list(dict.fromkeys(_list_texts(requirement, context)))
+    if len(texts) < 2:  # noqa: PLR2004
+        only = replace(context, output=texts[0], has_output=True) if texts else context
+        return check.evaluate(only)
+    parts = (replace(context, output=text, has_output=True) for text in texts)
+    return _choose(list(map(check.evaluate, parts)), forbids=requirement.forbids)
+
+
+def _choose(outcomes: Sequence[CheckOutcome], *, forbids: bool) -> CheckOutcome:
+    order = (False, None, True) if forbids else (True, None, False)
+    return min(outcomes, key=lambda outcome: order.index(outcome.passed))
+
+
+def _list_texts(requirement: Requirement, context: CheckContext) -> Iterator[str]:
+    if context.has_output:
+        yield context.output
+    for parts in context.messages:
+        is_read = requirement.where == "assistant_messages" or "".join(parts) == context.output
+        if requirement.where == "assistant_messages":
+            yield from parts
+        # A reader may see several parts of a message joined, and a forbidden text across them.
+        if requirement.forbids and is_read and len(parts) > 1:
+            yield from ("".join(parts), " ".join(parts))
+
+
+_OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
+"""Match modes in which a run can agree with an expected action that it lacks."""
+_TRAJECTORY_LISTS: Final = (
+    *("forbidden_tools", "ignored_tools", "compared_tools", "acting_tools", "reading_tools", "final_tools"),
+    "tools",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTools:
+    """Tools that one field of a contract names.
+
+    Attributes:
+        field: The path of the field, such as ``trajectory.forbidden_tools``.
+        names: The names.
+        is_required: Whether one of them has to be called.
+        only_reads: Whether each of them must only read.
+    """
+
+    field: str
+    names: tuple[str, ...]
+    is_required: bool = False
+    only_reads: bool = False
+
+
+def list_named_tools(contract: Contract) -> Iterator[NamedTools]:
+    """List the tools that a contract names."""
+    for each in contract.requirements:
+        match each.check:
+            case ProbeCheck(tool=tool):
+                yield NamedTools(f"{each.field}.tool", (tool,), is_required=True, only_reads=True)
+            case ToolCalls(tool=tool, exactly=exactly, min=least):
+                field = each.field if each.name == "must_call" else f"{each.field}.tool"
+                yield NamedTools(field, (tool,), bool(exactly or least))
+            case AuditRule(allowed_tools=allowed, forbidden_tools=forbidden):
+                yield NamedTools(f"{each.field}.allowed_tools", tuple(allowed or ()))
+                yield NamedTools(f"{each.field}.forbidden_tools", tuple(forbidden or ()))
+    yield from _list_expected(contract.rules)
+    for field in _TRAJECTORY_LISTS:
+        yield NamedTools(f"trajectory.{field}", tuple(getattr(contract.rules.trajectory, field) or ()))
+
+
+def _list_expected(rules: EvaluationContract) -> Iterator[NamedTools]:
+    is_partial = rules.trajectory_match_mode in _OPTIONAL_MODES
+    for place, action in enumerate(rules.expected_trajectory or ()):
+        if action.kind in {None, "tool"}:
+            names, is_optional = tuple(sorted(action.names)), is_partial or action.optional
+            is_required = not is_optional and all(_is_compared(name, rules.trajectory) for name in names)
+            yield NamedTools(f"expected_trajectory[{place}]", names, is_required)
+
+
+def _is_compared(name: str, rules: TrajectoryRules) -> bool:
+    """Return whether the rules compare calls of a tool in every case."""
+    kept = [names for names in (rules.compared_tools, rules.acting_tools) if names is not None]
+    return name not in rules.ignored_tools and all(name in names for names in kept)
