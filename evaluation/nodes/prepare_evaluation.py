@@ -130,10 +130,9 @@ def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
 
 def _add_checks(contract: Contract, plugins: Plugins) -> Contract:
     """Name the checks of the plug-ins in the contract, unless it names them already."""
-    named = [NamedCheck(name=check.name) for check in plugins.checks]
     known = {check.name for check in contract.rules.checks if isinstance(check, NamedCheck)}
-    added = [check for check in named if check.name not in known]
-    return contract.join(Contract.of(EvaluationContract(checks=added))) if added else contract
+    added = [NamedCheck(name=check.name) for check in plugins.checks if check.name not in known]
+    return contract.join(Contract.of(EvaluationContract(checks=[*added]))) if added else contract
 
 
 def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
