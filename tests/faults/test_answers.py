@@ -46,7 +46,7 @@ def test_of_two_processes_that_resume_one_crashed_run_in_postgres_one_does(postg
     assert resumed_twice(postgres.place, seed).harm == NONE
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def where(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "runs")

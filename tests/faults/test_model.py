@@ -92,6 +92,7 @@ async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(server, 
     assert (state["failure"]["kind"], script.calls) == (kind, 2)
 
 
+@pytest.mark.soak
 async def test_a_result_of_ten_megabytes_is_kept_whole(server, port):
     result = "all of it " * (TEN_MEGABYTES // 10) + "is here"
     script = Script([], lambda asked: answer(asked, 1) if "format" in asked else result)

@@ -193,10 +193,17 @@ print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in stat
 """
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
+REJECTED = ("sync", "reject", "unknown", 1)
+IN_OTHER_WAYS = [
+    ("async", "reject", "unknown", 1),
+    *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
+    *((mode, "respond", "stated", 1) for mode in ("sync", "async")),
+]
+
+
 @pytest.mark.parametrize(
-    ("decision", "outcome", "times"),
-    [("approve", "acted unknown", 2), ("reject", "unknown", 1), ("respond", "stated", 1)],
+    ("mode", "decision", "outcome", "times"),
+    [REJECTED, *(pytest.param(*case, marks=pytest.mark.thorough) for case in IN_OTHER_WAYS)],
 )
 def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
     killed, resumed, answered = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fakes.model_text import BOM, FENCE, MEGABYTE, any_text, plan_of, slow
+from tests.fakes.model_text import BOM, FENCE, LONG, any_text, plan_of, slow
 
 NO_PLAN = None
 WHOLE = "the whole reply as one step"
@@ -135,8 +135,8 @@ PLANS: list[tuple[str, str, object]] = [
     ("plan of objects that are numbers as texts", '{"plan": [{"step": "1"}]}', ["task"]),
     ("another object", '{"answer": "a"}', ["task"]),
     ("a decimal number at the start", "1.5 litres of water", WHOLE),
-    ("a megabyte of prose", "well" * (MEGABYTE // 4), WHOLE),
-    ("a megabyte of open brackets", "[" * MEGABYTE, NO_PLAN),
+    ("a long text of prose", "well" * (LONG // 4), WHOLE),
+    ("a long text of open brackets", "[" * LONG, NO_PLAN),
     ("a hundred thousand lists in each other", '{"plan": ' + "[" * 100_000 + "]" * 100_000 + "}", ["task"]),
     ("nothing", "", []),
 ]

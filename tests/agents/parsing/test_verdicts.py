@@ -9,7 +9,7 @@ import pytest
 from agents.parsing.loose_json import CONTAINER_LIMIT
 from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, Unreadable
-from tests.fakes.model_text import BOM, FENCE, MEGABYTE, verdict_of
+from tests.fakes.model_text import BOM, FENCE, LONG, verdict_of
 
 UNREADABLE = "unreadable"
 
@@ -85,8 +85,8 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a verdict one level down", '{"verdict": {"success": true, "feedback": "met"}}', UNREADABLE),
     ("a verdict as text one level down", '{"reply": "{\\"success\\": true}"}', UNREADABLE),
     ("another key that ends alike", '{"unsuccess": true, "feedback": "met"}', UNREADABLE),
-    ("a megabyte of prose", "well " * (MEGABYTE // 5), UNREADABLE),
-    ("a megabyte of open braces", "{" * MEGABYTE, UNREADABLE),
+    ("a long text of prose", "well " * (LONG // 5), UNREADABLE),
+    ("a long text of open braces", "{" * LONG, UNREADABLE),
     (
         "a hundred thousand lists in each other",
         '{"success": true, "feedback": ' + "[" * 100_000 + "]" * 100_000 + "}",

@@ -93,6 +93,7 @@ def test_hostile_text_in_every_field_is_shown_as_text_and_does_not_run(open_page
     assert page.problems == []
 
 
+@pytest.mark.thorough
 def test_a_script_that_gets_into_the_page_does_not_run(compared):
     compared.evaluate("""() => {
         const script = document.createElement("script");
@@ -103,6 +104,7 @@ def test_a_script_that_gets_into_the_page_does_not_run(compared):
     assert compared.evaluate("window.owned") is None
 
 
+@pytest.mark.thorough
 def test_the_page_makes_no_request_but_for_itself(compared):
     open_case(compared)
 
@@ -115,12 +117,14 @@ def count_cases(page, text):
     return page.locator(CASES).count()
 
 
+@pytest.mark.thorough
 def test_a_status_leaves_the_cases_that_have_it(compared):
     compared.get_by_role("button", name="failed").first.click()
 
     assert count_cases(compared, "2 of 3 cases") == 2
 
 
+@pytest.mark.thorough
 def test_a_text_leaves_the_cases_that_contain_it(compared):
     compared.get_by_label("Text").fill("NOTICE 2")
 
@@ -142,6 +146,7 @@ def test_a_choice_leaves_its_cases(compared, label, option, left):
     assert compared.locator(CASES).count() == left
 
 
+@pytest.mark.thorough
 def test_filters_apply_to_the_same_run(compared):
     compared.get_by_role("button", name="failed").first.click()
     compared.get_by_label("Model or policy").select_option(label="local")
@@ -149,12 +154,14 @@ def test_filters_apply_to_the_same_run(compared):
     assert count_cases(compared, "0 of 3 cases") == 0
 
 
+@pytest.mark.thorough
 def test_a_reason_to_look_at_first_leaves_its_cases(compared):
     compared.locator(".first button").first.click()
 
     assert compared.locator(CASES).count() == 2
 
 
+@pytest.mark.thorough
 def test_a_case_shows_the_requirement_its_words_and_what_each_attempt_has(compared):
     text = open_case(compared).locator(".requirements").inner_text()
 
@@ -164,6 +171,7 @@ def test_a_case_shows_the_requirement_its_words_and_what_each_attempt_has(compar
     assert "every attempt" in text
 
 
+@pytest.mark.thorough
 def test_a_case_shows_the_expected_action_beside_the_actual_one(compared):
     pair = open_case(compared).locator(".pair.differs")
 
@@ -171,6 +179,7 @@ def test_a_case_shows_the_expected_action_beside_the_actual_one(compared):
     assert "≠" in pair.inner_text()
 
 
+@pytest.mark.thorough
 def test_another_attempt_is_a_click_away(compared):
     item = open_case(compared, 1)
     item.get_by_role("group", name="Attempts qwen3").get_by_role("button", name="trial 1").click()
@@ -178,6 +187,7 @@ def test_another_attempt_is_a_click_away(compared):
     assert item.locator(".verdict .badge").inner_text() == "✓ passed"
 
 
+@pytest.mark.thorough
 def test_the_models_are_drawn_with_their_intervals_and_listed(compared):
     for figure in ("arms", "latency", "repeats"):
         compared.wait_for_selector(f"figure.{figure} svg[role=img] circle")
@@ -187,6 +197,7 @@ def test_the_models_are_drawn_with_their_intervals_and_listed(compared):
     assert "100.0 % (29 % to 100 %)" in table
 
 
+@pytest.mark.thorough
 def test_a_page_without_results_says_so(open_page):
     page = open_page(render_results([]))
 
@@ -200,6 +211,7 @@ def find_violations(page):
     return [(each["id"], each["nodes"][0]["target"], each["nodes"][0]["failureSummary"]) for each in found]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 375), pytest.param("dark", 1200, marks=pytest.mark.soak)]
 )
@@ -214,6 +226,7 @@ def test_axe_finds_no_violation(open_page, scheme, width):
     assert find_violations(page) == []
 
 
+@pytest.mark.thorough
 def test_nothing_is_wider_than_a_narrow_screen(open_page):
     page = open_page(render_results([*compared_results(), *hostile_results()]), 375)
     page.wait_for_selector(CASES)
@@ -223,6 +236,7 @@ def test_nothing_is_wider_than_a_narrow_screen(open_page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
+@pytest.mark.thorough
 def test_the_first_key_skips_to_the_cases(compared):
     compared.keyboard.press("Tab")
     compared.keyboard.press("Enter")
@@ -230,6 +244,7 @@ def test_the_first_key_skips_to_the_cases(compared):
     assert compared.evaluate("document.activeElement.id") == "cases"
 
 
+@pytest.mark.thorough
 def test_the_keyboard_reaches_every_control_in_order_and_shows_where_it_is(compared):
     compared.locator(f"{CASES} > h3 > button").first.focus()
     compared.keyboard.press("Enter")  # opens the case

@@ -67,6 +67,7 @@ def test_two_models_have_a_column_each(cli, ollama, tasks):
     assert rows["wrong claims"][0].strip() == "0 of 3"
 
 
+@pytest.mark.thorough
 def test_a_difference_that_few_cases_cannot_show_says_how_many_would(cli, ollama, tasks):
     printed = compare(cli, tasks).stdout
     assert "ollama:bad against ollama:good: success -1.00" in printed
@@ -83,6 +84,7 @@ def test_each_case_that_changed_sides_is_one_command_away(cli, ollama, tasks, tm
     assert "Paris" in shown.stdout
 
 
+@pytest.mark.thorough
 def test_every_model_gets_the_same_seeds(cli, ollama, tasks):
     compare(cli, tasks, "--repeat", "2", "--seed", "7")
     seeds = {(body["model"], body["options"]["seed"]) for body in ollama.bodies}
@@ -98,6 +100,7 @@ def test_a_model_that_does_not_answer_is_named_and_the_others_go_on(cli, ollama,
     assert "ollama:broken: 3 of 3 runs had no answer" in ended.stderr
 
 
+@pytest.mark.thorough
 def test_a_stored_comparison_says_which_model_did_not_answer(cli, ollama, tasks, tmp_path):
     for name in ("one", "two"):
         compare(cli, tasks, "--out", str(tmp_path / f"{name}.jsonl"), models="ollama:good,ollama:broken")

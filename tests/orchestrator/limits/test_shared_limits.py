@@ -108,6 +108,7 @@ def test_a_worker_that_asks_for_little_leaves_its_share_to_the_others(postgres_u
         assert take_many(busy, 3) >= 30
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_while_it_waits_gives_its_share_back(postgres_url: str) -> None:
     with opened(postgres_url, SLOW) as busy, opened(postgres_url, SLOW) as dying:
         assert [take(busy) for _ in range(6)] == [True] * 5 + [False]
@@ -122,6 +123,7 @@ def test_a_worker_that_dies_while_it_waits_gives_its_share_back(postgres_url: st
         assert busy.acquire()
 
 
+@pytest.mark.thorough
 def test_a_new_worker_gets_its_share_from_one_that_has_all(postgres_url: str) -> None:
     with opened(postgres_url) as first, opened(postgres_url) as second:
         running = in_background(lambda: take_many(first, 4))
@@ -130,6 +132,7 @@ def test_a_new_worker_gets_its_share_from_one_that_has_all(postgres_url: str) ->
         running.join()
 
 
+@pytest.mark.thorough
 def test_all_workers_pause_if_a_server_says_when_it_has_capacity_again(postgres_url: str) -> None:
     request = httpx.Request("POST", "http://127.0.0.1:1")
     response = httpx.Response(429, headers={"Retry-After": "4"}, request=request)

@@ -185,6 +185,7 @@ def test_the_commands_print_what_is_queued(bench, postgres_url):
     assert f"run.1 {APP}: 1 waiting, 0 running, 0 delayed, 0 failed; no live worker takes" in shown.stdout
 
 
+@pytest.mark.thorough
 def test_a_missing_extra_is_named():
     script = """
 import sys

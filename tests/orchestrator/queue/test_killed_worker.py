@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from orchestrator.queue import open_queue
 from tests.orchestrator.queue.workers import APP, fleet_on, is_each_effect_there_once
 
@@ -14,6 +16,7 @@ FORGE = """
 """
 
 
+@pytest.mark.thorough
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet") as fleet:
         fleet.submit(RUNS)
@@ -26,6 +29,7 @@ def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_o
         assert is_each_effect_there_once(fleet, RUNS)
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_cancelled_while_its_worker_hangs_is_ended_by_the_next_worker(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet", effect_s=0.3) as fleet, open_queue(postgres_url) as queue:
         fleet.submit(1)

@@ -18,6 +18,7 @@ async def test_a_worker_that_is_stopped_lets_its_runs_end_and_takes_no_other(ben
     assert bench.count() == {"waiting": 1, "delayed": 0, "running": 0, "failed": 0}
 
 
+@pytest.mark.thorough
 async def test_runs_that_do_not_end_in_time_are_resumed_by_another_worker_at_once(bench, monkeypatch):
     monkeypatch.setenv("EFFECT_S", "0.3")
     bench.submit()
@@ -47,6 +48,7 @@ def test_a_waiting_run_that_is_cancelled_leaves_the_queue(bench):
     assert bench.count().total() == 0
 
 
+@pytest.mark.thorough
 async def test_a_run_that_a_worker_executes_is_cancelled_from_elsewhere(bench, monkeypatch):
     monkeypatch.setenv("EFFECT_S", "0.5")
     bench.submit()
@@ -61,6 +63,7 @@ async def test_a_run_that_a_worker_executes_is_cancelled_from_elsewhere(bench, m
     assert state["failure"]["kind"] == "cancelled"
 
 
+@pytest.mark.thorough
 async def test_an_interrupted_run_that_is_cancelled_is_ended_by_the_next_worker(bench, monkeypatch):
     monkeypatch.setenv("EFFECT_S", "0.3")
     bench.submit()
@@ -75,6 +78,7 @@ async def test_an_interrupted_run_that_is_cancelled_is_ended_by_the_next_worker(
     assert bench.queue.store.history.show("run").state["failure"]["kind"] == "cancelled"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, 3])
 async def test_arun_once_executes_a_run_once(bench, times):
     app = next(iter(bench.worker().apps.values()))

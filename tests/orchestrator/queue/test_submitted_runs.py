@@ -67,6 +67,7 @@ def test_of_submissions_at_the_same_moment_one_is_queued_and_the_others_are_told
     assert bench.count()["waiting"] == 1
 
 
+@pytest.mark.thorough
 async def test_a_job_whose_thread_has_a_run_of_another_task_fails(bench):
     bench.submit()
     async with bench.working():
@@ -96,6 +97,7 @@ async def test_a_thread_with_a_run_of_another_task_is_refused(bench):
         bench.submit(task="Do nothing")
 
 
+@pytest.mark.thorough
 async def test_greater_priorities_are_taken_first(bench):
     for name, priority in (("low", -1), ("middle", 0), ("high", 5)):
         bench.submit(name, priority=priority)
@@ -105,6 +107,7 @@ async def test_greater_priorities_are_taken_first(bench):
     assert list(dict.fromkeys(line.split()[0] for line in bench.effects())) == ["high", "middle", "low"]
 
 
+@pytest.mark.thorough
 async def test_a_delayed_run_starts_when_its_time_has_come(bench):
     bench.submit(after_s=3)
     bench.submit("prompt")
@@ -116,6 +119,7 @@ async def test_a_delayed_run_starts_when_its_time_has_come(bench):
         await bench.reach(lambda: bench.status() == "success")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "route",
     ["default/run.2/" + APP, "default/run.1/other:build"],
@@ -136,6 +140,7 @@ async def test_a_job_that_a_worker_does_not_know_is_left_and_reported(bench, rou
     assert (count.waiting, count.workers, bench.status("newer")) == (1, 0, None)
 
 
+@pytest.mark.thorough
 async def test_a_job_whose_run_is_executed_elsewhere_is_delivered_again_later(bench):
     locks = bench.queue.store.saver.locks
     bench.submit()

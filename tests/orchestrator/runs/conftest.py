@@ -21,7 +21,7 @@ class Backend:
     open: Callable[[], AbstractContextManager[Any]]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     """Each kind of store in turn."""
     sqlite = request.param == "sqlite"

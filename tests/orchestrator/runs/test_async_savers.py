@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def opened(request, tmp_path):
     """Opens a saver, as often as one likes."""
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None

@@ -27,7 +27,10 @@ KEY = "0123456789abcdef"
 THREADS = tuple("abcdef")
 
 
-@pytest.fixture(params=["sqlite", "postgres", "encrypted sqlite", "encrypted postgres"])
+ON_POSTGRES = [pytest.param(name, marks=pytest.mark.thorough) for name in ("postgres", "encrypted postgres")]
+
+
+@pytest.fixture(params=["sqlite", "encrypted sqlite", *ON_POSTGRES])
 def where(request, tmp_path):
     """The place of a store, and its key."""
     is_postgres = "postgres" in request.param
@@ -137,7 +140,7 @@ def test_the_index_agrees_with_reading_every_run(where, opened, seed):
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("where", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("where", ["sqlite", ON_POSTGRES[0]], indirect=True)
 def test_readers_and_runs_at_once_leave_no_row_out_of_date(opened):
     done = threading.Event()
 

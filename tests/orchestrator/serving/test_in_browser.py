@@ -132,6 +132,7 @@ def test_a_question_is_answered_on_a_phone(three_runs, open_page):
     assert page.problems == []
 
 
+@pytest.mark.thorough
 def test_a_refused_answer_is_told_beside_the_text_that_was_typed(three_runs, open_page):
     page = open_page(three_runs)
 
@@ -157,6 +158,7 @@ def test_of_two_windows_the_second_is_told_that_the_question_is_closed(three_run
     assert second.get_by_role("alert").inner_text() == "the question is closed: Ada answered 'approve' before"
 
 
+@pytest.mark.thorough
 def test_filters_change_the_list_and_the_address_without_loading_the_page(three_runs, open_page):
     page = open_page(f"{three_runs}/runs")
     page.evaluate("window.isSame = true")
@@ -173,6 +175,7 @@ def test_filters_change_the_list_and_the_address_without_loading_the_page(three_
     assert page.problems == []
 
 
+@pytest.mark.thorough
 def test_a_run_is_started_and_followed_without_loading_the_page(serve_pages, open_page):
     gate = GatedReplies(
         '{"plan": ["Greet", "Part"]}', "Hello", GOOD, "Goodbye", GOOD, "Hello. Goodbye.", GOOD
@@ -194,6 +197,7 @@ def test_a_run_is_started_and_followed_without_loading_the_page(serve_pages, ope
     assert page.problems == []
 
 
+@pytest.mark.thorough
 def test_a_details_element_that_was_opened_stays_open_while_the_run_goes_on(serve_pages, open_page):
     gate = GatedReplies(
         '{"plan": ["Greet", "Part"]}', "Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD
@@ -210,6 +214,7 @@ def test_a_details_element_that_was_opened_stays_open_while_the_run_goes_on(serv
     assert page.locator("#attempt-1-1").get_attribute("open") is not None
 
 
+@pytest.mark.thorough
 def test_after_a_restart_of_the_server_the_events_are_listed_once(serve_pages, open_page):
     page = open_page(f"{serve_pages([], [WAITING], **ASKING)}/run?thread_id=asking")
     page.get_by_text("the run waits for an answer").wait_for()
@@ -253,6 +258,7 @@ def test_hostile_text_is_shown_as_text_and_does_not_run(serve_pages, open_page):
     assert page.problems == []
 
 
+@pytest.mark.thorough
 def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
     page = open_page(three_runs)
     focused = []
@@ -276,6 +282,7 @@ OTHER_PAGES = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("width", "scheme", "paths"),
     [

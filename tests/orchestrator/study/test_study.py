@@ -35,6 +35,7 @@ def say_word(**changes):
     return ScriptedChatModel(lambda prompt: "word", usage=(5, 5)).model_copy(update=changes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.5}, {"seed": 3}])
 def test_only_a_model_with_other_settings_is_asked_anew(tune_scripted, changes):
     tune_scripted(say_word())
@@ -53,6 +54,7 @@ def test_models_answer_each_request_once_for_all_policies(tune_scripted):
     assert 10 * len(model.prompts) == 4 * default.tokens
 
 
+@pytest.mark.thorough
 def test_samples_of_two_temperatures_are_different_replies(tune_scripted):
     numbers = count()
     model = ScriptedChatModel(lambda prompt: f"word {next(numbers)}", usage=(5, 5))
@@ -96,6 +98,7 @@ def test_the_recorded_attempts_of_a_search_are_replayed(tune_scripted):
     assert (replayed.runs, replayed.failed, replayed.not_recorded) == (4, 2, 2)
 
 
+@pytest.mark.thorough
 def test_a_budget_of_calls_ends_the_search_and_a_greater_one_goes_on(tune_scripted):
     model = say_word(prompts=[])
     first = tune_scripted(model, budget={"model_calls": 20})
@@ -106,6 +109,7 @@ def test_a_budget_of_calls_ends_the_search_and_a_greater_one_goes_on(tune_script
     assert second.stopped is None
 
 
+@pytest.mark.thorough
 def test_a_second_search_on_a_study_is_refused(make_spec, tmp_path):
     refusals = []
 
