@@ -7,8 +7,8 @@ attempts under other policies, which takes seconds and calls no model.
 
 from pathlib import Path
 
-from orchestrator import NamedPolicy, ResampleRule, RetryPolicy, SearchBudget, TuneSpec, replay, tune
-from orchestrator.study.trials import TuneResult
+from orchestrator import ResampleRule, RetryPolicy, TuneSpec, replay, tune
+from orchestrator.study.tune import TuneResult
 
 HERE = Path(__file__).parent
 SPEC = TuneSpec(
@@ -25,7 +25,7 @@ SPEC = TuneSpec(
             [{"use": "feedback", "last_output": "turn"}],
         ],
     },
-    budget=SearchBudget(model_calls=300),
+    model_calls=300,
 )
 
 
@@ -33,18 +33,18 @@ def main() -> None:
     result = tune(SPEC, folder=HERE)
     for trial in result.trials:
         low, high = trial.interval or (0.0, 1.0)
-        print(f"{trial.candidate.name}: success {trial.success:.2f} ({low:.2f} to {high:.2f})")
-    print(result.recommendation.sentence)
-    if result.recommendation.held_out is not None:
-        best, default = result.recommendation.held_out
+        print(f"{trial.name}: success {trial.success:.2f} ({low:.2f} to {high:.2f})")
+    print(result.sentence)
+    if result.held_out is not None:
+        best, default = result.held_out
         print(f"held out: {best.success:.2f}, with the default {default.success:.2f}")
     replay_recorded(result)
 
 
 def replay_recorded(result: TuneResult) -> None:
-    policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
-    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
-    for replayed in replay(result.runs, policies):
+    policies = {f"{n} retries": RetryPolicy(max_retries=n) for n in (1, 2, 5)}
+    policies["two new samples"] = RetryPolicy(strategies=[ResampleRule()])
+    for replayed in replay(result.states, policies):
         low, high = replayed.bounds
         print(
             f"replayed {replayed.policy}: success {low:.2f} to {high:.2f}, "

@@ -60,13 +60,8 @@ from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord
 from .state.usage import Usage as Usage
 from .study.case_runs import assert_evaluation as assert_evaluation
-from .study.replay import NamedPolicy as NamedPolicy
-from .study.replay import RecordedRun as RecordedRun
-from .study.replay import read_run as read_run
 from .study.replay import replay as replay
-from .study.tune import read_stored_runs as read_stored_runs
 from .study.tune import tune as tune
-from .study.tune_spec import SearchBudget as SearchBudget
 from .study.tune_spec import TuneSpec as TuneSpec
 from .supervision.modes import SupervisionPolicy as SupervisionPolicy
 from .supervision.modes import Supervisor as Supervisor

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import FIRST, Attempt, RetryPolicy, decide, read_attempts
@@ -20,36 +19,8 @@ from orchestrator.state.records import StepRecord
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""
 _UNKNOWN: Final = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedStep:
-    """The attempts of one step in their order. The strategy of each contains its options."""
-
-    attempts: tuple[Attempt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
-    """One run of a task.
-
-    Attributes:
-        task: Names the task.
-        steps: The executed steps in their order; each has an attempt.
-        planned_steps: Number of steps of the plan; 0 if it is the number of executed steps.
-    """
-
-    task: str
-    steps: tuple[RecordedStep, ...]
-    planned_steps: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPolicy:
-    """A retry policy with its name in results."""
-
-    name: str
-    policy: RetryPolicy
+Steps: TypeAlias = Sequence[Sequence[Attempt]]
+"""The attempts of each executed step in their order; the strategy of each contains its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,92 +58,69 @@ class Replayed:
         return self.succeeded / self.runs, (self.succeeded + self.not_recorded) / self.runs
 
 
-def read_run(state: OrchestratorState, name: str | None = None) -> RecordedRun:
-    """Reads the attempts of a run from its final state.
-
-    Args:
-        state: The state as ``run`` returns it. The answer that was written from several results is its last
-            step.
-        name: Name of the task. Default: the task.
-
-    Raises:
-        ConfigurationError: A step is missing, or an attempt of one.
-    """
-    places = {record["step_index"] for record in state["results"]}
-    # Steps that run in parallel may begin in any order.
-    if state["declared"]["needs"] is None and places != {*range(len(places))}:
-        raise _refuse_gap(name or state["task"], "a step")
-    steps = [*_read_steps(state["results"]), *_read_steps(state["synthesis"])]
-    planned = len(state["plan"]) + bool(state["synthesis"])
-    return RecordedRun(name or state["task"], tuple(steps), planned)
-
-
-def replay(runs: Sequence[RecordedRun], policies: Sequence[NamedPolicy]) -> list[Replayed]:
+def replay(runs: Sequence[OrchestratorState], policies: Mapping[str, RetryPolicy]) -> list[Replayed]:
     """Reads the results of each policy from recorded runs, without a model call.
 
     A run is known under a policy if the policy makes the same attempts as the recorded ones, up to its end:
     fewer retries, an earlier stop, other conditions. Any other run is counted as not recorded.
 
+    Args:
+        runs: The states of the runs, as ``run`` returns them or a store has them.
+        policies: The policies by their names in the results.
+
     Raises:
-        ConfigurationError: There are no runs or no policies, or two policies have the same name.
+        ConfigurationError: There are no runs or no policies, or a run lacks a step, or an attempt of one.
     """
-    names = Counter(policy.name for policy in policies)
-    repeated = [name for name, count in names.items() if count > 1]
-    if not runs or not names or repeated:
-        wrong = f"two policies have the name {repeated[0]!r}" if repeated else "there is nothing to replay"
-        raise ConfigurationError(f"{wrong}; give at least one run, and policies with different names")
-    return [_sum_up(policy.name, [_follow_run(policy.policy, run) for run in runs]) for policy in policies]
+    if not runs or not policies:
+        raise ConfigurationError("there is nothing to replay; give at least one run and one policy")
+    recorded = [(_read_steps(state), len(state["plan"]) + bool(state["synthesis"])) for state in runs]
+    return [replay_policy(name, policy, recorded) for name, policy in policies.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Followed:
-    """The attempts that a policy makes, and whether the run or step passes; None if that was not recorded."""
-
-    passed: bool | None
-    attempts: tuple[Attempt, ...]
-
-
-def _follow_run(policy: RetryPolicy, run: RecordedRun) -> _Followed:
-    made: tuple[Attempt, ...] = ()
-    for step in run.steps:
-        followed = _follow_step(policy, step.attempts)
-        made += followed.attempts
-        if not followed.passed:
-            return _Followed(followed.passed, made)
-    # The plan has steps that were never executed, because a step before them failed when it was recorded.
-    return _Followed(None if run.planned_steps > len(run.steps) else True, made)
-
-
-def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> _Followed:
-    history: list[Attempt] = []
-    made, place = FIRST, None
-    for attempt in recorded:
-        history.append(replace(attempt, strategy=made, rule=place))
-        if attempt.outcome == "validated":
-            return _Followed(True, tuple(history))
-        decision = decide(policy, history)
-        if decision.use in {"stop", "accept_best"}:
-            return _Followed(False, tuple(history))
-        following = recorded[attempt.number : attempt.number + 1]
-        if [_describe_execution(decision.rule)] != [each.strategy for each in following]:
-            break
-        made, place = decision.use, decision.position
-    return _Followed(None, tuple(history))
-
-
-def _sum_up(name: str, runs: Sequence[_Followed]) -> Replayed:
-    made = [attempt for run in runs if run.passed is not None for attempt in run.attempts]
+def replay_policy(name: str, policy: RetryPolicy, runs: Sequence[tuple[Steps, int]]) -> Replayed:
+    """Reads the results of a policy from the steps of runs, each with the number of its planned steps."""
+    followed = [_follow_run(policy, steps, planned) for steps, planned in runs]
+    made = [attempt for passed, attempts in followed if passed is not None for attempt in attempts]
     tokens, costs = [attempt.tokens for attempt in made], [attempt.cost_usd for attempt in made]
     return Replayed(
         policy=name,
-        succeeded=sum(run.passed is True for run in runs),
-        failed=sum(run.passed is False for run in runs),
-        not_recorded=sum(run.passed is None for run in runs),
+        succeeded=sum(passed is True for passed, _ in followed),
+        failed=sum(passed is False for passed, _ in followed),
+        not_recorded=sum(passed is None for passed, _ in followed),
         attempts=len(made),
         tokens=None if None in tokens else sum(filter(None, tokens)),
         cost_usd=None if None in costs else sum(filter(None, costs)),
         seconds=sum(attempt.seconds for attempt in made),
     )
+
+
+def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool | None, list[Attempt]]:
+    """Returns whether the run passes, None if that was not recorded, and the attempts of the policy."""
+    made: list[Attempt] = []
+    for step in steps:
+        passed, attempts = _follow_step(policy, step)
+        made += attempts
+        if not passed:
+            return passed, made
+    # The plan has steps that were never executed, because a step before them failed when it was recorded.
+    return (None if planned > len(steps) else True), made
+
+
+def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> tuple[bool | None, list[Attempt]]:
+    history: list[Attempt] = []
+    made, place = FIRST, None
+    for attempt in recorded:
+        history.append(replace(attempt, strategy=made, rule=place))
+        if attempt.outcome == "validated":
+            return True, history
+        decision = decide(policy, history)
+        if decision.use in {"stop", "accept_best"}:
+            return False, history
+        following = recorded[attempt.number : attempt.number + 1]
+        if [_describe_execution(decision.rule)] != [each.strategy for each in following]:
+            break
+        made, place = decision.use, decision.position
+    return None, history
 
 
 def describe_rule(values: Mapping[str, object]) -> str:
@@ -190,19 +138,26 @@ def _describe_execution(rule: BaseRule | None) -> str | None:
     return None if rule is None else describe_rule(rule.model_dump(mode="json", exclude=_CONDITIONS))
 
 
-def _read_steps(records: Sequence[StepRecord]) -> list[RecordedStep]:
+def _read_steps(state: OrchestratorState) -> Steps:
+    """Reads the steps of a run; the answer that was written from several results is the last one."""
+    places = {record["step_index"] for record in state["results"]}
+    # Steps that run in parallel may begin in any order.
+    if not places or (state["declared"]["needs"] is None and places != {*range(len(places))}):
+        raise _refuse_gap(state["task"], "a step")
     place = itemgetter("step_index")
-    groups = [list(group) for _, group in groupby(sorted(records, key=place), key=place)]
-    return [_read_step(sorted(group, key=itemgetter("attempt"))) for group in groups]
+    records = [*sorted(state["results"], key=place), *state["synthesis"]]
+    steps = [sorted(group, key=itemgetter("attempt")) for _, group in groupby(records, key=place)]
+    return [_read_step(each) for each in steps]
 
 
-def _read_step(records: Sequence[StepRecord]) -> RecordedStep:
-    attempts = read_attempts(records)
-    _check_attempts(records[0]["step"], attempts)
-    strategies = [FIRST, *(_read_strategy(record) for record in records)]
-    return RecordedStep(
-        tuple(replace(attempt, strategy=name) for attempt, name in zip(attempts, strategies, strict=False))
-    )
+def _read_step(records: Sequence[StepRecord]) -> list[Attempt]:
+    if [record["attempt"] for record in records] != [*range(1, len(records) + 1)]:
+        raise _refuse_gap(records[0]["step"], "an attempt")
+    strategies = [FIRST, *map(_read_strategy, records)]
+    return [
+        replace(attempt, strategy=name)
+        for attempt, name in zip(read_attempts(records), strategies, strict=False)
+    ]
 
 
 def _read_strategy(record: StepRecord) -> str:
@@ -212,11 +167,6 @@ def _read_strategy(record: StepRecord) -> str:
         return _UNKNOWN
     options = {name: value for name, value in decision["options"].items() if name not in _CONDITIONS}
     return describe_rule({**options, "use": decision["use"]})
-
-
-def _check_attempts(name: str, attempts: Sequence[Attempt]) -> None:
-    if not attempts or [attempt.number for attempt in attempts] != [*range(1, len(attempts) + 1)]:
-        raise _refuse_gap(name, "an attempt")
 
 
 def _refuse_gap(name: str, missing: str) -> ConfigurationError:

@@ -9,9 +9,11 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Final, TypeAlias
 
 from langchain_core.caches import BaseCache
@@ -24,37 +26,49 @@ from agents import load_model
 from agents.models.identity import describe_origin, find_address
 from evaluation.evalset.files import TaskCase
 from evaluation.sensitive.scanner import shorten
-from orchestrator.errors import ConfigurationError, RunFailedError
-from orchestrator.persistence import open_store
+from evaluation.statistics import Interval, PairedDifference, paired_difference, proportion
+from orchestrator.errors import ConfigurationError, OrchestratorError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import ENDED, FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.study.replay import NamedPolicy, RecordedRun, read_run
 from orchestrator.study.targets import run_case
-from orchestrator.study.trials import (
-    BudgetSpentError,
-    MeasuredRun,
-    TaskRunner,
-    Trial,
-    TuneResult,
-    choose_best,
-    recommend,
+from orchestrator.study.tune_spec import (
+    DEFAULT,
+    FEWEST_HELD_OUT,
+    TuneSpec,
+    build_space,
+    read_spec,
+    read_tasks,
+    split_tasks,
 )
-from orchestrator.study.tune_spec import DEFAULT, TuneSpec, build_space, read_spec, read_tasks, split_tasks
 from orchestrator.supervision.modes import SupervisionPolicy
 
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
 
 
-class SqliteReplies:
-    """Keeps the replies in a SQLite file, which one process at a time can open.
+class BudgetSpentError(OrchestratorError):
+    """The budget of a search is spent; everything that it has found is kept."""
+
+
+class RecordedReplies(BaseCache):
+    """A LangChain cache in a SQLite file, which one process at a time can open. Tasks follow each other.
+
+    The second equal request of a run is another request: a new sample must not be the old one again.
+
+    Args:
+        path: The file.
+        most: Most replies that models are asked for, in all runs together; None for no bound. Requests that
+            parallel steps make at the same moment may exceed it.
+        origins: For each address of a server, which model answers there; the port of an embedded one differs
+            in each process.
 
     Raises:
         ConfigurationError: The file is no database, cannot be written, or is open in another process.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, most: int | None = None, origins: Mapping[str, str] | None = None) -> None:
+        self._path, self._most, self._origins = path, most, origins or {}
+        self._task, self._seen, self._lock = "", Counter[str](), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, timeout=1, check_same_thread=False, isolation_level=None)
@@ -64,26 +78,53 @@ class SqliteReplies:
             raise self._refuse(error) from None
         self._query("create table if not exists replies (key text primary key, reply text)")
 
-    def find(self, key: str) -> str | None:
-        """Returns a reply, or None."""
-        return next((reply for (reply,) in self._query("select reply from replies where key = ?", key)), None)
+    def begin(self, task: str) -> None:
+        """Begins a run of a task; the runs of one task share their replies."""
+        self._task = task
+        self._seen.clear()
 
-    def add(self, key: str, reply: str) -> None:
-        """Keeps a reply; the first one of a key stays."""
-        self._query("insert or ignore into replies (key, reply) values (?, ?)", key, reply)
+    @override
+    def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
+        request = self._digest(prompt, llm_string)
+        with self._lock:
+            self._seen[request] += 1
+            for reply in self._query("select reply from replies where key = ?", self._name_key(request)):
+                return [ChatGeneration(message=AIMessage(**json.loads(str(reply))))]
+            [count] = self._query("select count(*) from replies")
+            if self._most is not None and int(count) >= self._most:
+                raise BudgetSpentError(f"the budget of {self._most} model_calls is spent")
+            return None
 
-    def count(self) -> int:
-        """Returns the number of replies."""
-        [(count,)] = self._query("select cast(count(*) as text) from replies")
-        return int(count)
+    @override
+    def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
+        key = self._name_key(self._digest(prompt, llm_string))
+        message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
+        if isinstance(message, AIMessage):
+            # Plain values only: a stored object could name any class to build.
+            values = {name: value for name in _FIELDS if (value := getattr(message, name))}
+            reply = json.dumps({"content": "", **values}, default=str)
+            with self._lock:
+                self._query("insert or ignore into replies (key, reply) values (?, ?)", key, reply)
+
+    @override
+    def clear(self, **kwargs: object) -> None:
+        self._seen.clear()
 
     def close(self) -> None:
         """Closes the file, for other processes."""
         self._database.close()
 
-    def _query(self, text: str, *values: str) -> list[tuple[str]]:
+    def _name_key(self, request: str) -> str:
+        return f"{self._task}:{request}:{self._seen[request]}"
+
+    def _digest(self, prompt: str, llm_string: str) -> str:
+        for address, origin in self._origins.items():
+            llm_string = llm_string.replace(address, origin)
+        return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
+
+    def _query(self, text: str, *values: str) -> list[str | int]:
         try:
-            return self._database.execute(text, values).fetchall()
+            return [value for (value,) in self._database.execute(text, values)]
         except sqlite3.Error as error:
             raise self._refuse(error) from None
 
@@ -94,66 +135,81 @@ class SqliteReplies:
         )
 
 
-@dataclass(eq=False, slots=True)
-class RecordedReplies(BaseCache):
-    """The LangChain cache of one run. Runs of the same name share their replies.
-
-    The second equal request of a run is another request: a new sample must not be the old one again. Runs of
-    the same name may follow each other; at the same time, they would ask for the same replies.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A policy on some tasks.
 
     Attributes:
-        storage: Keeps the replies.
-        run: Name of the run.
-        most: Most replies that models are asked for, in all runs together; None for no bound. Requests that
-            several runs make at the same moment may exceed it.
-        origins: For each address of a server, which model answers there; the port of an embedded one differs
-            in each process.
+        name: Name of the policy.
+        policy: The policy.
+        states: The last state of the run of each task, in the order in which the tasks were run.
     """
 
-    storage: SqliteReplies
-    run: str
-    most: int | None = None
-    origins: Mapping[str, str] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    name: str
+    policy: RetryPolicy
+    states: Mapping[str, OrchestratorState]
 
-    @override
-    def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
-        request = self._digest(prompt, llm_string)
-        with self._lock:
-            self._seen[request] += 1
-            reply = self.storage.find(self._name_key(request))
-            if reply is not None:
-                return [ChatGeneration(message=AIMessage(**json.loads(reply)))]
-            if self.most is not None and self.storage.count() >= self.most:
-                raise BudgetSpentError(f"the budget of {self.most} model_calls is spent")
-            return None
+    @property
+    def successes(self) -> list[float]:
+        """1 for each task that succeeded, 0 for each other."""
+        return [float(is_success(state)) for state in self.states.values()]
 
-    @override
-    def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        request = self._digest(prompt, llm_string)
-        message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
-        if isinstance(message, AIMessage):
-            with self._lock:
-                self.storage.add(self._name_key(request), _dump(message))
+    @property
+    def success(self) -> float:
+        """The share of tasks that succeeded."""
+        return fmean(self.successes)
 
-    @override
-    def clear(self, **kwargs: object) -> None:
-        self._seen.clear()
+    @property
+    def interval(self) -> Interval | None:
+        """The exact 95 % interval of this share."""
+        return proportion(round(sum(self.successes)), len(self.states)).interval
 
-    def _name_key(self, request: str) -> str:
-        return f"{self.run}:{request}:{self._seen[request]}"
-
-    def _digest(self, prompt: str, llm_string: str) -> str:
-        for address, origin in self.origins.items():
-            llm_string = llm_string.replace(address, origin)
-        return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
+    @property
+    def tokens(self) -> float:
+        """Mean tokens of a run; 0 if a run does not report them."""
+        values = [state["usage"]["total_tokens"] for state in self.states.values()]
+        return fmean([value for value in values if value is not None]) if None not in values else 0.0
 
 
-def _dump(message: AIMessage) -> str:
-    # Plain values only: a stored object could name any class to build.
-    values = {name: value for name in _FIELDS if (value := getattr(message, name))}
-    return json.dumps({"content": "", **values}, default=str)
+def is_success(state: OrchestratorState) -> bool:
+    """Returns whether every step of a run was accepted, none as the best of several refused ones."""
+    statuses = {record["status"] for record in (*state["results"], *state["synthesis"])}
+    return state["status"] == "success" and "warning" not in statuses
+
+
+@dataclass(frozen=True, slots=True)
+class TuneResult:
+    """The result of a search.
+
+    Attributes:
+        spec: The specification.
+        trials: Every policy tried, the default first.
+        stopped: Why the search ended early; None if it did not.
+        name: Name of the recommended policy.
+        policy: The recommended policy.
+        sentence: The recommendation with its reason, in one sentence.
+        held_out: The best policy and the default on the held-out tasks; None if the default is the best.
+        difference: Of their success on the held-out tasks, the best minus the default; None as above.
+    """
+
+    spec: TuneSpec
+    trials: Sequence[Trial]
+    stopped: str | None
+    name: str
+    policy: RetryPolicy
+    sentence: str
+    held_out: tuple[Trial, Trial] | None = None
+    difference: PairedDifference | None = None
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether another policy than the default is recommended."""
+        return self.name != DEFAULT
+
+    @property
+    def states(self) -> list[OrchestratorState]:
+        """The last states of all runs of the search, for ``replay``."""
+        return [state for trial in self.trials for state in trial.states.values()]
 
 
 _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
@@ -161,76 +217,72 @@ _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
     "contract_error", "cancelled",
 })  # fmt: skip
 """Failures that say nothing about a policy: a server was away, say."""
+RunTask: TypeAlias = Callable[[TaskCase, RetryPolicy], OrchestratorState]
+"""Runs a task once under a policy; raises BudgetSpentError if the budget does not allow another run."""
+Progress: TypeAlias = Callable[[Sequence[Trial]], None]
 
 
-class ModelRunner:
-    """Runs a task for real, with the models of a specification.
+def tune(
+    spec: TuneSpec | str | Path,
+    *,
+    folder: str | Path = ".",
+    load: Callable[[str], BaseChatModel] = load_model,
+    on_trial: Progress = lambda _: None,
+) -> TuneResult:
+    """Search for a retry policy on tasks that are run.
+
+    Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
+    recorded replies. The best one is compared with the default on held-out tasks. A search that was
+    interrupted goes on where it was if it is started again: no model is asked twice. If there are too few
+    tasks for a recommendation, a warning is logged before the first run.
 
     Args:
-        spec: The specification.
-        storage: Keeps the recorded replies, which all runs share.
+        spec: The specification, or the path of its YAML file.
+        folder: Where the folder of the study is kept, with the recorded replies.
         load: Loads a model by its specification.
-        policies: Their rules name the models that they escalate to.
+        on_trial: Is called with all trials after each one.
 
     Raises:
+        ConfigurationError: The specification or the tasks are not accepted, or another process has the study
+            open; nothing was spent.
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
+        RunFailedError: A run failed for a reason that says nothing about its policy; the replies are kept.
     """
-
-    def __init__(
-        self,
-        spec: TuneSpec,
-        storage: SqliteReplies,
-        load: Callable[[str], BaseChatModel],
-        policies: Sequence[NamedPolicy],
-    ) -> None:
-        # All of them before anything is spent.
-        escalations = [model for each in policies for model in each.policy.escalations]
-        self._models = {name: load(name) for name in dict.fromkeys([spec.model, *escalations])}
-        self._origins = {
-            address: describe_origin(model)
-            for model in self._models.values()
-            if (address := find_address(model))
-        }
-        self._spec, self._storage = spec, storage
-
-    def run(self, case: TaskCase, policy: RetryPolicy) -> MeasuredRun:
-        """Runs a task once; see ``TaskRunner``.
-
-        Raises:
-            RunFailedError: The run failed for a reason that says nothing about the policy.
-        """
-        replies = RecordedReplies(self._storage, case.title, self._spec.budget.model_calls, self._origins)
-        models = {name: each.model_copy(update={"cache": replies}) for name, each in self._models.items()}
-        state = run_case(
-            models[self._spec.model],
-            case,
-            retry_policy=policy,
-            models=models,
-            planning="always" if self._spec.planning else "never",
-            supervision_policy=SupervisionPolicy(human=False),
-        )
-        return measure_run(state, case)
+    checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
+    space, cases = build_space(checked), read_tasks(checked)
+    # All of them before anything is spent.
+    escalations = [name for policy in space.values() for name in policy.escalations]
+    models = {name: load(name) for name in dict.fromkeys([checked.model, *escalations])}
+    origins = {
+        address: describe_origin(model) for model in models.values() if (address := find_address(model))
+    }
+    file = Path(folder) / checked.name / "replies.sqlite"
+    with closing(RecordedReplies(file, checked.model_calls, origins)) as replies:
+        cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
+        return search(checked, space, cases, partial(_run_task, checked, cached, replies), on_trial)
 
 
-def measure_run(state: OrchestratorState, case: TaskCase) -> MeasuredRun:
-    """Measures a run by its last state.
-
-    Raises:
-        BudgetSpentError: The budget of calls ended it.
-        RunFailedError: It failed for a reason that says nothing about the policy.
-        KeyboardInterrupt: It was interrupted.
-    """
+def _run_task(
+    spec: TuneSpec,
+    models: Mapping[str, BaseChatModel],
+    replies: RecordedReplies,
+    case: TaskCase,
+    policy: RetryPolicy,
+) -> OrchestratorState:
+    replies.begin(case.title)
+    state = run_case(
+        models[spec.model],
+        case,
+        retry_policy=policy,
+        models=models,
+        planning="always" if spec.planning else "never",
+        supervision_policy=SupervisionPolicy(human=False),
+    )
     failure = state["failure"]
     if state["status"] not in ENDED or (failure and failure["kind"] in _NO_VERDICT):
         raise _explain_failure(state, case.title)
-    # The status of an attempt that was kept as the best of several refused ones.
-    statuses = {record["status"] for record in (*state["results"], *state["synthesis"])}
-    return MeasuredRun(
-        success=state["status"] == "success" and "warning" not in statuses,
-        tokens=state["usage"]["total_tokens"],
-        run=read_run(state, case.title),
-    )
+    return state
 
 
 def _explain_failure(state: OrchestratorState, task: str) -> BaseException:
@@ -248,102 +300,67 @@ def _explain_failure(state: OrchestratorState, task: str) -> BaseException:
     )
 
 
-Progress: TypeAlias = Callable[[Sequence[Trial]], None]
-
-
-def tune(
-    spec: TuneSpec | str | Path,
-    *,
-    folder: str | Path = ".",
-    runner: TaskRunner | None = None,
-    load: Callable[[str], BaseChatModel] = load_model,
+def search(
+    spec: TuneSpec,
+    space: Mapping[str, RetryPolicy],
+    cases: Mapping[str, TaskCase],
+    run: RunTask,
     on_trial: Progress = lambda _: None,
 ) -> TuneResult:
-    """Search for a retry policy on tasks that are run.
-
-    Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
-    recorded replies. The best one is compared with the default on held-out tasks. A search that was
-    interrupted goes on where it was if it is started again: no model is asked twice. If there are too few
-    tasks for a recommendation, a warning is logged before the first run.
+    """Tries the default and the policies of a space, and compares the best one with the default.
 
     Args:
-        spec: The specification, or the path of its YAML file.
-        folder: Where the folder of the study is kept, with the recorded replies.
-        runner: Runs a task, in place of the model of the specification.
-        load: Loads a model by its specification.
+        spec: The specification.
+        space: The policies by name; a random sample of them is tried if the specification allows fewer trials.
+        cases: The tasks by name.
+        run: Runs a task.
         on_trial: Is called with all trials after each one.
-
-    Raises:
-        ConfigurationError: The specification or the tasks are not accepted, or another process has the study
-            open; nothing was spent.
-        ModelSpecError: A specification names no model.
-        ModelSetupError: A model cannot be loaded.
-        RunFailedError: A run failed for a reason that says nothing about its policy; the replies are kept.
-    """
-    checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
-    space, cases = build_space(checked), read_tasks(checked)
-    file = Path(folder) / checked.name / "replies.sqlite"
-    with ExitStack() as stack:
-        used: TaskRunner = runner or ModelRunner(
-            checked, stack.enter_context(closing(SqliteReplies(file))), load, space
-        )
-
-        def measure(candidate: NamedPolicy, tasks: Sequence[str]) -> Trial:
-            return Trial(candidate, {task: used.run(cases[task], candidate.policy) for task in tasks})
-
-        searched, held_out = split_tasks([*cases], checked)
-        trials, stopped = search(
-            choose_policies(checked, space), lambda each: measure(each, searched), on_trial
-        )
-        best, compared = choose_best(trials), None
-        if best is not None and best.candidate != DEFAULT:
-            try:
-                compared = measure(best.candidate, held_out), measure(DEFAULT, held_out)
-            except BudgetSpentError as error:
-                stopped = f"{error}, so the best policy was not checked on held-out tasks"
-    return TuneResult(checked, trials, recommend(best, compared), stopped)
-
-
-def choose_policies(spec: TuneSpec, space: Sequence[NamedPolicy]) -> list[NamedPolicy]:
-    """Returns the default, and all policies of the space; a random sample if the budget has fewer trials."""
-    most = min(len(space), spec.budget.trials)
-    chosen = space if most == len(space) else random.Random(spec.seed).sample(space, most)  # noqa: S311 - no secret
-    return [DEFAULT, *chosen]
-
-
-def search(
-    candidates: Sequence[NamedPolicy], measure: Callable[[NamedPolicy], Trial], report: Progress
-) -> tuple[list[Trial], str | None]:
-    """Measures the policies one after the other, and calls ``report`` with all trials after each one.
-
-    Returns:
-        The trials, and why the search ended early; None if it did not.
 
     Raises:
         ConfigurationError: The budget does not suffice for the first policy, the default.
     """
+    searched, held_out = split_tasks([*cases], spec)
+    names = [*space]
+    if len(names) > spec.trials:
+        names = random.Random(spec.seed).sample(names, spec.trials)  # noqa: S311 - no secret
+    policies = {DEFAULT: RetryPolicy(), **{name: space[name] for name in names}}
+
+    def measure(name: str, tasks: Sequence[str]) -> Trial:
+        return Trial(name, policies[name], {task: run(cases[task], policies[name]) for task in tasks})
+
     trials: list[Trial] = []
     try:
-        for candidate in candidates:
-            trials.append(measure(candidate))
-            report(trials)
+        for name in policies:
+            trials.append(measure(name, searched))
+            on_trial(trials)
+        best = max(trials, key=lambda trial: (trial.success, -trial.tokens))
+        compared = (
+            None if best.name == DEFAULT else (measure(best.name, held_out), measure(DEFAULT, held_out))
+        )
     except BudgetSpentError as error:
         if not trials:
             raise ConfigurationError(
                 f"{error} before the default policy had run on all tasks; raise it, or give fewer tasks"
             ) from None
-        return trials, str(error)
-    return trials, None
+        sentence = "Keep the default: nothing can be told apart without held-out runs."
+        return TuneResult(spec, trials, str(error), DEFAULT, RetryPolicy(), sentence)
+    return recommend(TuneResult(spec, trials, None, DEFAULT, RetryPolicy(), "", compared))
 
 
-def read_stored_runs(where: str) -> list[RecordedRun]:
-    """Reads the finished runs of a store, by its path or URL.
-
-    Raises:
-        StoreError: The store cannot be read.
-        ConfigurationError: The records of a run have gaps.
-    """
-    with open_store(where, make=False) as store:
-        ended = [run for run in store.history.runs() if run.status in ENDED]
-        runs = [read_run(store.history.show(run.thread_id).state) for run in ended]
-    return [run for run in runs if run.steps]
+def recommend(result: TuneResult) -> TuneResult:
+    """Returns a search with its recommendation, which rests on the held-out runs."""
+    if result.held_out is None:
+        sentence = "Keep the default: no policy was better on the tasks of the search."
+        return replace(result, sentence=sentence)
+    after, before = result.held_out
+    difference = paired_difference(before.successes, after.successes)
+    low, high = difference.interval
+    count = len(after.states)
+    measured = f"{difference.mean:+.3f} on {count} held-out tasks (95 % interval {low:+.3f} to {high:+.3f})"
+    if count >= FEWEST_HELD_OUT and low > 0.0:
+        sentence = f"Use {after.name}: its success rate differs from the default's by {measured}."
+        return replace(result, name=after.name, policy=after.policy, sentence=sentence, difference=difference)
+    reason = f"nothing can be told apart; the success rate of {after.name} differs by {measured}"
+    if count < FEWEST_HELD_OUT:
+        reason = f"nothing can be told apart with fewer than {FEWEST_HELD_OUT} held-out tasks (here {count})"
+    return replace(result, sentence=f"Keep the default: {reason}.", difference=difference)

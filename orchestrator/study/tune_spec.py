@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -21,8 +21,10 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
 from orchestrator.settings import check_task
 from orchestrator.state.plain_values import format_repr
-from orchestrator.study.replay import NamedPolicy, describe_rule
+from orchestrator.study.replay import describe_rule
 
+DEFAULT: Final = "default"
+"""The name of the default policy."""
 FEWEST_HELD_OUT: Final = 10
 """With fewer held-out tasks, no difference is told apart."""
 _FEWEST_TASKS: Final = 2
@@ -105,23 +107,6 @@ def _count_held_out(tasks: int, share: float) -> int:
     return min(max(1, round(tasks * share)), tasks - 1)
 
 
-class SearchBudget(SettingsModel):
-    """How much a search may spend. It ends when a bound is reached, and keeps what it has found.
-
-    Attributes:
-        trials: Policies to try, besides the default one.
-        model_calls: Calls of models, without those that were answered from recorded replies.
-
-    Raises:
-        ConfigurationError: A bound is not positive.
-    """
-
-    trials: PositiveCount = 20
-    model_calls: Annotated[
-        int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
-    ] = None
-
-
 class TuneSpec(SettingsModel):
     """A search for a retry policy.
 
@@ -130,7 +115,9 @@ class TuneSpec(SettingsModel):
         tasks: Path of a file of cases, whose tasks are run.
         model: The specification of the model.
         space: For fields of RetryPolicy, the values to choose from.
-        budget: How much the search may spend.
+        trials: Policies to try, besides the default one.
+        model_calls: Most calls of models, without those that were answered from recorded replies; the search
+            ends then, and keeps what it has found.
         planning: Whether the planner splits the tasks; if False, each task is a single step.
         hold_out: Share of the tasks that only the recommended policy and the default are run on, at the end.
         seed: Of the split of the tasks and the search.
@@ -155,9 +142,10 @@ class TuneSpec(SettingsModel):
             description="an object such as {max_retries: [1, 2, 3]}, with values for each field",
         ),
     ]
-    budget: Annotated[SearchBudget, Field(description="an object such as {trials: 10}")] = Field(
-        default_factory=SearchBudget
-    )
+    trials: PositiveCount = 20
+    model_calls: Annotated[
+        int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
+    ] = None
     planning: Flag = True
     hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
     seed: Count = 0
@@ -178,12 +166,11 @@ def read_spec(path: str | Path) -> TuneSpec:
     return TuneSpec(**{"name": file.stem, **values})
 
 
-DEFAULT: Final = NamedPolicy("default", RetryPolicy())
 _MOST: Final = 10_000
 
 
-def build_space(spec: TuneSpec) -> list[NamedPolicy]:
-    """Builds all policies of a specification but the default, each once.
+def build_space(spec: TuneSpec) -> dict[str, RetryPolicy]:
+    """Builds all policies of a specification but the default, each once, called after their fields.
 
     Raises:
         ConfigurationError: A field is unknown, a policy is not accepted or asks a person, the space is too
@@ -194,24 +181,22 @@ def build_space(spec: TuneSpec) -> list[NamedPolicy]:
         raise ConfigurationError(f"space.{unknown[0]} is no field of RetryPolicy; give any of {names}")
     if math.prod(map(len, spec.space.values())) > _MOST:
         raise ConfigurationError(f"the space has more than {_MOST} combinations; narrow it")
-    built = [_build(dict(zip(spec.space, values, strict=True))) for values in product(*spec.space.values())]
-    space = {each.policy: each for each in built}
-    space.pop(DEFAULT.policy, None)
-    if not space:
-        raise ConfigurationError("the space holds only the default policy; add values to compare")
-    return [*space.values()]
-
-
-def _build(fields: Mapping[str, Any]) -> NamedPolicy:
-    """Builds a policy, which is called after its fields."""
+    fields: Iterator[dict[str, Any]] = (
+        dict(zip(spec.space, each, strict=True)) for each in product(*spec.space.values())
+    )
     try:
-        policy = RetryPolicy(**fields)
+        policies = [RetryPolicy(**each) for each in fields]
     except ConfigurationError as error:
         raise ConfigurationError(f"space: {error}") from None
-    name = ", ".join(f"{each}={_describe_field(policy, each)}" for each in fields)
-    if policy.asks_human:
-        raise ConfigurationError(f"{name} asks a person, and a search asks nobody; leave out ask_human")
-    return NamedPolicy(name, policy)
+    space = {
+        ", ".join(f"{name}={_describe_field(each, name)}" for name in spec.space): each for each in policies
+    }
+    space = {name: policy for name, policy in space.items() if policy != RetryPolicy()}
+    if not space:
+        raise ConfigurationError("the space holds only the default policy; add values to compare")
+    if asking := [name for name, policy in space.items() if policy.asks_human]:
+        raise ConfigurationError(f"{asking[0]} asks a person, and a search asks nobody; leave out ask_human")
+    return space
 
 
 def _describe_field(policy: RetryPolicy, name: str) -> str:

@@ -6,8 +6,7 @@ import random
 from dataclasses import replace
 
 from orchestrator.retry.policy import FIRST, Attempt, decide
-from orchestrator.study.replay import RecordedRun, RecordedStep
-from orchestrator.study.trials import BudgetSpentError, MeasuredRun
+from orchestrator.study.tune import BudgetSpentError
 
 
 class SimulatedRunner:
@@ -21,7 +20,7 @@ class SimulatedRunner:
         self.chances, self.most = chances, most
         self.runs = 0
 
-    def run(self, case, policy) -> MeasuredRun:
+    def __call__(self, case, policy):
         """Runs a task under a policy; the budget is spent after ``most`` runs."""
         if self.runs == self.most:
             raise BudgetSpentError(f"the budget of {self.most} runs is spent")
@@ -30,9 +29,13 @@ class SimulatedRunner:
         while (decision := decide(policy, attempts)).is_retry:
             attempt = self._attempt(case.task, decision.use, len(attempts))
             attempts.append(replace(attempt, rule=decision.position))
-        count = len(attempts)
-        run = RecordedRun(case.title, (RecordedStep(tuple(attempts)),))
-        return MeasuredRun(attempts[-1].outcome == "validated", 100 * count, run)
+        status = "success" if attempts[-1].outcome == "validated" else "failed"
+        return {
+            "status": status,
+            "results": [],
+            "synthesis": [],
+            "usage": {"total_tokens": 100 * len(attempts)},
+        }
 
     def _attempt(self, task: str, strategy: str, number: int) -> Attempt:
         passed = random.Random(f"{task}0 {strategy} {number}").random() < self.chances[strategy]

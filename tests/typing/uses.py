@@ -33,7 +33,6 @@ from orchestrator import (
     ResampleRule,
     RetryPolicy,
     RunFinished,
-    SearchBudget,
     StepJudged,
     StepRecord,
     StepRequest,
@@ -90,7 +89,7 @@ def write_policies() -> None:
     RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()])
     RetryPolicy(strategies=(CustomRule(strategy=keep_request),))
     RetryPolicy.model_validate({"strategies": [{"use": "resample"}]})
-    TuneSpec(tasks="tasks.yaml", space={"max_retries": [0, 5]}, budget=SearchBudget(trials=3))
+    TuneSpec(tasks="tasks.yaml", space={"max_retries": [0, 5]}, trials=3)
 
 
 def read_run(orchestrator: LangGraphOrchestrator) -> None:

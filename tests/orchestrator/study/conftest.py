@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from orchestrator.study.tune import tune
-from orchestrator.study.tune_spec import TuneSpec
+from orchestrator.study.tune import search
+from orchestrator.study.tune_spec import TuneSpec, build_space, read_tasks
 from tests.fakes.simulated_runner import SimulatedRunner
 
 CHANCES = {"first": 0.2, "feedback": 0.05, "resample": 0.6}
@@ -32,10 +32,11 @@ def make_spec(tmp_path):
 
 
 @pytest.fixture
-def run_tune(tmp_path):
+def run_tune():
     """Search with a simulated runner."""
 
     def run(spec, runner=None, **options):
-        return tune(spec, folder=tmp_path, runner=runner or SimulatedRunner(CHANCES), **options)
+        run_task = runner or SimulatedRunner(CHANCES)
+        return search(spec, build_space(spec), read_tasks(spec), run_task, **options)
 
     return run

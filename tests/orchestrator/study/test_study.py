@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration
 
 from agents.testing import ScriptedChatModel
-from orchestrator import NamedPolicy, RetryPolicy, replay
+from orchestrator import RetryPolicy, replay
 from orchestrator.errors import ConfigurationError
-from orchestrator.study.tune import RecordedReplies, SqliteReplies, tune
+from orchestrator.study.tune import RecordedReplies, tune
 from tests.orchestrator.study.conftest import RESAMPLE
 
 PROCESSES = multiprocessing.get_context("spawn")
@@ -65,16 +65,18 @@ def test_samples_of_two_temperatures_are_different_replies(tune_scripted):
 
 
 def test_replies_of_an_embedded_model_are_found_again_at_another_port(tmp_path):
-    def look_up(storage, port):
-        replies = RecordedReplies(storage, "task", origins={f"http://127.0.0.1:{port}/v1": "sha256:1"})
-        request = "Hi", f'{{"base_url": "http://127.0.0.1:{port}/v1"}}'
-        return replies, request, replies.lookup(*request)
+    def open_replies(port):
+        origins = {f"http://127.0.0.1:{port}/v1": "sha256:1"}
+        return closing(RecordedReplies(tmp_path / "replies.sqlite", origins=origins))
 
-    with closing(SqliteReplies(tmp_path / "replies.sqlite")) as storage:
-        replies, request, reply = look_up(storage, 4001)
-        assert reply is None
-        replies.update(*request, [ChatGeneration(message=AIMessage("Hello"))])
-        assert look_up(storage, 5002)[2][0].text == "Hello"
+    def name(port):
+        return "Hi", f'{{"base_url": "http://127.0.0.1:{port}/v1"}}'
+
+    with open_replies(4001) as replies:
+        assert replies.lookup(*name(4001)) is None
+        replies.update(*name(4001), [ChatGeneration(message=AIMessage("Hello"))])
+    with open_replies(5002) as replies:
+        assert replies.lookup(*name(5002))[0].text == "Hello"
 
 
 def test_the_models_of_escalations_are_loaded_first(make_spec, tmp_path):
@@ -93,7 +95,7 @@ def test_the_models_of_escalations_are_loaded_first(make_spec, tmp_path):
 
 def test_the_recorded_attempts_of_a_search_are_replayed(tune_scripted):
     result = tune_scripted(say_word(), 4, space={"max_retries": [0]})
-    [replayed] = replay(result.runs, [NamedPolicy("one", RetryPolicy(max_retries=1))])
+    [replayed] = replay(result.states, {"one": RetryPolicy(max_retries=1)})
 
     assert (replayed.runs, replayed.failed, replayed.not_recorded) == (4, 2, 2)
 
@@ -101,9 +103,9 @@ def test_the_recorded_attempts_of_a_search_are_replayed(tune_scripted):
 @pytest.mark.thorough
 def test_a_budget_of_calls_ends_the_search_and_a_greater_one_goes_on(tune_scripted):
     model = say_word(prompts=[])
-    first = tune_scripted(model, budget={"model_calls": 20})
+    first = tune_scripted(model, model_calls=20)
     spent = len(model.prompts)
-    second = tune_scripted(model, budget={"model_calls": 1000})
+    second = tune_scripted(model, model_calls=1000)
 
     assert (first.stopped, spent) == ("the budget of 20 model_calls is spent", 20)
     assert second.stopped is None
@@ -137,7 +139,7 @@ def test_recorded_replies_that_cannot_be_used_are_refused(tmp_path, is_folder):
     with pytest.raises(
         ConfigurationError, match=r"cannot be used .* delete the file to ask the models again"
     ):
-        SqliteReplies(file)
+        RecordedReplies(file)
 
 
 def run_scripted(folder, spec, calls, kill_at=None):
@@ -165,6 +167,6 @@ def test_a_search_that_was_killed_goes_on_without_asking_twice(make_spec, tmp_pa
     resumed = run_scripted(tmp_path, spec, calls)
 
     assert killed.exitcode == -signal.SIGKILL
-    assert resumed.recommendation.sentence == whole.recommendation.sentence
+    assert resumed.sentence == whole.sentence
     # The call that was killed is the only one that was made twice.
     assert len(calls.read_text().splitlines()) == len((tmp_path / "other").read_text().splitlines()) + 1

@@ -20,7 +20,7 @@ FEW = "nothing can be told apart with fewer than 10 held-out tasks (here 5)"
 
 
 def names(trials):
-    return [trial.candidate.name for trial in trials]
+    return [trial.name for trial in trials]
 
 
 def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search_did_not_see(
@@ -28,14 +28,11 @@ def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search
 ):
     result = run_tune(make_spec(60))
 
-    recommendation = result.recommendation
-    assert (recommendation.candidate.name, recommendation.is_told_apart) == (FRESH, True)
-    assert recommendation.sentence.startswith(
-        f"Use {FRESH}: its success rate differs from the default's by +0."
-    )
-    assert "24 held-out tasks" in recommendation.sentence
-    assert RetryPolicy.from_yaml(result.policy_yaml) == RetryPolicy(strategies=[{"use": "resample"}])
-    searched, held_out = {*result.trials[0].by_task}, {*recommendation.held_out[0].by_task}
+    assert (result.name, result.is_told_apart) == (FRESH, True)
+    assert result.sentence.startswith(f"Use {FRESH}: its success rate differs from the default's by +0.")
+    assert "24 held-out tasks" in result.sentence
+    assert result.policy == RetryPolicy(strategies=[{"use": "resample"}])
+    searched, held_out = {*result.trials[0].states}, {*result.held_out[0].states}
     assert (searched & held_out, len(searched | held_out)) == (set(), 60)
 
 
@@ -50,11 +47,11 @@ def test_a_better_policy_is_recommended_with_its_figure_on_tasks_that_the_search
 )
 def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, changes, chances, sentence):
     spec = make_spec(**{"count": 60, **changes})
-    recommendation = run_tune(spec, SimulatedRunner(chances)).recommendation
+    result = run_tune(spec, SimulatedRunner(chances))
 
-    assert (recommendation.candidate.name, recommendation.is_told_apart) == ("default", False)
-    assert recommendation.sentence.startswith("Keep the default: ")
-    assert sentence in recommendation.sentence
+    assert (result.name, result.is_told_apart) == ("default", False)
+    assert result.sentence.startswith("Keep the default: ")
+    assert sentence in result.sentence
 
 
 @pytest.mark.parametrize(("count", "hold_out", "needed"), [(12, 0.4, 24), (19, 0.5, 19), (9, 0.9, 11)])
@@ -79,7 +76,7 @@ def test_a_spent_budget_ends_the_search_and_keeps_what_was_found(make_spec, run_
 
     assert "is spent" in result.stopped
     assert names(result.trials) == ["default", FRESH][: most // 36]
-    assert not result.recommendation.is_told_apart
+    assert not result.is_told_apart
 
 
 def test_a_budget_that_does_not_suffice_for_the_default_is_an_error(make_spec, run_tune):
@@ -106,7 +103,7 @@ def test_a_space_is_tried_whole_and_its_policies_are_named_by_their_values(make_
 
 def test_of_a_large_space_different_policies_are_tried_the_same_ones_again(make_spec, run_tune):
     values = {"max_retries": [0, 1, 2, 3, 4], "strategies": [[{"use": "feedback"}], [{"use": "resample"}]]}
-    spec = make_spec(12, space=values, budget={"trials": 4})
+    spec = make_spec(12, space=values, trials=4)
     first, second = (names(run_tune(spec).trials) for _ in range(2))
 
     assert (len(first), len(set(first)), second) == (5, 5, first)
@@ -125,7 +122,7 @@ def test_of_a_large_space_different_policies_are_tried_the_same_ones_again(make_
         ({"space": {"max_retries": [1, -1]}}, "space: max_retries is -1; give a whole number"),
         ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
         ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
-        ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
+        ({"trial": 1}, "trial is not an argument of TuneSpec; give any of name,"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
         ({"name": "a" * 61}, "give a name of at most 60 letters"),
         ({"count": 1}, "has 1 task; give at least 2, and 24 for a recommendation"),
@@ -153,10 +150,10 @@ def test_all_tasks_that_cannot_be_used_are_named_at_once(tmp_path, run_tune):
 
 def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
     file = tmp_path / "retries.yaml"
-    file.write_text("tasks: cases.yaml\nspace:\n  max_retries: [0, 1]\nbudget: {trials: 3}\n")
+    file.write_text("tasks: cases.yaml\nspace:\n  max_retries: [0, 1]\ntrials: 3\n")
     spec = read_spec(file)
     assert spec.tasks == str(tmp_path / "cases.yaml")
-    assert (spec.name, spec.budget.trials, list(spec.space["max_retries"])) == ("retries", 3, [0, 1])
+    assert (spec.name, spec.trials, list(spec.space["max_retries"])) == ("retries", 3, [0, 1])
 
 
 @pytest.mark.parametrize(
