@@ -27,6 +27,7 @@ from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder,
 from orchestrator.service.run_view import find_last_answer
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.supervision.human import is_overdue, read_answer
 
@@ -73,6 +74,19 @@ class GivenAnswer(BaseModel):
     text: Annotated[str, Field(max_length=20_000)] = ""
     answered_by: Annotated[str, Field(max_length=200)] = ""
     value: JsonValue = None
+
+
+def check_unused(history: History, thread_id: str) -> None:
+    """Refuses to start a run on a thread that has one, because that run would be lost.
+
+    Raises:
+        RunConflictError: The thread has a run, or one that cannot be read.
+    """
+    if (run := history.find(thread_id)) is not None:
+        raise RunConflictError(
+            f"thread {format_repr(thread_id, 80)} has a run ({run.status}); give another name, or resume or "
+            "delete that run"
+        )
 
 
 def evaluate_by_contract(history: History, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
@@ -157,8 +171,7 @@ class RunService:
             return await self._start(run, thread_id, keep_key), True
 
     async def _start(self, run: NewRun, thread_id: str, prepare: Callable[[], None] = lambda: None) -> str:
-        if await asyncio.to_thread(self.history.find, thread_id) is not None:
-            raise RunConflictError(f"this name has a run: {thread_id!r}; give another one")
+        await asyncio.to_thread(check_unused, self.history, thread_id)
         await asyncio.to_thread(prepare)
         await self.sessions.begin(Execution.of_new(self.builder, run, thread_id))
         await self._wait_until(thread_id, lambda stored: stored is not None)

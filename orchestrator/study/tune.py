@@ -311,7 +311,7 @@ def search(
 
     Args:
         spec: The specification.
-        space: The policies by name; a random sample of them is tried if the specification allows fewer trials.
+        space: The policies by name; a random sample of them is tried if ``spec.trials`` is less.
         cases: The tasks by name.
         run: Runs a task.
         on_trial: Is called with all trials after each one.

@@ -138,7 +138,7 @@ def mcp(
     """
     with report_bad_input(), print_logs_on(build_console(stderr=True)):
         try:
-            from orchestrator.serving.mcp_server import build_mcp_server, serve_client
+            from orchestrator.serving.mcp_server import build_mcp_server
         except ImportError as error:
             raise _name_extra("mcp", error) from None
         # A tool or a model that prints would break the messages of the protocol.
@@ -146,7 +146,7 @@ def mcp(
             chosen = _read_options(typed)
             with open_store(db, make=not read_only) as store:
                 runs = ServedRuns(store, db, chosen)
-                serve_client(build_mcp_server(store, runs, read_only=read_only), received, sent)
+                build_mcp_server(store, runs, read_only=read_only).serve(received, sent)
 
 
 def _read_options(typed: dict[str, object]) -> RunOptions:
