@@ -22,7 +22,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import cycle, islice, repeat
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
@@ -60,7 +60,7 @@ from evaluation.contract.run import MatchMode
 from evaluation.measures.trajectory.expected_steps import expected_steps
 from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import MetricChoice, Plugins
+from evaluation.plugins import Plugins
 from evaluation.statistics import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 
@@ -83,36 +83,30 @@ PEER_TARGETS: Final = (
 """Our row, the peer's, and the least share of its rate. The row of pydantic-evals compares one output."""
 
 
-def prepare_many(make_case: Callable[[Run], Json], metrics: MetricChoice = "all") -> Callable[[int], Job]:
+def prepare_many(make_case: Callable[[Run], Json]) -> Callable[[int], Job]:
     def prepare(count: int) -> Job:
         runs = new_runs(count)
         cases = [make_case(run) for run in runs]
         return lambda: sum(
             report.metrics.trajectory["passed"] is run.agrees
-            for run, report in zip(
-                cycle(runs), evaluate_many(islice(cycle(cases), count), metrics=metrics), strict=False
-            )
+            for run, report in zip(cycle(runs), evaluate_many(islice(cycle(cases), count)), strict=False)
         )
 
     return prepare
 
 
-def prepare_airline(metrics: MetricChoice) -> Callable[[int], Job]:
+def prepare_airline(count: int) -> Job:
     """Evaluate recorded runs of tau-bench, whose contract gives the official verdict for each."""
-
-    def prepare(count: int) -> Job:
-        file = find_runs()
-        assert file is not None
-        recorded = json.loads(file.read_text(encoding="utf-8"))
-        runs = [(make_airline_case(run), run["reward"] == 1.0) for run in recorded]
-        rewards = cycle([reward for _, reward in runs]) if metrics == "all" else repeat(None)
-        cases = islice(cycle([case for case, _ in runs]), count)
-        return lambda: sum(
-            reward is None or (report.status in {"passed", "warning"}) is reward
-            for report, reward in zip(evaluate_many(cases, metrics=metrics), rewards, strict=False)
-        )
-
-    return prepare
+    file = find_runs()
+    assert file is not None
+    recorded = json.loads(file.read_text(encoding="utf-8"))
+    runs = [(make_airline_case(run), run["reward"] == 1.0) for run in recorded]
+    rewards = cycle([reward for _, reward in runs])
+    cases = islice(cycle([case for case, _ in runs]), count)
+    return lambda: sum(
+        (report.status in {"passed", "warning"}) is reward
+        for report, reward in zip(evaluate_many(cases), rewards, strict=False)
+    )
 
 
 def prepare_single(count: int) -> Job:
@@ -183,7 +177,7 @@ ROWS: Final = (
     Subject(MANY, prepare_many(plain_case), 2_000),
     Subject("  with content rules, plan, baseline", prepare_many(rich_case), 2_000),
     Subject("  with personal data in each run", prepare_many(personal_case), 1_000),
-    Subject(TRAJECTORY, prepare_many(trajectory_case, "trajectory"), 2_000),
+    Subject(TRAJECTORY, prepare_many(trajectory_case), 2_000),
     Subject(SINGLE, prepare_single, 2_000),
     Subject(GRAPH, prepare_graph, 150),
     Subject(IDLE, prepare_idle_graph, 150),
@@ -193,10 +187,7 @@ ROWS: Final = (
     ),
 )
 
-AIRLINE: Final = (
-    Subject("airline runs of tau-bench", prepare_airline("all"), 200),
-    Subject("  their trajectories alone", prepare_airline("trajectory"), 200),
-)
+AIRLINE: Final = (Subject("airline runs of tau-bench", prepare_airline, 200),)
 """Measured if EVALUATION_DATA is set."""
 
 NamedSamples = dict[str, list[Sample]]

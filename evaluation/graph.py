@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeAlias, TypeVar, Unpack, cast
+from dataclasses import fields
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.channels.untracked_value import UntrackedValue
@@ -14,10 +15,12 @@ from langgraph.graph.state import CompiledStateGraph
 
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
+from evaluation.findings import Finding
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.state import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
 
+_FIELDS: Final = tuple(each.name for each in fields(Finding))
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 
@@ -102,16 +105,36 @@ def build_evaluation_graph(
 
 def _bind(name: str, node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
     def run(state: EvaluationState) -> EvaluationState:
-        return node.run(state, plugins)
+        return _store(node.run(_restore(state), plugins))
 
     def run_first(state: EvaluationState) -> EvaluationState:
-        return run(cast("EvaluationState", select_fields(state) if _is_nested() else state))
+        case = cast("EvaluationState", select_fields(state) if _is_nested() else state)
+        return _store(node.run(case, plugins))
 
     if name == FIRST:
         return DirectCall(run_first)
 
     arun = node.arun
-    return DirectCall(run) if arun is None else DirectCall(run, lambda state: arun(state, plugins))
+    if arun is None:
+        return DirectCall(run)
+
+    async def run_async(state: EvaluationState) -> EvaluationState:
+        return _store(await arun(_restore(state), plugins))
+
+    return DirectCall(run, run_async)
+
+
+def _restore(state: EvaluationState) -> EvaluationState:
+    """Return the state with the findings that a graph keeps as plain JSON."""
+    stored = cast("list[dict[str, Any]]", state["findings"])
+    return {**state, "findings": [Finding(**each) for each in stored]}
+
+
+def _store(update: EvaluationState) -> EvaluationState:
+    if "findings" not in update:
+        return update
+    plain = [{name: getattr(each, name) for name in _FIELDS} for each in update["findings"]]
+    return {**update, "findings": cast("list[Finding]", plain)}
 
 
 def _is_nested() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias, TypedDict, get_args, runtime_checkable
+from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from agents.credentials.spans import Recognizer
 from evaluation.checks.contract_checks import require_checks
@@ -70,9 +70,6 @@ class AsyncJudge(Protocol):
         ...
 
 
-MetricChoice: TypeAlias = Literal["all", "asked", "response", "operational", "trajectory"]
-"""The metrics that are computed: all; all but the operational ones that nothing asks for; or one group."""
-METRIC_CHOICES: Final[tuple[MetricChoice, ...]] = get_args(MetricChoice)
 AnyJudge: TypeAlias = Judge | AsyncJudge
 JudgeFunction: TypeAlias = Callable[[JudgeRequest], object]
 """Does the work of ``judge`` (or of ``ajudge``, if it is asynchronous)."""
@@ -131,8 +128,8 @@ class Plugins:
     """The plug-ins of an evaluation: everything that is not data.
 
     Raises:
-        ContractError: A price is no ``Price``, ``metrics`` is no choice, an item of ``checks`` or
-            ``named_checks`` is no check, or two have the same name.
+        ContractError: A price is no ``Price``, an item of ``checks`` or ``named_checks`` is no check, or two
+            have the same name.
     """
 
     judge: Judge | AsyncJudge | None = None
@@ -148,14 +145,8 @@ class Plugins:
     call_check: CheckCaller = call_check
     """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
 
-    metrics: MetricChoice = "all"
-    """Which metrics are computed; the report names the demands of a contract that a single group leaves out.
-    ``checks``, the audit, the judge and the search for sensitive data are not metrics, and always run."""
-
     def __post_init__(self) -> None:
-        """Check the prices, the choice of metrics, and the checks of the user's code."""
-        if self.metrics not in METRIC_CHOICES:
-            raise ContractError(f"metrics is {self.metrics!r:.80}; give one of {', '.join(METRIC_CHOICES)}")
+        """Check the prices, and the checks of the user's code."""
         prices: object = self.prices
         if not isinstance(prices, Mapping):
             raise ContractError(f"prices is {prices!r:.80}; give Price objects by the name of the model")
@@ -165,10 +156,6 @@ class Plugins:
                 raise ContractError(f"{given}; give Price(input_usd=..., output_usd=...)")
         if self.checks or self.named_checks:
             require_checks([*require_checks(self.checks), *require_checks(self.named_checks, "named_checks")])
-
-    def leaves_out(self, group: MetricChoice) -> bool:
-        """Return whether the metrics of a group are left out, whatever the contract asks."""
-        return self.metrics not in {"all", "asked", group}
 
     @property
     def own_checks(self) -> tuple[CustomCheck, ...]:
@@ -184,4 +171,3 @@ class PluginOptions(TypedDict, total=False):
     checks: Sequence[CustomCheck]
     named_checks: Sequence[CustomCheck]
     call_check: CheckCaller
-    metrics: MetricChoice

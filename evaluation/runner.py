@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from evaluation.contract.intake import with_baseline
 from evaluation.errors import ContractError
+from evaluation.findings import EvaluationStatus
 from evaluation.nodes.finalize_report import (
     decide_evaluation_status,
     detect_regressions_and_anomalies,
@@ -28,7 +29,6 @@ from evaluation.nodes.rubric_judging import (
 )
 from evaluation.nodes.score_response_quality import ascore_response_quality, score_response_quality
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.report.findings import EvaluationStatus
 from evaluation.report.report_model import EvaluationReport
 from evaluation.report.state import EvaluationState, PreparedState
 from evaluation.values import JsonObject

@@ -14,6 +14,7 @@ from pydantic.config import JsonDict
 
 from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
+from evaluation.findings import CheckKind, Covers
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
 from evaluation.validation import InputModel
@@ -131,8 +132,6 @@ class CheckContext:
         return blocks[0][1] if len(blocks) == 1 else self.source
 
 
-CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
-Covers: TypeAlias = Literal["form", "content", "actions"]
 COVERS: Final[Mapping[CheckKind, Covers]] = {
     "format": "form",
     "length": "form",

@@ -17,8 +17,9 @@ from typing import ClassVar, Final, Literal, SupportsIndex, TypeAlias, overload
 
 from agents.parsing.loose_json import replace_surrogates
 from agents.sync import DaemonExecutor, run_sync
-from evaluation.checks.check_model import COVERS, CheckContext, CheckKind, CheckOutcome, find_missing
+from evaluation.checks.check_model import COVERS, CheckContext, CheckOutcome, find_missing
 from evaluation.errors import ContractError
+from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import describe_raised, keep_end, quote_text, redact, shorten
 from evaluation.values import Severity
 

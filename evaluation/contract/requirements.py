@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from pydantic import ValidationError
 
-from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Covers
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome
 from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS, NamedCheck
 from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
@@ -28,6 +28,7 @@ from evaluation.contract.contract import (
 )
 from evaluation.contract.run import TrajectoryRules
 from evaluation.errors import ContractError
+from evaluation.findings import Covers
 from evaluation.validation import describe_errors, list_field_paths
 from evaluation.values import JsonObject, Severity
 

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from evaluation.errors import ContractError
 from evaluation.evalset.files import format_values
 from evaluation.evalset.value_files import read_values, validate_values
-from evaluation.report.findings import EvaluationStatus
+from evaluation.findings import EvaluationStatus
 from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import TrialRate, pass_at_k, pass_hat_k, proportion

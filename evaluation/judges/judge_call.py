@@ -16,6 +16,7 @@ from typing import Final
 from agents.sync import run_in_thread, run_sync
 from evaluation.contract.contract import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
+from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts
 from evaluation.judges.judge_scores import (
     JudgeFailure,
@@ -35,7 +36,6 @@ from evaluation.plugins import (
     Turn,
     require_judge,
 )
-from evaluation.report.findings import CheckRecord
 from evaluation.report.state import EvaluationState, read_demands
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -91,13 +91,13 @@ def build_request(state: EvaluationState) -> JudgeRequest:
         reference=state["reference_output"],
         actions=tuple(deepcopy(state["actual_trajectory"])),  # a judge must not change the record
         conversation=_read_conversation(state),
-        checks=tuple(map(_describe_check, state["check_results"])),
+        checks=tuple(_describe_check(finding) for finding in state["findings"] if finding.check),
     )
 
 
-def _describe_check(record: CheckRecord) -> str:
-    verdict = {True: "met", False: "not met", None: "undecided"}[record["passed"]]
-    return f"{record['wanted']}: {verdict}; {record['seen']}"
+def _describe_check(finding: Finding) -> str:
+    verdict = {True: "met", False: "not met", None: "undecided"}[finding.passed]
+    return f"{finding.limit}: {verdict}; {finding.observed}"
 
 
 def _read_conversation(state: EvaluationState) -> tuple[Turn, ...]:

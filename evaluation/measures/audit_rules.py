@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
@@ -12,18 +12,13 @@ from agents.credentials.spans import Category
 from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
+from evaluation.findings import Finding, FindingKind
 from evaluation.importers.imported_message import content_texts
 from evaluation.measures.hosts import Domains, find_hosts
 from evaluation.measures.trajectory.idle_rules import find_misspelt
-from evaluation.report.findings import (
-    AuditFinding,
-    FindingKind,
-    build_finding,
-    compare_with_bound,
-    end_sentence,
-    unanswered_bound,
-)
+from evaluation.report.metric_groups import compare_with_bound, missing_data
 from evaluation.report.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
+from evaluation.report.report_model import end_sentence
 from evaluation.report.state import Action
 from evaluation.sensitive.json_values import find_at_places, iterate_leaves
 from evaluation.sensitive.scanner import Search, find_sensitive, shorten
@@ -57,7 +52,7 @@ _Exposure: TypeAlias = tuple[Category, str, str]
 
 def exposure_findings(
     run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
-) -> Iterator[AuditFinding]:
+) -> Iterator[Finding]:
     """Yield sensitive data in every text of a run: one finding for each kind and place.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
@@ -73,8 +68,36 @@ def exposure_findings(
         for key in islice(found, MAX_FINDINGS):
             yield _report_exposure(key, len(exposures[key]), reaction, values.get(key[1]))
     if any(category == "unsearched" for category, _, _ in exposures):
-        name, action = "sensitive.unsearched", WITHHELD_ACTION
-        yield build_finding(name, "privacy", "metric_error", "warning", UNSEARCHED, "agent_run", action)
+        yield build_audit_finding(
+            "sensitive.unsearched", "privacy", "metric_error", "warning", UNSEARCHED, action=WITHHELD_ACTION
+        )
+
+
+def build_audit_finding(  # noqa: PLR0917
+    name: str,
+    category: str,
+    kind: FindingKind,
+    severity: Severity,
+    reason: str,
+    where: str = "agent_run",
+    evidence: JsonObject | None = None,
+    action: str | None = None,
+    owner: str | None = None,
+) -> Finding:
+    """Build a finding of the audit that keeps a run from passing, or that informs; ``name`` is its id."""
+    return Finding(
+        name,
+        "audit",
+        None if kind in {"metric_error", "missing_data"} else False,
+        severity,
+        kind,
+        reason,
+        where=where,
+        category=category,
+        evidence=evidence,
+        owner=owner,
+        action=action,
+    )
 
 
 def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
@@ -115,7 +138,7 @@ def name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value: object) -> AuditFinding:
+def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value: object) -> Finding:
     topic, where, kind = exposure
     name, category, action = _TOPICS[topic]
     counted, them = (f"{count} values", "them") if count > 1 else ("1 value", "it")
@@ -123,8 +146,8 @@ def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value
     reason = f"{name_place(where, 'contain')} {found}; remove {them}"
     at_place: Severity = "critical" if where == _FINAL_OUTPUT else "info"
     severity = at_place if reaction == "output" else reaction
-    return build_finding(
-        f"{name}.{kind}", category, "policy", severity, reason, where, action, build_excerpt(value)
+    return build_audit_finding(
+        f"{name}.{kind}", category, "policy", severity, reason, where, build_excerpt(value), action
     )
 
 
@@ -152,7 +175,7 @@ class _Breach:
     kind: FindingKind = "policy"
 
 
-def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[AuditFinding]:
+def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[Finding]:
     """Check a run against every rule.
 
     A rule that cannot be applied gives a finding of kind ``metric_error``; a rule that needs more than the
@@ -165,10 +188,10 @@ def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[AuditFind
 def check_shares(
     bounds: Mapping[str, JsonObject],
     rules: Sequence[AuditRule],
-    findings: Sequence[AuditFinding],
+    findings: Sequence[Finding],
     *,
     searched: bool,
-) -> Iterator[AuditFinding]:
+) -> Iterator[Finding]:
     """Compare the share of met requirements of a category with its threshold; yield what does not pass.
 
     Args:
@@ -177,21 +200,16 @@ def check_shares(
         findings: The findings of the rules and of the search for sensitive data.
         searched: Whether credentials were searched for; that is one more requirement of safety.
     """
-    unmet = {(finding["category"], finding["id"]) for finding in findings}
+    unmet = {(finding.category, finding.name) for finding in findings}
     for category, bound in bounds.items():
         met = [(category, rule.id) not in unmet for rule in rules if rule.category == category]
         if category == "safety" and searched:
             met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
-        if met:
-            outcome = compare_with_bound("policy", category, sum(met) / len(met), bound, "critical")
-        else:
-            outcome = unanswered_bound(category, bound, "no audit rule has this category")
-        if outcome["passed"] is not True:
-            name, kind, severity = f"thresholds.{category}", outcome["kind"], outcome["severity"]
-            owner = outcome["owner"]
-            yield build_finding(
-                name, category, kind, severity, outcome["reason"], "agent_run", None, {}, owner
-            )
+        score = sum(met) / len(met) if met else missing_data("no audit rule has this category")
+        finding = compare_with_bound("audit", "policy", category, score, bound, "critical")
+        if finding.passed is not True:
+            name = f"thresholds.{category}"
+            yield replace(finding, name=name, category=category, where="agent_run", observed=None, limit=None)
 
 
 def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
@@ -298,7 +316,7 @@ def _list_citations(message: JsonObject) -> list[object]:
     return [part[name] for part in (message, *parts) for name in ("annotations", "citations") if name in part]
 
 
-def _build_finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
+def _build_finding(rule: AuditRule, breach: _Breach) -> Finding:
     evidence = {} if breach.evidence is None else build_excerpt(breach.evidence)
     action = rule.recommended_action if breach.kind == "policy" else None
     # A rule that could not be checked needs attention, but it says nothing against the agent.
@@ -307,6 +325,6 @@ def _build_finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
     reason = f"Rule {shorten(rule.id)}: {breach.reason}"
     if action is not None:
         reason = f"{end_sentence(reason)} {action}"
-    return build_finding(
-        rule.id, rule.category, breach.kind, severity, reason, breach.where, action, evidence, rule.owner
+    return build_audit_finding(
+        rule.id, rule.category, breach.kind, severity, reason, breach.where, evidence, action, rule.owner
     )

@@ -7,14 +7,8 @@ from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
 from evaluation.contract.contract import DriftRules, Tolerance
-from evaluation.report.findings import (
-    OUTCOME_STATUSES,
-    FindingKind,
-    MetricOutcome,
-    Unscored,
-    build_outcome,
-    missing_data,
-)
+from evaluation.findings import Finding, FindingKind
+from evaluation.report.metric_groups import OUTCOME_STATUSES, Unscored, missing_data
 from evaluation.statistics import Interval, change_rate, is_constant, prediction_bounds
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 
@@ -201,7 +195,7 @@ class Signal(NamedTuple):
 
 def compare_with_baseline(
     current: Mapping[str, float], baseline: JsonObject, rules: DriftRules, directions: Directions
-) -> tuple[JsonObject, list[MetricOutcome]]:
+) -> tuple[JsonObject, list[Finding]]:
     """Compare one run with earlier runs.
 
     The content of the baseline decides how:
@@ -238,7 +232,7 @@ def compare_with_baseline(
     decisive = {band.metric for band in present if _can_decide(band, earlier.recent, rules, directions)}
     # An improvement is a signal too, but no failure.
     failed = [
-        build_outcome(each.kind, each.metric, False, each.severity, each.reason, each.observed, each.limit)
+        Finding(each.metric, "drift", False, each.severity, each.kind, each.reason, each.observed, each.limit)
         for each in signals
         if each.worse is not False
     ]
@@ -343,12 +337,12 @@ def _can_decide(
 
 def _open_outcomes(
     unscored: Mapping[str, Unscored], compared: Collection[str], rules: DriftRules
-) -> Iterator[MetricOutcome]:
+) -> Iterator[Finding]:
     """Yield one for each metric that a tolerance names, and one for an empty result."""
     for metric, tolerance in rules.tolerances.items():
         if metric in unscored:
             reason = f"{metric} has a tolerance and cannot be compared: {unscored[metric]['reason']}"
-            yield build_outcome("missing_data", metric, None, tolerance.severity, reason)
+            yield Finding(metric, "drift", None, tolerance.severity, "missing_data", reason)
     if not compared:
         reason = "nothing could be compared with the baseline"
-        yield build_outcome("missing_data", "baseline", None, "info", reason)
+        yield Finding("baseline", "drift", None, "info", "missing_data", reason)

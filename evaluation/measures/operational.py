@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
+from evaluation.findings import Finding
 from evaluation.plugins import Price
-from evaluation.report.findings import (
-    MetricOutcome,
+from evaluation.report.metric_groups import (
     Unscored,
     build_group,
     compare_with_bound,
     limits_by_name,
     missing_data,
     not_applicable,
-    unanswered_bound,
 )
 from evaluation.report.state import Action
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
@@ -52,7 +52,7 @@ def score_operational(
     actions: Sequence[Action] | None,
     bounds: Mapping[str, JsonObject],
     prices: Mapping[str, Price],
-) -> JsonObject:
+) -> tuple[JsonObject, list[Finding]]:
     """Score the cost of a run against its limits.
 
     Args:
@@ -62,18 +62,14 @@ def score_operational(
         prices: US dollars for a million tokens by model.
 
     Returns:
-        The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits.
+        The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits; and
+        the findings about the limits.
     """
     known = collect_quantities(metadata, actions, prices)
-    checks = [
-        _check_bound(metric, bound, known[metric])
-        if metric in known
-        else unanswered_bound(metric, bound, _explain_absence(metric))
-        for metric, bound in bounds.items()
-    ]
+    findings = [_check_bound(metric, bound, known.get(metric)) for metric, bound in bounds.items()]
     values = {name: quantity.value for name, quantity in known.items()}
     facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
-    return build_group({**values, **_explain_missing(known, bounds)}, checks, facts)
+    return build_group({**values, **_explain_missing(known, bounds)}, findings, facts), findings
 
 
 def collect_quantities(
@@ -145,16 +141,17 @@ def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
     known["cost_usd"] = Quantity(cost, "estimated")
 
 
-def _check_bound(metric: str, bound: JsonObject, quantity: Quantity) -> MetricOutcome:
-    outcome = compare_with_bound("operational", metric, quantity.value, bound, "warning")
-    if quantity.recorded is None:
-        return outcome
+def _check_bound(metric: str, bound: JsonObject, quantity: Quantity | None) -> Finding:
+    score = missing_data(_explain_absence(metric)) if quantity is None else quantity.value
+    finding = compare_with_bound("operational", "operational", metric, score, bound, "warning")
+    if quantity is None or quantity.recorded is None:
+        return finding
     (recorded,) = format_numbers(quantity.recorded)
-    reason = f"{outcome['reason']}; the run records {recorded}, less than its own parts; correct the record"
+    reason = f"{finding.reason}; the run records {recorded}, less than its own parts; correct the record"
     # A record that contradicts itself never passes: the true value may be anything above.
-    if outcome["passed"]:
-        return {**outcome, "kind": "metric_error", "passed": None, "reason": reason}
-    return {**outcome, "reason": reason}
+    if finding.passed:
+        return replace(finding, kind="metric_error", passed=None, reason=reason)
+    return replace(finding, reason=reason)
 
 
 def _explain_absence(metric: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.segmentation import has_phrase
-from evaluation.report.findings import Score, not_applicable, unscored_error
+from evaluation.report.metric_groups import Score, not_applicable, unscored_error
 from evaluation.texts.normal import fold_case, split_words, unify_signs
 
 _MARKS: Final = re.compile(

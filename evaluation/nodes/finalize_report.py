@@ -7,45 +7,36 @@ from typing import Final, get_args
 
 from agents.credentials.spans import Span
 from evaluation.checks.custom import CustomSource
+from evaluation.findings import STATUS, Finding, Group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
-from evaluation.report.findings import (
-    Alert,
-    MetricOutcome,
-    alert,
-    build_group,
-    build_outcome,
-    limit_name,
-    policy_alert,
-)
+from evaluation.report.metric_groups import build_group, limit_name
 from evaluation.report.redaction import UNSEARCHED, Redactor, build_excerpt
-from evaluation.report.report_model import SCHEMA_VERSION
+from evaluation.report.report_model import SCHEMA_VERSION, Alert, describe_check, raise_alert
 from evaluation.report.state import (
     NOTHING_ASKED,
     NOTHING_DECIDES,
-    STATUS,
     EvaluationState,
     has_any_demand,
     has_ended_early,
     is_decided,
-    judge_outcomes,
     metric_groups,
-    metric_outcomes,
     read_demands,
-    strictest_status,
+    select_findings,
 )
 from evaluation.sensitive.scanner import Search, find_sensitive
 from evaluation.values import JsonObject, as_list, as_object
 
 
 def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
-    """Compare with the baseline, and raise an alert for every outcome that did not pass."""
+    """Compare with the baseline, and raise an alert for every finding that did not pass."""
     signals, compared = _compare_baseline(state)
-    return {"drift_signals": signals, "alerts": alerts_of(state, compared, signals)}
+    findings = [*state["findings"], *_find_unanswered(state, signals), *compared]
+    return {"drift_signals": signals, "findings": findings, "alerts": _list_alerts(state, findings)}
 
 
-def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
+def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[Finding]]:
     baseline = state["baseline_metrics"]
     if baseline is None:
         return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
@@ -56,37 +47,43 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOu
     return compare_with_baseline(current, baseline, rules, {**DIRECTIONS, **resources})
 
 
-def alerts_of(state: EvaluationState, compared: Sequence[MetricOutcome], signals: JsonObject) -> list[Alert]:
-    """List every alert of a run, the most severe first, then in the order of the report."""
-    default_owner = read_demands(state).rules.owner
-    policy = [policy_alert(finding, default_owner) for finding in state["audit_findings"]]
-    outcomes = [*metric_outcomes(state), *judge_outcomes(state)]
-    unanswered = _find_unanswered(state, outcomes, signals)
-    everything = (*state.get("record_checks", ()), *_without_settled(state, outcomes), *unanswered, *compared)
-    # Not only False: a question without an answer must not look like a pass.
-    failed = [alert(outcome, default_owner) for outcome in everything if outcome["passed"] is not True]
-    return sorted([*policy, *failed], key=lambda each: _ORDER[each["severity"]])
+_MEASURED: Final[tuple[Group, ...]] = ("response", "operational", "trajectory", "judge")
+_ORDER: Final = {"critical": 0, "warning": 1, "info": 2}
+_GROUPS: Final[Mapping[Group, int]] = {
+    name: place for place, name in enumerate(("audit", "record", *_MEASURED, "drift"))
+}
 
 
-_ORDER = {"critical": 0, "warning": 1, "info": 2}
-
-
-def _without_settled(state: EvaluationState, outcomes: Sequence[MetricOutcome]) -> Sequence[MetricOutcome]:
-    """Leave out the inconclusive outcomes if a judge has decided."""
-    settled = (state["judge_result"] or {}).get("passed") is not None
-    return [outcome for outcome in outcomes if outcome["kind"] != "inconclusive"] if settled else outcomes
-
-
-def _find_unanswered(
-    state: EvaluationState, outcomes: Sequence[MetricOutcome], signals: JsonObject
-) -> Iterator[MetricOutcome]:
+def _find_unanswered(state: EvaluationState, signals: JsonObject) -> Iterator[Finding]:
     """Report a run without any answered question, which must not pass."""
     if has_ended_early(state):
         return
+    reason = None
     if not has_any_demand(state) and state["judge_result"] is None:
-        yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
-    elif not (is_decided(state, outcomes) or signals.get("decisive")):
-        yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_DECIDES)
+        reason = NOTHING_ASKED
+    elif not (is_decided(state, select_findings(state, *_MEASURED)) or signals.get("decisive")):
+        reason = NOTHING_DECIDES
+    if reason is not None:
+        yield Finding("contract", "judge", None, "warning", "inconclusive", reason)
+
+
+def _list_alerts(state: EvaluationState, findings: Sequence[Finding]) -> list[Alert]:
+    """List every alert of a run, the most severe first, then in the order of the report."""
+    default_owner = read_demands(state).rules.owner
+    # A judge that has decided answers what the measures left open.
+    is_judged = (state["judge_result"] or {}).get("passed") is not None
+    # Not only False: a question without an answer must not look like a pass.
+    failed = [
+        finding
+        for finding in findings
+        if finding.passed is not True and not (is_judged and _is_open_measure(finding))
+    ]
+    failed.sort(key=lambda finding: (_ORDER[finding.severity], _GROUPS[finding.group]))
+    return [raise_alert(finding, default_owner) for finding in failed]
+
+
+def _is_open_measure(finding: Finding) -> bool:
+    return finding.kind == "inconclusive" and finding.group != "judge"
 
 
 def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
@@ -127,7 +124,11 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     sources = [
         *_outside_values(state, added if is_harmless else _OUTSIDE_FIELDS),
         # What the user's code said, for instance the text of an exception.
-        *(result for result in state["check_results"] if result["source"] in get_args(CustomSource)),
+        *(
+            [finding.observed, finding.limit, finding.reason, finding.evidence]
+            for finding in state["findings"]
+            if finding.origin in get_args(CustomSource)
+        ),
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
@@ -162,11 +163,11 @@ def build_report(state: EvaluationState) -> JsonObject:
         "summary": _summarize(state, failures),
         "input": state["input"],
         "case_id": state["case_id"],
-        "checks": state["check_results"],
+        "checks": [describe_check(finding) for finding in state["findings"] if finding.check],
         "metrics": {name: _quote_mismatches(values, search) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
         "judge": _build_judge_report(state),
-        "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
+        "drift_signals": state["drift_signals"],
         "alerts": state["alerts"],
         "failures": failures,
         "evidence": _build_evidence(state, search),
@@ -197,7 +198,7 @@ def _build_judge_report(state: EvaluationState) -> JsonObject:
         "called": decision.get("called", False),
         "reason": decision.get("reason", "the case was not evaluated"),
         "usage": decision.get("usage", {}),
-        "result": result if result is None else {key: result[key] for key in result if key != "checks"},
+        "result": result,
     }
 
 
@@ -218,7 +219,7 @@ def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
 
 
 def _count_checks(state: EvaluationState) -> str:
-    checks = metric_outcomes(state)
+    checks = select_findings(state, "response", "operational", "trajectory")
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from agents.credentials.spans import Category
@@ -11,7 +12,14 @@ from evaluation.contract.run import TrajectoryRules
 from evaluation.defects.evidence import build_evidence
 from evaluation.defects.findings import DefectFinding, Level
 from evaluation.defects.rules import find_defects
-from evaluation.measures.audit_rules import AuditedRun, check_shares, exposure_findings, rule_findings
+from evaluation.findings import Finding, FindingKind
+from evaluation.measures.audit_rules import (
+    AuditedRun,
+    build_audit_finding,
+    check_shares,
+    exposure_findings,
+    rule_findings,
+)
 from evaluation.measures.metric_table import select_operational
 from evaluation.measures.operational import score_operational
 from evaluation.measures.trajectory.expected_steps import ExpectedStep, expected_steps, fits_step
@@ -22,18 +30,11 @@ from evaluation.measures.trajectory.scoring import (
     score_collaboration,
     score_trajectory,
 )
-from evaluation.nodes.score_response_quality import build_context, list_tool_outcomes
+from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
-from evaluation.report.findings import (
-    AuditFinding,
-    FindingKind,
-    MetricOutcome,
-    Score,
-    build_finding,
-    build_group,
-    group_status,
-)
-from evaluation.report.state import EvaluationState, read_demands
+from evaluation.report.metric_groups import Score, build_group, group_status
+from evaluation.report.report_model import describe_audit_finding
+from evaluation.report.state import EvaluationState, read_demands, select_findings
 from evaluation.sensitive.scanner import build_search
 from evaluation.values import JsonObject, Severity, as_list, as_object
 
@@ -51,40 +52,37 @@ def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> Evalu
     actions = state["actual_trajectory"] if "tool_calls" in run else None
     metadata = state["run_metadata"]
     bounds = select_operational(state["thresholds"], as_object(metadata.get("resources")))
-    is_unasked = plugins.metrics == "asked" and not bounds and state["baseline_metrics"] is None
-    if is_unasked or plugins.leaves_out("operational"):
-        return {"operational_metrics": build_group({}, [])}
-    metrics = score_operational(metadata, actions, bounds, plugins.prices)
-    return {"operational_metrics": metrics}
+    metrics, findings = score_operational(metadata, actions, bounds, plugins.prices)
+    return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
 
 
-def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
-    if plugins.leaves_out("trajectory"):
-        return {"trajectory_metrics": build_group({}, [*list_tool_outcomes(state["check_results"])])}
     rules = read_demands(state).rules.trajectory
     steps = expected_steps(state["expected_trajectory"])
     scores = _score_trajectory(state, steps, rules)
-    shared, shared_checks = _score_collaboration(state, steps, rules)
-    tool_checks = list_tool_outcomes(state["check_results"])
-    checks = [*_withdraw_unproved(scores.checks, state), *tool_checks, *shared_checks]
-    metrics = build_group({**scores.scores, **shared}, checks, scores.facts)
-    # build_group saw the collaboration too, which has scores even if no trajectory is expected.
-    status = group_status(scores.scores)
-    update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
-    return {**update, "errors": [*state.get("errors", []), *scores.errors]} if scores.errors else update
+    shared, shared_findings = _score_collaboration(state, steps, rules)
+    findings = [*_withdraw_unproved(scores.checks, state), *shared_findings]
+    called = select_findings(state, "trajectory")
+    metrics = build_group({**scores.scores, **shared}, [*called, *findings], scores.facts)
+    return {
+        # build_group saw the collaboration too, which has scores even if no trajectory is expected.
+        "trajectory_metrics": {**metrics, "status": group_status(scores.scores)},
+        "findings": [*state["findings"], *findings],
+        "errors": [*state["errors"], *scores.errors],
+    }
 
 
-def _withdraw_unproved(checks: Sequence[MetricOutcome], state: EvaluationState) -> Iterable[MetricOutcome]:
+def _withdraw_unproved(checks: Sequence[Finding], state: EvaluationState) -> Iterable[Finding]:
     """Withdraw each pass if the run records no actions: an unrecorded action proves nothing."""
     if "tool_calls" in state["agent_run"]:
         return checks
-    return [_without_proof(check) if check["passed"] else check for check in checks]
+    return [_without_proof(check) if check.passed else check for check in checks]
 
 
-def _without_proof(check: MetricOutcome) -> MetricOutcome:
+def _without_proof(check: Finding) -> Finding:
     reason = "the run does not record its actions (tool_calls)"
-    return {**check, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
+    return replace(check, kind="missing_data", passed=None, severity="warning", reason=reason)
 
 
 def _score_trajectory(
@@ -105,7 +103,7 @@ def _score_trajectory(
 
 def _score_collaboration(
     state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
-) -> tuple[dict[str, Score], list[MetricOutcome]]:
+) -> tuple[dict[str, Score], list[Finding]]:
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
         state["actual_trajectory"],
@@ -126,10 +124,14 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
     asked = thresholds.keys() - as_object(state["run_metadata"].get("resources")).keys()
     bounds: dict[str, JsonObject] = {name: thresholds[name] for name in AUDIT_METRICS if name in asked}
     searched = audit.credentials != "off"
-    return {"audit_findings": [*findings, *check_shares(bounds, audit.rules, findings, searched=searched)]}
+    findings += check_shares(bounds, audit.rules, findings, searched=searched)
+    return {
+        "audit_findings": [*map(describe_audit_finding, findings)],
+        "findings": [*state["findings"], *findings],
+    }
 
 
-def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[AuditFinding]:
+def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[Finding]:
     """Yield the contradictions between what the run did and what it says."""
     if audit.defects == "off":
         return
@@ -144,17 +146,17 @@ def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[AuditFi
         yield _report_defect(each, is_strict=is_strict)
     if not evidence.has_calls:
         reason = "The run does not record its calls, so no claim was compared with them"
-        yield build_finding("defects.no_calls", "defects", "defect", "info", reason, "agent_run", None)
+        yield build_audit_finding("defects.no_calls", "defects", "defect", "info", reason)
 
 
-def _report_defect(found: DefectFinding, *, is_strict: bool) -> AuditFinding:
+def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:
     kind, severity = _LEVELS[found.level]
     where = "agent_run.final_output" if found.message is None else f"agent_run.messages[{found.message}]"
     place = {} if found.call is None else {"call": f"agent_run.tool_calls[{found.call}]"}
     evidence = {"said": found.said, "seen": found.seen, **place}
     kind = kind if is_strict else "defect"
-    return build_finding(
-        f"defects.{found.rule}", "defects", kind, severity, found.reason, where, None, evidence
+    return build_audit_finding(
+        f"defects.{found.rule}", "defects", kind, severity, found.reason, where, evidence
     )
 
 
@@ -167,7 +169,7 @@ def _build_audited_run(state: EvaluationState) -> AuditedRun:
     )
 
 
-def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins) -> list[AuditFinding]:
+def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins) -> list[Finding]:
     # The quick test covers the whole case, but only with the built-in search.
     if not (state.get("may_be_sensitive", True) or plugins.recognizers):
         return []
@@ -179,8 +181,8 @@ def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins)
     return [*findings, *(_report_failure(name, cause) for name, cause in failures.items())]
 
 
-def _report_failure(recognizer: str, cause: str) -> AuditFinding:
+def _report_failure(recognizer: str, cause: str) -> Finding:
     reason = f"the recogniser {recognizer} failed with {cause}; only the built-in search is complete"
     action = "Repair the recogniser and evaluate again."
     name = f"recognizer.{recognizer}"
-    return build_finding(name, "privacy", "metric_error", "warning", reason, "agent_run", action)
+    return build_audit_finding(name, "privacy", "metric_error", "warning", reason, action=action)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
 from evaluation.checks.contract_checks import NamedCheck
-from evaluation.contract.contract import AUDIT_METRICS, EvaluationCase, EvaluationContract, Threshold
+from evaluation.contract.contract import EvaluationCase, EvaluationContract, Threshold
 from evaluation.contract.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
 from evaluation.contract.recorded_messages import Doubt
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
-from evaluation.measures.metric_table import JUDGE_METRICS, find_threshold_problems, metric_direction
-from evaluation.measures.response_scores import RESPONSE_METRICS
-from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
-from evaluation.plugins import MetricChoice, Plugins
-from evaluation.report.findings import TRUNCATED, MetricOutcome, alert, build_outcome, join_names
+from evaluation.findings import TRUNCATED, Finding
+from evaluation.measures.metric_table import find_threshold_problems, metric_direction
+from evaluation.plugins import Plugins
 from evaluation.report.redaction import Redactor
+from evaluation.report.report_model import raise_alert
 from evaluation.report.state import Action, EvaluationState, PreparedState
 from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
@@ -100,7 +99,7 @@ _NO_CASE: Final = AcceptedCase(
 def _blank_results() -> EvaluationState:
     """Return the fields of the other nodes with empty values, so that all are present in any final state."""
     return {
-        "check_results": [],
+        "findings": [],
         "response_metrics": {},
         "operational_metrics": {},
         "trajectory_metrics": {},
@@ -123,9 +122,7 @@ def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
         return _reject(case_read, plugins)
     if problems := [*find_threshold_problems(case_read.contract.rules)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
-    left_out = _find_unwanted(case_read.contract, plugins)
-    contract = _add_checks(case_read.contract.without(left_out), plugins)
-    return _fill_state(case_read, contract, _tell_left_out(left_out, plugins))
+    return _fill_state(case_read, _add_checks(case_read.contract, plugins))
 
 
 def _add_checks(contract: Contract, plugins: Plugins) -> Contract:
@@ -139,7 +136,7 @@ def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
     # A problem may quote a value that only another part of the case shows to be a password.
     redactor = Redactor.of([refused.quoted], plugins.recognizers)
     problems = redactor.clean(list(refused.problems))
-    outcomes = [build_outcome("invalid_input", "input", False, "critical", problem) for problem in problems]
+    findings = [Finding("input", "record", False, "critical", "invalid_input", each) for each in problems]
     return {
         **_fill_state(_NO_CASE, Contract()),
         "case_id": redactor.clean(refused.case_id),
@@ -147,13 +144,12 @@ def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
         "may_be_sensitive": True,
         "evaluation_status": "invalid",
         "errors": problems,
-        "alerts": [alert(outcome) for outcome in outcomes],
+        "findings": findings,
+        "alerts": [*map(raise_alert, findings)],
     }
 
 
-def _fill_state(
-    case_read: AcceptedCase, contract: Contract, notes: Sequence[MetricOutcome] = ()
-) -> PreparedState:
+def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
     case, plain, rules = case_read.case, case_read.plain, contract.rules
     stated = contract.plain
     return {
@@ -162,7 +158,7 @@ def _fill_state(
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
         "actual_output": case_read.output,
-        "record_checks": [*map(_build_doubt, case_read.doubts), *_find_error(case), *notes],
+        "findings": [*map(_build_doubt, case_read.doubts), *_find_error(case)],
         "reference_output": rules.reference_output,
         "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
         "expected_trajectory": [*map(as_object, as_list(stated.get("expected_trajectory")))],
@@ -188,17 +184,17 @@ def choose_mode(contract: EvaluationContract) -> str:
     return contract.trajectory_match_mode
 
 
-def _find_error(case: EvaluationCase) -> Iterator[MetricOutcome]:
+def _find_error(case: EvaluationCase) -> Iterator[Finding]:
     error = case.agent_run.error
     if error is not None:
         reason = f"The run ended in an error: {shorten(error, _LONGEST_ERROR) or 'without a text'}"
-        yield build_outcome("execution", "agent_run", False, "critical", reason)
+        yield Finding("agent_run", "record", False, "critical", "execution", reason)
 
 
-def _build_doubt(doubt: Doubt) -> MetricOutcome:
+def _build_doubt(doubt: Doubt) -> Finding:
     if doubt.is_truncated:
-        return build_outcome("response", TRUNCATED, False, doubt.severity, doubt.reason)
-    return build_outcome("record", "agent_run", None, doubt.severity, doubt.reason)
+        return Finding(TRUNCATED, "record", False, doubt.severity, "response", doubt.reason)
+    return Finding("agent_run", "record", None, doubt.severity, "record", doubt.reason)
 
 
 def _normalize_call(call: ToolCall, error: str | None, outcome: CallOutcome | None) -> Action:
@@ -243,31 +239,3 @@ def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject
     if isinstance(bound, Threshold):
         return {name: value for name, value in bound if value is not None}
     return {"min" if metric_direction(metric) == "higher" else "max": float(bound)}
-
-
-_CONTENT: Final = ("required_content", "forbidden_content", "output_length")
-_FIELDS: Final[Mapping[str, MetricChoice]] = {
-    **dict.fromkeys(("reference_output", "keywords", *_CONTENT), "response"),
-    **dict.fromkeys(("expected_trajectory", "trajectory", "must_call"), "trajectory"),
-}
-"""The group that a field of the contract belongs to."""
-_METRICS: Final[Mapping[str, MetricChoice]] = {
-    **dict.fromkeys(RESPONSE_METRICS, "response"),
-    **dict.fromkeys((*TRAJECTORY_METRICS, *COLLABORATION_METRICS), "trajectory"),
-}
-_OF_ALL: Final = frozenset({*JUDGE_METRICS, *AUDIT_METRICS})
-
-
-def _find_unwanted(contract: Contract, plugins: Plugins) -> frozenset[str]:
-    """Return the fields of the contract and the metrics with a threshold that are left out."""
-    if plugins.metrics in {"all", "asked"}:
-        return frozenset()
-    fields = (name for name in contract.plain if plugins.leaves_out(_FIELDS.get(name, plugins.metrics)))
-    bounds = (name for name in contract.rules.thresholds if name not in _OF_ALL)
-    unwanted = (name for name in bounds if plugins.leaves_out(_METRICS.get(name, "operational")))
-    return frozenset((*fields, *unwanted))
-
-
-def _tell_left_out(names: Collection[str], plugins: Plugins) -> list[MetricOutcome]:
-    reason = f"metrics={plugins.metrics!r} leaves out what the contract asks: {join_names(sorted(names))}"
-    return [build_outcome("undecided", "contract", None, "info", reason)] if names else []

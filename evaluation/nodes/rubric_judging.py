@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from evaluation.contract.contract import Rubric
+from evaluation.findings import Finding
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge, choose_judge, choose_rubric
 from evaluation.judges.judge_scores import (
     JudgeFailure,
@@ -15,23 +17,18 @@ from evaluation.judges.judge_scores import (
     refuse_approval,
 )
 from evaluation.plugins import Plugins
-from evaluation.report.findings import (
-    MetricOutcome,
-    build_outcome,
-    compare_with_bound,
-    describe_comparison,
-    end_sentence,
-)
+from evaluation.report.metric_groups import compare_with_bound, describe_comparison
+from evaluation.report.report_model import end_sentence
 from evaluation.report.state import (
     NOTHING_ASKED,
     NOTHING_DECIDES,
     EvaluationState,
+    breaks_audit,
     has_any_demand,
-    has_critical_finding,
     has_ended_early,
-    metric_outcomes,
     only_informs,
     read_demands,
+    select_findings,
 )
 from evaluation.values import JsonObject, Severity, format_numbers
 
@@ -44,7 +41,7 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
     if request is not None and not _is_spared(state):
         return _decision(needed=True, reason=request)
     # A run that fails anyway needs no judge, whose call costs time and money.
-    question = None if has_critical_finding(state) else _find_open_question(state)
+    question = None if breaks_audit(state) else _find_open_question(state)
     if question is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")
     if choose_judge(state, plugins.judge) is None:
@@ -67,26 +64,28 @@ def _find_request(state: EvaluationState) -> str | None:
 def _is_spared(state: EvaluationState) -> bool:
     """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
     policy = read_demands(state).rules.judge
-    return policy.when == "if_checks_pass" and (
-        _fails_check(metric_outcomes(state)) or has_critical_finding(state)
-    )
+    return policy.when == "if_checks_pass" and (_fails_check(_select_measured(state)) or breaks_audit(state))
 
 
-def _fails_check(outcomes: Iterable[MetricOutcome]) -> bool:
-    return any(outcome["passed"] is False and outcome["severity"] == "critical" for outcome in outcomes)
+def _select_measured(state: EvaluationState) -> list[Finding]:
+    return select_findings(state, "response", "operational", "trajectory")
+
+
+def _fails_check(findings: Iterable[Finding]) -> bool:
+    return any(finding.passed is False and finding.severity == "critical" for finding in findings)
 
 
 def _find_open_question(state: EvaluationState) -> str | None:
     """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
-    outcomes = metric_outcomes(state)
-    if _fails_check(outcomes):
+    findings = _select_measured(state)
+    if _fails_check(findings):
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
     # A baseline may decide: it is compared after the judge.
-    if only_informs(state, outcomes) and not state["baseline_metrics"]:
+    if only_informs(state, findings) and not state["baseline_metrics"]:
         return NOTHING_DECIDES
-    return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)
+    return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
 
 def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -143,7 +142,7 @@ def _refuse_objection(
     """Refuse an approval with an objection, also if only the contract's minimum makes it an approval."""
     if isinstance(answer, JudgeFailure) or answer.objection is None:
         return answer
-    approves = all(outcome["passed"] for outcome in _compare_score(state, answer, rubric))
+    approves = all(finding.passed for finding in _compare_score(state, answer, rubric))
     return refuse_approval(answer, answer.score) if approves else answer
 
 
@@ -158,35 +157,38 @@ def _report_failure(state: EvaluationState, failure: JudgeFailure) -> Evaluation
         "failure": failure.kind,
         "reason": failure.reason,
         "details": dict(failure.details),
-        "checks": [build_outcome("judge_error", "judge_score", None, severity, reason)],
     }
-    return {"judge_result": result, "errors": [*state["errors"], reason]}
+    finding = Finding("judge_score", "judge", None, severity, "judge_error", reason)
+    return {
+        "judge_result": result,
+        "findings": [*state["findings"], finding],
+        "errors": [*state["errors"], reason],
+    }
 
 
 def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> EvaluationState:
-    outcomes = _compare_score(state, score, rubric)
+    findings = _compare_score(state, score, rubric)
     result = {
         "status": "scored",
-        "passed": all(outcome["passed"] for outcome in outcomes),
+        "passed": all(finding.passed for finding in findings),
         "rubric": rubric.name,
         "pass_score": rubric.lowest_passing,
         "scale": rubric.scale.model_dump(),
         **score.model_dump(exclude={"usage", "objection"}),
-        "checks": outcomes,
     }
-    return {"judge_result": result}
+    return {"judge_result": result, "findings": [*state["findings"], *findings]}
 
 
-def _compare_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
+def _compare_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> list[Finding]:
     """Compare the score with what passes; a minimum of the contract replaces the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
     default = {"min": rubric.lowest_passing} if rubric.pass_score is not None or "min" not in bound else {}
     return [_compare_with_bound(score, each, rubric) for each in (default, bound) if each]
 
 
-def _compare_with_bound(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> MetricOutcome:
-    outcome = compare_with_bound("judge", "judge_score", score.score, bound, "critical")
-    return outcome if outcome["passed"] else {**outcome, "reason": _explain_refusal(score, bound, rubric)}
+def _compare_with_bound(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> Finding:
+    finding = compare_with_bound("judge", "judge", "judge_score", score.score, bound, "critical")
+    return finding if finding.passed else replace(finding, reason=_explain_refusal(score, bound, rubric))
 
 
 def _explain_refusal(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> str:

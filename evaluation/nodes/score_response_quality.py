@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final
 
 from agents.sync import run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
@@ -13,6 +14,7 @@ from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding, read_lengths
 from evaluation.contract.run import ToolCall
+from evaluation.findings import CheckSource, Finding, FindingKind
 from evaluation.measures.lost_facts import find_lost_facts
 from evaluation.measures.response_scores import (
     LENGTHS,
@@ -23,21 +25,15 @@ from evaluation.measures.response_scores import (
     score_against_reference,
 )
 from evaluation.plugins import Plugins
-from evaluation.report.findings import (
-    CheckRecord,
-    CheckSource,
-    FindingKind,
-    MetricOutcome,
+from evaluation.report.metric_groups import (
     Score,
     build_group,
-    build_outcome,
     compare_with_bound,
     describe_comparison,
     join_names,
     limits_by_name,
     missing_data,
     not_applicable,
-    unanswered_bound,
 )
 from evaluation.report.state import Action, EvaluationState, read_demands
 from evaluation.texts.normal import count_visible, split_words
@@ -47,12 +43,12 @@ DEFAULT_METRIC: Final = "rouge_1"
 """The similarity that the default check of a reference shows."""
 
 
-def threshold_checks(
+def check_thresholds(
     thresholds: Mapping[str, JsonObject],
     scores: Mapping[str, Score],
     missing: Sequence[str] = (),
     output: str | None = None,
-) -> Iterator[MetricOutcome]:
+) -> Iterator[Finding]:
     """Compare each metric of a response with its threshold; a flag counts as 1 or 0.
 
     Args:
@@ -62,7 +58,12 @@ def threshold_checks(
         output: The final output, whose visible characters count for a minimum.
     """
     for metric, bound in thresholds.items():
-        yield _check_score(metric, bound, _measure_length(metric, bound, scores[metric], output), missing)
+        score = _measure_length(metric, bound, scores[metric], output)
+        value = score if isinstance(score, dict) else float(score)
+        finding = compare_with_bound("response", "response", metric, value, bound, "critical")
+        if finding.passed is False and not isinstance(value, dict):
+            finding = replace(finding, reason=_explain_failure(finding, value, bound, missing))
+        yield finding
 
 
 def _measure_length(metric: str, bound: JsonObject, score: Score, output: str | None) -> Score:
@@ -74,34 +75,24 @@ def _measure_length(metric: str, bound: JsonObject, score: Score, output: str | 
     return visible if visible < least else score
 
 
-def _check_score(metric: str, bound: JsonObject, score: Score, missing: Sequence[str] = ()) -> MetricOutcome:
-    if isinstance(score, dict):
-        return unanswered_bound(metric, bound, score["reason"])
-    outcome = compare_with_bound("response", metric, float(score), bound, "critical")
-    if outcome["passed"]:
-        return outcome
-    reason = _explain_failure(outcome, *describe_comparison(float(score), bound), missing)
-    return {**outcome, "reason": reason}
-
-
-def _explain_failure(outcome: MetricOutcome, observed: str, required: str, missing: Sequence[str]) -> str:
-    metric = outcome["metric"]
+def _explain_failure(finding: Finding, value: float, bound: JsonObject, missing: Sequence[str]) -> str:
+    metric, (observed, required) = finding.name, describe_comparison(value, bound)
     if metric in LENGTHS:
         visible = "visible " if metric == "characters" and required.startswith("at least") else ""
         return f"The output has {observed} {visible}{metric}; it must have {required}"
     if metric == "keyword_coverage" and missing:
-        return f"The output lacks the keywords {join_names(missing)}; include them ({outcome['reason']})"
+        return f"The output lacks the keywords {join_names(missing)}; include them ({finding.reason})"
     if metric in QUALITY_METRICS:
-        return f"The output differs too much from the expected answer: {outcome['reason']}"
-    return outcome["reason"]
+        return f"The output differs too much from the expected answer: {finding.reason}"
+    return finding.reason
 
 
-def reference_checks(
+def check_reference(
     thresholds: Mapping[str, Threshold | float],
     scores: Mapping[str, Score],
     output: str | None,
     reference: str,
-) -> Iterator[MetricOutcome]:
+) -> Iterator[Finding]:
     """Check an output that has a reference: its similarity if no threshold settles it, and its facts.
 
     Without a threshold, only an output that differs in case, white space and punctuation at most is the
@@ -113,24 +104,24 @@ def reference_checks(
     lost = find_lost_facts(output, reference) if output is not None else []
     if lost:
         reason = f"The output does not state facts as the reference does: {join_names(lost)}; correct them"
-        yield build_outcome("lost_fact", "reference_facts", False, "warning", reason, len(lost), 0)
+        yield Finding("reference_facts", "response", False, "warning", "lost_fact", reason, len(lost), 0)
 
 
-def _check_similarity(score: Score, *, same: bool) -> MetricOutcome:
-    observed = None if isinstance(score, dict) else score
+def _check_similarity(score: Score, *, same: bool) -> Finding:
+    kind: FindingKind = "response" if same else "inconclusive"
     if same:
         reason = "the output is the reference, but for case, white space and punctuation at most"
-        return build_outcome("response", DEFAULT_METRIC, True, "warning", reason, observed)
-    if isinstance(score, dict):
-        kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
+    elif isinstance(score, dict):
+        kind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
         reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
-        return build_outcome(kind, DEFAULT_METRIC, None, "warning", reason)
-    (similarity,) = format_numbers(score)
-    reason = (
-        f"The output is not the reference ({DEFAULT_METRIC}: {similarity}), and similarity cannot "
-        "show whether it says the same; give a judge, or a threshold on a similarity metric"
-    )
-    return build_outcome("inconclusive", DEFAULT_METRIC, None, "warning", reason, observed)
+    else:
+        (similarity,) = format_numbers(score)
+        reason = (
+            f"The output is not the reference ({DEFAULT_METRIC}: {similarity}), and similarity cannot "
+            "show whether it says the same; give a judge, or a threshold on a similarity metric"
+        )
+    observed = None if isinstance(score, dict) else score
+    return Finding(DEFAULT_METRIC, "response", same or None, "warning", kind, reason, observed)
 
 
 _UNUSED: Final = CheckContext("")
@@ -154,13 +145,13 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
     """Score the response, and await the checks of the user's code, one by one: two may share a folder."""
     requirements = _list_checks(state)
     context = build_context(state) if requirements else _UNUSED
-    results = [
+    findings = [
         await _evaluate_named(each, each.check, context, plugins)
         if isinstance(each.check, NamedCheck)
         else _evaluate(each, context)
         for each in requirements
     ]
-    return _score_response(state, results)
+    return _score_response(state, findings)
 
 
 def _list_checks(state: EvaluationState) -> list[Requirement]:
@@ -172,27 +163,31 @@ def _select_thresholds(state: EvaluationState) -> dict[str, JsonObject]:
     return {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
 
 
-def _score_response(state: EvaluationState, results: list[CheckResult]) -> EvaluationState:
+def _score_response(state: EvaluationState, findings: list[Finding]) -> EvaluationState:
     contract = read_demands(state).rules
     thresholds, reference = _select_thresholds(state), contract.reference_output
-    if reference is None and not any((contract.keywords, thresholds, results)):
+    if reference is None and not any((contract.keywords, thresholds, findings)):
         return _score_nothing()
     output = read_output(state)
-    outcomes = [_build_outcome(*result) for result in results if result[1]["kind"] != "tool"]
+    checks = [finding for finding in findings if finding.group == "response"]
     missing = None if output is None else find_missing_keywords(output, contract.keywords)
     scores: dict[str, Score] = {
         **_score_text(output, contract, missing or []),
-        "required_content": _score_content(outcomes, "required_content"),
-        "forbidden_content": _score_content(outcomes, "forbidden_content"),
+        "required_content": _score_content(checks, "required_content"),
+        "forbidden_content": _score_content(checks, "forbidden_content"),
     }
-    compared = () if reference is None else reference_checks(contract.thresholds, scores, output, reference)
-    checks = [*threshold_checks(thresholds, scores, missing or (), output), *compared, *outcomes]
+    compared = () if reference is None else check_reference(contract.thresholds, scores, output, reference)
+    measured = [*check_thresholds(thresholds, scores, missing or (), output), *compared]
     limits = {**limits_by_name(thresholds), **limits_by_name(read_lengths(contract.output_length))}
     named = {"missing_keywords": missing} if contract.keywords and missing is not None else {}
-    metrics = build_group(scores, checks, {**limits, **named})
-    records = [record for _, record in results]
-    errors = [*state["errors"], *(record["sentence"] for record in records if record.get("is_error"))]
-    return {"response_metrics": metrics, "check_results": records, "errors": errors}
+    return {
+        "response_metrics": build_group(scores, [*measured, *checks], {**limits, **named}),
+        "findings": [*state["findings"], *measured, *findings],
+        "errors": [
+            *state["errors"],
+            *(finding.reason for finding in findings if finding.kind == "check_error"),
+        ],
+    }
 
 
 def _score_nothing() -> EvaluationState:
@@ -200,17 +195,17 @@ def _score_nothing() -> EvaluationState:
     return {"response_metrics": build_group(unscored, [])}
 
 
-def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:
+def _score_content(checks: Sequence[Finding], field: str) -> Score:
     """Score the content rules of a field; there is no value if one of them is undecided.
 
     For required content the share that is found, for forbidden content the number that is found.
     """
-    rules = [outcome for outcome in outcomes if outcome["metric"] == field]
+    rules = [check for check in checks if check.name == field]
     if not rules:
         return not_applicable(_NO_RULES)
-    if undecided := [outcome for outcome in rules if outcome["passed"] is None]:
-        return missing_data(undecided[0]["reason"])
-    met = sum(outcome["passed"] is True for outcome in rules)
+    if undecided := [check for check in rules if check.passed is None]:
+        return missing_data(undecided[0].reason)
+    met = sum(check.passed is True for check in rules)
     return met / len(rules) if field == "required_content" else len(rules) - met
 
 
@@ -268,72 +263,52 @@ _CALLS: Final = ("tool", "action")
 """The kinds of actions that are calls."""
 
 
-CheckResult: TypeAlias = tuple[str, CheckRecord]
-"""The metric of the alert of a requirement, and its record in the report."""
-
-
-def _evaluate(requirement: Requirement, context: CheckContext) -> CheckResult:
+def _evaluate(requirement: Requirement, context: CheckContext) -> Finding:
     quote = requirement.check.quote if isinstance(requirement.check, BaseCheck) else None
     outcome = evaluate_requirement(requirement, context)
-    source: CheckSource = "contract" if quote is None else "task"
-    return _build_result(requirement, outcome, requirement.severity or "critical", source, quote)
+    origin: CheckSource = "contract" if quote is None else "task"
+    return _build_finding(requirement, outcome, requirement.severity or "critical", origin, quote)
 
 
 async def _evaluate_named(
     requirement: Requirement, named: NamedCheck, context: CheckContext, plugins: Plugins
-) -> CheckResult:
+) -> Finding:
     check = find_check(named, plugins.own_checks)
     if isinstance(check, str):
         outcome = describe_problem(named.name, check)
-        return _build_result(requirement, outcome, named.severity or "critical", "function")
+        return _build_finding(requirement, outcome, named.severity or "critical", "function")
     severity = named.severity or check.severity
-    return _build_result(requirement, await plugins.call_check(check, context), severity, check.source)
+    return _build_finding(requirement, await plugins.call_check(check, context), severity, check.source)
 
 
-def _build_result(
+def _build_finding(
     requirement: Requirement,
     outcome: CheckOutcome,
     severity: Severity,
-    source: CheckSource,
+    origin: CheckSource,
     quote: str | None = None,
-) -> CheckResult:
-    record: CheckRecord = {
-        "check": requirement.name,
-        "passed": outcome.passed,
-        "seen": outcome.seen,
-        "wanted": outcome.wanted,
-        "kind": outcome.kind,
-        "covers": outcome.covers,
-        "severity": severity,
-        "sentence": outcome.sentence,
-        "quote": quote,
-        "source": source,
-    }
-    if outcome.evidence:
-        record["evidence"] = outcome.evidence
-    if outcome.is_error:
-        record["is_error"] = True
-    return requirement.metric, record
-
-
-def _build_outcome(metric: str, record: CheckRecord) -> MetricOutcome:
-    is_decided = record["passed"] is not None
-    kind: FindingKind = "trajectory" if record["kind"] == "tool" else "response"
-    if not is_decided:
-        kind = "check_error" if record.get("is_error") else "undecided"
-    # At most a warning: an undecided check needs a person, but is no evidence against the agent.
-    is_doubt = not is_decided and record["severity"] == "critical"
-    severity: Severity = "warning" if is_doubt else record["severity"]
-    passed, reason = record["passed"], record["sentence"]
-    return build_outcome(kind, metric, passed, severity, reason, record["seen"], record["wanted"])
-
-
-def list_tool_outcomes(records: Iterable[CheckRecord]) -> Iterator[MetricOutcome]:
-    """Yield the outcomes of the checks of tools."""
-    for record in records:
-        if record["kind"] == "tool":
-            metric = "must_call" if record["check"] == "must_call" else f"checks.{record['check']}"
-            yield _build_outcome(metric, record)
+) -> Finding:
+    is_tool, is_doubt = outcome.kind == "tool", outcome.passed is None
+    kind: FindingKind = "trajectory" if is_tool else "response"
+    if is_doubt:
+        kind = "check_error" if outcome.is_error else "undecided"
+    return Finding(
+        requirement.metric,
+        "trajectory" if is_tool else "response",
+        outcome.passed,
+        # At most a warning: an undecided check needs a person, but is no evidence against the agent.
+        "warning" if is_doubt and severity == "critical" else severity,
+        kind,
+        outcome.sentence,
+        outcome.seen,
+        outcome.wanted,
+        evidence=outcome.evidence or None,
+        check=requirement.name,
+        failure=outcome.kind,
+        covers=outcome.covers,
+        origin=origin,
+        quote=quote,
+    )
 
 
 def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:

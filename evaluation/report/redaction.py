@@ -15,22 +15,13 @@ from rapidfuzz.distance import Prefix
 
 from agents.credentials.detector import MAX_CANDIDATES
 from agents.credentials.spans import MAX_VALUES, Recognizer
-from evaluation.checks.check_model import CheckKind, Covers
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.contract.run import MATCH_MODES
 from evaluation.errors import JudgeFailureKind
-from evaluation.report.findings import (
-    ACTIONS,
-    OUTCOME_STATUSES,
-    Alert,
-    AuditFinding,
-    CheckRecord,
-    CheckSource,
-    FindingKind,
-    MetricOutcome,
-)
-from evaluation.report.report_model import EvaluationReport, JudgeReport, Metrics
-from evaluation.report.state import STRICTNESS, EvaluationState
+from evaluation.findings import ACTIONS, STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
+from evaluation.report.metric_groups import OUTCOME_STATUSES
+from evaluation.report.report_model import Alert, CheckRecord, EvaluationReport, JudgeReport, Metrics
+from evaluation.report.state import EvaluationState
 from evaluation.sensitive.json_values import MAX_SCALARS, SensitiveValue, encode_json, find_at_places
 from evaluation.sensitive.scanner import Search, build_search, find_sensitive, redact, shorten
 from evaluation.values import JsonObject, Severity
@@ -154,11 +145,8 @@ _SMALLEST_NUMBER: Final = 10**8
 _OWN_WORDS: Final = "\n".join((
     "agent_run agent_run.final_output",
     *(name for model in (EvaluationReport, Metrics, JudgeReport) for name in model.model_fields),
-    *(
-        name
-        for shape in (EvaluationState, Alert, AuditFinding, CheckRecord, MetricOutcome)
-        for name in shape.__annotations__
-    ),
+    *(name for shape in (EvaluationState, Alert, CheckRecord) for name in shape.__annotations__),
+    "id category where",
     *(word for words in (FindingKind, Severity, CheckKind, CheckSource, Covers) for word in get_args(words)),
     *OUTCOME_STATUSES, *STRICTNESS, *MATCH_MODES, *CHECKS,
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NotRequired, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
 
-from evaluation.report.findings import Alert, AuditFinding, CheckRecord, EvaluationStatus
+from evaluation.findings import (
+    ACTIONS,
+    CheckKind,
+    CheckSource,
+    Covers,
+    EvaluationStatus,
+    Finding,
+    FindingKind,
+)
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import show_hidden
+from evaluation.values import Severity
 
 _LONGEST: Final = 500
 """Most characters of a text; the object has it all."""
@@ -78,6 +88,108 @@ def _format_text(value: object) -> str:
     return show_hidden(shorten(str(value), _LONGEST))
 
 
+class CheckRecord(TypedDict):
+    """A finding about a check of the contract; ``passed`` is None if it could not be decided."""
+
+    check: str
+    """The kind of the check, such as ``word_count``, or the name of a function or command."""
+    passed: bool | None
+    seen: str
+    """What the run has, as a main clause."""
+    wanted: str
+    """The requirement, as an instruction."""
+    kind: CheckKind
+    covers: Covers
+    """What the check is about: the form of the answer, its content, or what was done."""
+    severity: Severity
+    sentence: str
+    """What the executor has to change, and what the run has."""
+    quote: str | None
+    """The words of the task that state the requirement."""
+    source: CheckSource
+    """``function`` or ``command`` for a check of the user's code, ``task`` if the check quotes the task, else
+    ``contract``."""
+    evidence: NotRequired[str]
+    """The end of what a command printed, redacted."""
+    is_error: NotRequired[bool]
+    """True if the user's code raised, took too long or cannot be found."""
+
+
+def describe_check(finding: Finding) -> CheckRecord:
+    """Return the fields that ``report.checks`` shows of a finding about a check."""
+    record: CheckRecord = {
+        "check": finding.check or finding.name,
+        "passed": finding.passed,
+        "seen": str(finding.observed),
+        "wanted": str(finding.limit),
+        "kind": finding.failure,
+        "covers": finding.covers,
+        "severity": finding.severity,
+        "sentence": finding.reason,
+        "quote": finding.quote,
+        "source": finding.origin,
+    }
+    if finding.evidence:
+        record["evidence"] = str(finding.evidence)
+    if finding.kind == "check_error":
+        record["is_error"] = True
+    return record
+
+
+def describe_audit_finding(finding: Finding) -> dict[str, object]:
+    """Return the fields that ``report.audit_findings`` shows of a finding of the audit."""
+    return {
+        "id": finding.name,
+        "category": finding.category,
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "metric": "audit",
+        "reason": finding.reason,
+        "where": finding.where,
+        "evidence": finding.evidence or {},
+        "owner": finding.owner,
+        "recommended_action": finding.action,
+    }
+
+
+class Alert(TypedDict):
+    """A finding that a person, or an executor that tries again, has to know."""
+
+    severity: Severity
+    kind: FindingKind
+    metric: str
+    observed: object
+    limit: object
+    reason: str
+    """What is wrong and what to change, for the reader of a report and for the executor."""
+    owner: str | None
+    recommended_action: str
+
+
+def raise_alert(finding: Finding, owner: str | None = None) -> Alert:
+    """Return the alert of a finding that did not pass; ``owner`` owns it if the finding names nobody."""
+    is_audit = finding.group == "audit"
+    return {
+        "severity": finding.severity,
+        "kind": finding.kind,
+        "metric": "audit" if is_audit else finding.name,
+        "observed": finding.where if is_audit else finding.observed,
+        "limit": finding.name if is_audit else finding.limit,
+        "reason": end_sentence(finding.reason),
+        "owner": finding.owner or owner,
+        "recommended_action": finding.action or ACTIONS[finding.kind],
+    }
+
+
+_ENDS: Final = (".", "!", "?", "…")
+
+
+def end_sentence(text: str) -> str:
+    """Add a full stop to a text that does not end a sentence."""
+    stripped = text.rstrip()
+    return stripped if not stripped or stripped.endswith(_ENDS) else f"{stripped}."
+
+
 SCHEMA_VERSION: Final = 1
 _WORDS: Final = {True: "passed", False: "failed", None: "undecided"}
 MetricGroup: TypeAlias = dict[str, Any]
@@ -121,7 +233,7 @@ class EvaluationReport(ReportModel):
     checks: list[CheckRecord]
     """The outcomes of the contract's checks, in its order."""
     metrics: Metrics
-    audit_findings: list[AuditFinding]
+    audit_findings: list[dict[str, Any]]
     judge: JudgeReport
     drift_signals: dict[str, Any]
     alerts: list[Alert]

@@ -1,8 +1,8 @@
-"""The state of the evaluation graph, in plain JSON, and the status that follows from its findings."""
+"""The state of the evaluation graph, and what its findings decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, cast
 
 from typing_extensions import TypedDict
@@ -11,16 +11,9 @@ from evaluation.checks.check_model import NotRun
 from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import CallOutcome
-from evaluation.report.findings import (
-    TRUNCATED,
-    Alert,
-    AuditFinding,
-    CheckRecord,
-    EvaluationStatus,
-    FindingKind,
-    MetricOutcome,
-)
-from evaluation.values import JsonObject, Severity, as_list
+from evaluation.findings import EvaluationStatus, Finding, Group
+from evaluation.report.report_model import Alert
+from evaluation.values import JsonObject
 
 
 class Action(TypedDict):
@@ -54,8 +47,8 @@ class EvaluationState(TypedDict, total=False):
     case_id: str | None
     agent_run: JsonObject
     actual_output: str
-    record_checks: list[MetricOutcome]
-    """What keeps the record of the run from being trusted."""
+    findings: list[Finding]
+    """All findings so far, in the order of the nodes; a graph stores them as plain JSON."""
     reference_output: str | None
     actual_trajectory: list[Action]
     expected_trajectory: list[JsonObject]
@@ -71,15 +64,13 @@ class EvaluationState(TypedDict, total=False):
     """The contract as JSON."""
     may_be_sensitive: bool
     """Whether the case may contain a credential or personal data; False: certainly not."""
-    check_results: list[CheckRecord]
-    """The outcomes of the contract's checks, in its order."""
     response_metrics: JsonObject
     operational_metrics: JsonObject
     trajectory_metrics: JsonObject
     judge_decision: JsonObject
     """Whether a judge was needed, why, and what it cost."""
     judge_result: JsonObject | None
-    audit_findings: list[AuditFinding]
+    audit_findings: list[JsonObject]
     drift_signals: JsonObject
     alerts: list[Alert]
     evaluation_status: EvaluationStatus
@@ -109,19 +100,9 @@ def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
     }
 
 
-def metric_outcomes(state: EvaluationState) -> list[MetricOutcome]:
-    """List every outcome of the three metric groups."""
-    return _list_outcomes(*metric_groups(state).values())
-
-
-def judge_outcomes(state: EvaluationState) -> list[MetricOutcome]:
-    """List the outcomes of the judge's answer or failure."""
-    return _list_outcomes(state["judge_result"] or {})
-
-
-def _list_outcomes(*groups: JsonObject) -> list[MetricOutcome]:
-    outcomes = [outcome for group in groups for outcome in as_list(group.get("checks"))]
-    return cast("list[MetricOutcome]", outcomes)
+def select_findings(state: EvaluationState, *groups: Group) -> list[Finding]:
+    """List the findings of groups, in the order of the nodes."""
+    return [finding for finding in state["findings"] if finding.group in groups]
 
 
 NOTHING_ASKED: Final = "the contract contains no check"
@@ -136,15 +117,15 @@ def has_any_demand(state: EvaluationState) -> bool:
     return bool(state["baseline_metrics"] or read_demands(state).requirements)
 
 
-def is_decided(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
-    """Return whether a check that more than informs is answered, or such an audit rule is given."""
-    answered = [outcome["severity"] for outcome in outcomes if outcome["passed"] is not None]
+def is_decided(state: EvaluationState, findings: Iterable[Finding]) -> bool:
+    """Return whether a question that more than informs is answered, or such an audit rule is given."""
+    answered = [finding.severity for finding in findings if finding.passed is not None]
     return not {*_rule_severities(state), *answered} <= {"info"}
 
 
-def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
-    """Return whether there are checks or audit rules, and all of them only inform."""
-    return {*_rule_severities(state), *(outcome["severity"] for outcome in outcomes)} == {"info"}
+def only_informs(state: EvaluationState, findings: Iterable[Finding]) -> bool:
+    """Return whether there are questions or audit rules, and all of them only inform."""
+    return {*_rule_severities(state), *(finding.severity for finding in findings)} == {"info"}
 
 
 def _rule_severities(state: EvaluationState) -> list[object]:
@@ -155,55 +136,11 @@ def _rule_severities(state: EvaluationState) -> list[object]:
     return [*searched, *severities, *(bound.get("severity", "critical") for bound in bounds)]
 
 
-def has_critical_finding(state: EvaluationState) -> bool:
+def breaks_audit(state: EvaluationState) -> bool:
     """Return whether an audit finding fails the run regardless of all else."""
-    return any(finding["severity"] == "critical" for finding in state["audit_findings"])
+    return any(finding.severity == "critical" for finding in select_findings(state, "audit"))
 
 
 def has_ended_early(state: EvaluationState) -> bool:
     """Return whether the run has no whole output, so that there is nothing more to ask about it."""
-    return any(ends_early(outcome["kind"], outcome["metric"]) for outcome in state.get("record_checks", ()))
-
-
-def ends_early(kind: FindingKind, metric: str) -> bool:
-    """Return whether a finding says that the output is missing or was cut off."""
-    return kind == "execution" or metric == TRUNCATED
-
-
-STRICTNESS: Final[tuple[EvaluationStatus, ...]] = ("passed", "warning", "needs_review", "failed", "invalid")
-"""From the mildest to the strictest."""
-
-STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
-    # kind of finding    info                  warning                    critical
-    "invalid_input": {"info": "invalid", "warning": "invalid", "critical": "invalid"},
-    "record": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    "execution": {"info": "failed", "warning": "failed", "critical": "failed"},
-    "policy": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "response": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "trajectory": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "operational": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "collaboration": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "judge": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "regression": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "improvement": {"info": "passed", "warning": "passed", "critical": "passed"},
-    "drift": {"info": "passed", "warning": "warning", "critical": "needs_review"},
-    "anomaly": {"info": "passed", "warning": "warning", "critical": "needs_review"},
-    "judge_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    "metric_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    "missing_data": {"info": "warning", "warning": "needs_review", "critical": "failed"},
-    "inconclusive": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    # No judge settles it: whether a check holds is no matter of opinion.
-    "undecided": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    "check_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    "defect": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "suspicion": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    # No judge settles it: a text may say the same without the fact, but no check can tell.
-    "lost_fact": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-}
-"""The status by kind and severity. Only a measured finding, or a check, of severity info lets a run pass."""
-
-
-def strictest_status(findings: Iterable[tuple[FindingKind, Severity]]) -> EvaluationStatus:
-    """Return the strictest status of any finding; ``passed`` if there is none."""
-    statuses = (STATUS[kind][severity] for kind, severity in findings)
-    return max(statuses, key=STRICTNESS.index, default="passed")
+    return any(finding.ends_early for finding in select_findings(state, "record"))

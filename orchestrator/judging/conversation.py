@@ -13,8 +13,8 @@ from agents.loop.call_marks import is_correction
 from agents.loop.effects import Effect
 from evaluation import EvaluationReport
 from evaluation.contract.run_state import convert_calls
+from evaluation.findings import EvaluationStatus
 from evaluation.recordings.default_contract import build_default_contract
-from evaluation.report.findings import EvaluationStatus
 from orchestrator.judging.evidence import (
     ACCEPTING,
     Evidence,

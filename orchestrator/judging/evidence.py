@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from evaluation import EvaluationContract, JudgeTrust, find_trust
-from evaluation.checks.check_model import Covers
 from evaluation.checks.kinds.tools import SourcedFacts
+from evaluation.findings import Covers, FindingKind
 from evaluation.measures.response_scores import LENGTHS
-from evaluation.report.findings import FindingKind, MetricOutcome
 from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.plain_contracts import list_criteria, read_contract
 from orchestrator.state import evaluation_report as reports
@@ -153,7 +152,7 @@ def _list_metrics(report: reports.Report, contract: EvaluationContract) -> Itera
     yield from (("audit", "content") for _ in range(_count_kept_rules(report, contract)))
 
 
-def _find_part(outcome: MetricOutcome, *, has_effects: bool) -> Covers:
+def _find_part(outcome: Mapping[str, Any], *, has_effects: bool) -> Covers:
     if outcome["kind"] == "trajectory":
         return "content" if has_effects else "actions"
     return "form" if outcome["metric"] in _PROVING_NOTHING else "content"

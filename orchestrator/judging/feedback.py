@@ -13,8 +13,8 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, cast
 
-from evaluation.report.findings import TRUNCATED, Alert, CheckRecord, EvaluationStatus, end_sentence
-from evaluation.report.state import STATUS, STRICTNESS
+from evaluation.findings import STATUS, STRICTNESS, TRUNCATED, EvaluationStatus
+from evaluation.report.report_model import Alert, CheckRecord, end_sentence
 from evaluation.values import Severity
 from orchestrator.judging.plain_contracts import list_checks, read_contract
 from orchestrator.state import evaluation_report as reports

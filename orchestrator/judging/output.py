@@ -13,11 +13,12 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome
-from evaluation.checks.check_model import BaseCheck, CheckKind
+from evaluation.checks.check_model import BaseCheck
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.contract.contract import ContentRule
 from evaluation.contract.requirements import Contract
+from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from evaluation.report.findings import CheckRecord
+from evaluation.report.report_model import CheckRecord
 from orchestrator.errors import StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from evaluation.report import findings
-from evaluation.report.findings import Alert
-from evaluation.report.state import STATUS, ends_early
+from evaluation.findings import STATUS, TRUNCATED, EvaluationStatus, FindingKind
+from evaluation.report.report_model import Alert, CheckRecord
 from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, object]
@@ -15,9 +14,9 @@ RefusalKind = Literal["format", "content", "length", "language", "tool", "judge"
 """The kind of a failure: of a failed check, of a judge's refusal ("judge"), of a missing verdict
 ("unverified"), or of anything else, such as a bound on time."""
 
-FAILURES: Final[tuple[findings.EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
+FAILURES: Final[tuple[EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
 """The statuses that keep a run from passing."""
-_KINDS: Final[Mapping[findings.FindingKind, RefusalKind]] = {
+_KINDS: Final[Mapping[FindingKind, RefusalKind]] = {
     "response": "content",
     "policy": "content",
     "lost_fact": "content",
@@ -38,14 +37,14 @@ def alerts_of(report: Report) -> Sequence[Alert]:
     return cast("Sequence[Alert]", report.get("alerts", ()))
 
 
-def outcomes_of(report: Report, names: Collection[str] | None = None) -> list[findings.MetricOutcome]:
+def outcomes_of(report: Report, names: Collection[str] | None = None) -> list[Mapping[str, Any]]:
     """Return the outcomes of the metric groups with these names; of all groups by default."""
     groups = mapping(report.get("metrics"))
     return [
         outcome
         for name, group in groups.items()
         if names is None or name in names
-        for outcome in cast("Sequence[findings.MetricOutcome]", mapping(group).get("checks", ()))
+        for outcome in cast("Sequence[Mapping[str, Any]]", mapping(group).get("checks", ()))
     ]
 
 
@@ -59,9 +58,9 @@ def mapping(value: object) -> Mapping[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
-def checks_of(report: Report) -> Sequence[findings.CheckRecord]:
+def checks_of(report: Report) -> Sequence[CheckRecord]:
     """Return the outcomes of the contract's checks, in its order."""
-    return cast("Sequence[findings.CheckRecord]", report.get("checks", ()))
+    return cast("Sequence[CheckRecord]", report.get("checks", ()))
 
 
 def failed_kinds(report: Report) -> tuple[RefusalKind, ...]:
@@ -75,14 +74,14 @@ def _list_kinds(report: Report) -> Iterator[RefusalKind]:
     yield from critical
     for alert in alerts_of(report):
         # The alert of a check says less than the check itself.
-        is_told = alert["kind"] == "response" and alert["metric"] != findings.TRUNCATED and bool(critical)
+        is_told = alert["kind"] == "response" and alert["metric"] != TRUNCATED and bool(critical)
         if not is_told and STATUS[alert["kind"]][alert["severity"]] in FAILURES:
             yield kind_of(alert)
 
 
 def kind_of(alert: Alert) -> RefusalKind:
     """Return the kind of failure that an alert stands for."""
-    return "length" if alert["metric"] == findings.TRUNCATED else _KINDS.get(alert["kind"], "other")
+    return "length" if alert["metric"] == TRUNCATED else _KINDS.get(alert["kind"], "other")
 
 
 def is_refused_by_judge_alone(report: Report) -> bool:
@@ -95,6 +94,7 @@ def is_refused_outright(report: Report) -> bool:
     return any(
         (alert["kind"] == "policy" and alert["severity"] == "critical")
         or (alert["kind"] == "record" and alert["severity"] != "info")
-        or ends_early(alert["kind"], alert["metric"])
+        or alert["kind"] == "execution"
+        or alert["metric"] == TRUNCATED
         for alert in alerts_of(report)
     )

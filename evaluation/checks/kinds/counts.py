@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
-from evaluation.checks.check_model import BaseCheck, CheckContext, CheckKind, CheckOutcome, Covers, Text
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text
 from evaluation.checks.segmentation import Amount, count_phrase
+from evaluation.findings import CheckKind, Covers
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters
 from evaluation.validation import describe_idle_bound

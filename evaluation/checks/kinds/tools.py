@@ -11,20 +11,12 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from agents.parsing.outcomes import states_error
-from evaluation.checks.check_model import (
-    NOT_RUN_WORDS,
-    BaseCheck,
-    CheckContext,
-    CheckKind,
-    CheckOutcome,
-    Covers,
-    Text,
-    ToolUse,
-)
+from evaluation.checks.check_model import NOT_RUN_WORDS, BaseCheck, CheckContext, CheckOutcome, Text, ToolUse
 from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount, has_phrase
 from evaluation.defects.evidence import Evidence, build_call, build_turns
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
+from evaluation.findings import CheckKind, Covers
 from evaluation.patterns.json_schema import AnySchema, find_schema_problem
 from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.disguises import is_same_tool

@@ -8,15 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 import regex
 from pydantic import Field, model_validator
 
-from evaluation.checks.check_model import (
-    BaseCheck,
-    CheckContext,
-    CheckKind,
-    CheckOutcome,
-    Covers,
-    Text,
-    join_quoted,
-)
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
 from evaluation.checks.segmentation import (
     any_true,
     compile_phrase,
@@ -27,6 +19,7 @@ from evaluation.checks.segmentation import (
     shows_pattern,
     shows_phrase,
 )
+from evaluation.findings import CheckKind, Covers
 from evaluation.patterns.json_schema import PatternText
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters, read_stated

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.measures.trajectory.expected_steps import ExpectedStep
-from evaluation.report.findings import join_names
+from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
 from evaluation.texts.disguises import fold_tool_name, is_same_tool
 

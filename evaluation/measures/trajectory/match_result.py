@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.contract.run import TrajectoryRules
 from evaluation.measures.trajectory.expected_steps import Difference, ExpectedStep, find_differences
-from evaluation.report.findings import join_names
+from evaluation.report.metric_groups import join_names
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.state import Action
 

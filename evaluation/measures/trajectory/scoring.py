@@ -11,16 +11,14 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.run import MATCH_MODES, TrajectoryRules
+from evaluation.findings import Finding, FindingKind
 from evaluation.measures.trajectory.expected_steps import ExpectedStep, hashable_key
 from evaluation.measures.trajectory.idle_rules import find_idle_rule
 from evaluation.measures.trajectory.match_result import TrajectoryMatch, explain_mismatch
 from evaluation.measures.trajectory.matching import match_trajectory
-from evaluation.report.findings import (
-    FindingKind,
-    MetricOutcome,
+from evaluation.report.metric_groups import (
     Score,
     Unscored,
-    build_outcome,
     check_bounds,
     join_names,
     missing_data,
@@ -64,7 +62,7 @@ class TrajectoryScores(NamedTuple):
 
     scores: Mapping[str, Score]
     facts: JsonObject
-    checks: tuple[MetricOutcome, ...]
+    checks: tuple[Finding, ...]
     errors: tuple[str, ...] = ()
 
 
@@ -109,20 +107,18 @@ def _score_unmatched(
     scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
     match = match_trajectory(actual, (), "any_order", rules, recorded_writing)
     permitted = {"unexpected_writes"} if rules.names_effects else {"recorded_writes"}
-    checks = [check for check in _check_rules(actual, match, rules) if check["metric"] not in permitted]
+    checks = [check for check in _check_rules(actual, match, rules) if check.name not in permitted]
     facts: JsonObject = {
-        check["metric"]: _shorten_names(match, check["metric"])
-        for check in checks
-        if check["metric"] in _PROHIBITED
+        check.name: _shorten_names(match, check.name) for check in checks if check.name in _PROHIBITED
     }
     idle = find_idle_rule(actual, (), (), rules)
-    idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
+    idle_checks = [Finding("trajectory", "trajectory", None, "warning", "metric_error", idle)] if idle else []
     return TrajectoryScores(scores, facts, (*idle_checks, *checks, *_check_bounds(scores, bounds)))
 
 
 def _check_rules(
     actual: Sequence[Action], match: TrajectoryMatch, rules: TrajectoryRules
-) -> Iterator[MetricOutcome]:
+) -> Iterator[Finding]:
     """Check that nothing happened that the rules forbid."""
     if rules.forbidden_tools:
         problem = "Forbidden tools were called: {}; do not call them"
@@ -141,15 +137,15 @@ def _check_rules(
         yield _report_recorded_writes(match.recorded_writes, rules)
 
 
-def _report_unknown(actual: Sequence[Action]) -> Iterator[MetricOutcome]:
+def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
     """Report a stated effect that may have happened: it breaks no rule by itself, but proves no success."""
     unknown = [each for each in actual if each["outcome"] == "unknown"]
     for last in unknown[-1:]:
         reason = describe_unknown(last["name"], last["result"])
-        yield build_outcome("undecided", "unknown_effects", None, "info", reason, len(unknown), 0)
+        yield Finding("unknown_effects", "trajectory", None, "info", "undecided", reason, len(unknown), 0)
 
 
-def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> MetricOutcome:
+def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> Finding:
     """A contract that compares effects has to say whether these calls are among them: it needs a review."""
     reason = (
         f"Unexpected calls may change something: {join_names(calls)}; "
@@ -157,12 +153,12 @@ def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> Met
     )
     kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"
     passed = None if rules.names_effects else False
-    return build_outcome(kind, "recorded_writes", passed, "warning", reason, len(calls), 0)
+    return Finding("recorded_writes", "trajectory", passed, "warning", kind, reason, len(calls), 0)
 
 
-def _check_none(metric: str, names: Sequence[str], severity: Severity, problem: str) -> MetricOutcome:
+def _check_none(metric: str, names: Sequence[str], severity: Severity, problem: str) -> Finding:
     reason = problem.format(join_names(names)) if names else f"{metric}: none"
-    return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
+    return Finding(metric, "trajectory", not names, severity, "trajectory", reason, len(names), 0)
 
 
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
@@ -194,16 +190,18 @@ def _explain_unscored(name: str, reason: str, bounds: Mapping[str, JsonObject]) 
     return missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
 
 
-def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
+def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[Finding]:
     if match.agrees is None:
-        return [build_outcome("metric_error", "trajectory", None, "warning", match.reason)]
+        return [Finding("trajectory", "trajectory", None, "warning", "metric_error", match.reason)]
     if match.mode == "precision_recall" and any(_can_fail(bounds, metric) for metric in _VERDICT_METRICS):
         return []
     reason = match.reason
     differences = match.argument_mismatches[:_MAX_DIFFERENCES]
     if differences and not match.agrees:
         reason = f"{reason.rstrip('.')} ({'; '.join(explain_mismatch(*each) for each in differences)})."
-    return [build_outcome("trajectory", "trajectory", match.agrees, "critical", reason, match.score, 1.0)]
+    return [
+        Finding("trajectory", "trajectory", match.agrees, "critical", "trajectory", reason, match.score, 1.0)
+    ]
 
 
 def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
@@ -213,9 +211,9 @@ def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
     return isinstance(minimum, (int, float)) and minimum > 0 and severity == "critical"
 
 
-def _check_bounds(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[MetricOutcome]:
+def _check_bounds(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
     named = {f"{_PREFIX}{name}": score for name, score in scores.items()}
-    return check_bounds("trajectory", bounds, named, "critical")
+    return check_bounds("trajectory", "trajectory", bounds, named)
 
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
@@ -241,7 +239,7 @@ def score_collaboration(  # noqa: PLR0917
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
     times_expected: TimesExpected,
-) -> tuple[dict[str, Score], list[MetricOutcome]]:
+) -> tuple[dict[str, Score], list[Finding]]:
     """Score which agent did what, and which agent handed over to which; and check the scores.
 
     - ``agent_accuracy``: expected actions that the expected agent did / expected actions with an agent.
@@ -259,7 +257,7 @@ def score_collaboration(  # noqa: PLR0917
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
     return scores, [
-        *check_bounds("collaboration", bounds, scores, "critical"),
+        *check_bounds("trajectory", "collaboration", bounds, scores),
         *_check_identities(scores["collaboration_confidence"]),
         *_report_stuck_agents(stuck, rules.stuck_after),
     ]
@@ -319,15 +317,17 @@ def _is_same_action(action: Action, after: Action) -> bool:
     return args == others and hashable_key(args) == hashable_key(others)
 
 
-def _check_identities(known: Score) -> Iterable[MetricOutcome]:
+def _check_identities(known: Score) -> Iterable[Finding]:
     # Without this finding the other values would look as if all agents were known.
     if isinstance(known, float) and known < 1:
         reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
-        yield build_outcome("missing_data", "collaboration_confidence", None, "info", reason, known, 1.0)
+        yield Finding(
+            "collaboration_confidence", "trajectory", None, "info", "missing_data", reason, known, 1.0
+        )
 
 
-def _report_stuck_agents(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[MetricOutcome]:
+def _report_stuck_agents(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[Finding]:
     for action, times in stuck[:_MAX_REPORTED]:
         name = shorten(action["name"])
         reason = f"{name} was called {times} times in a row with the same arguments; call it once"
-        yield build_outcome("anomaly", "stuck_runs", False, "warning", reason, times, stuck_after)
+        yield Finding("stuck_runs", "trajectory", False, "warning", "anomaly", reason, times, stuck_after)

@@ -29,7 +29,7 @@ from evaluation.measures.trajectory.expected_steps import (
 from evaluation.measures.trajectory.match_result import ORDERED_MODES, explain_mismatch, find_mismatches
 from evaluation.measures.trajectory.matching import StepPairs, match_trajectory
 from evaluation.nodes.prepare_evaluation import choose_mode, normalize_calls
-from evaluation.report.findings import join_names
+from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
 from orchestrator.judging.feedback import Expectations, read_expectations
 from orchestrator.judging.plain_contracts import read_contract

@@ -21,7 +21,7 @@ from evaluation import EvaluationContract
 from evaluation.contract.requirements import Contract as Demands
 from evaluation.contract.requirements import list_named_tools
 from evaluation.measures.trajectory.idle_rules import is_other_spelling
-from evaluation.report.findings import join_names
+from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.plain_contracts import read_contract

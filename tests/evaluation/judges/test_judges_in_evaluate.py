@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate
+from evaluation.findings import STRICTNESS
 from evaluation.judges.judge_call import JudgePanel
-from evaluation.report.state import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = {"criteria": [{"name": "clarity"}]}

@@ -7,6 +7,7 @@ from evaluation.contract.contract import AuditRule
 from evaluation.contract.recorded_messages import assistant_parts
 from evaluation.measures.audit_rules import AuditedRun, exposure_findings, rule_findings
 from evaluation.measures.hosts import Domains, find_hosts
+from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed
 
 REACTIONS = {"credential": "critical", "personal": "info"}
@@ -40,14 +41,14 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), messages=Non
     ],
 )
 def test_content_is_required_or_forbidden(rule, kinds):
-    assert [finding["kind"] for finding in findings(rule)] == kinds
+    assert [finding.kind for finding in findings(rule)] == kinds
 
 
 @pytest.mark.parametrize("demand", ["forbidden", "required"])
 def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
     (finding,) = findings({demand: {"text": "x"}}, output=None)
 
-    assert (finding["kind"], finding["severity"], finding["where"]) == (
+    assert (finding.kind, finding.severity, finding.where) == (
         "missing_data",
         "warning",
         "agent_run.final_output",
@@ -57,7 +58,7 @@ def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
 def test_a_text_that_is_too_long_for_a_pattern_leaves_the_rule_open():
     (finding,) = findings({"forbidden": {"pattern": "(?:[a-z]{1,500}[0-9]){2}"}}, output="x" * 10_000_000)
 
-    assert finding["kind"] == "metric_error"
+    assert finding.kind == "metric_error"
 
 
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
@@ -69,7 +70,7 @@ def test_content_is_looked_for_in_the_messages_of_the_assistant():
 
     (finding,) = findings(rule, messages=messages)
 
-    assert finding["where"] == "agent_run.messages"
+    assert finding.where == "agent_run.messages"
     assert findings(rule, messages=messages[:1]) == []
 
 
@@ -83,7 +84,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
 
     (finding,) = findings({**rule, "forbidden": {"text": "transit"}})
 
-    assert finding == {
+    assert describe_audit_finding(finding) == {
         "id": "rule",
         "category": "compliance",
         "kind": "policy",
@@ -92,7 +93,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "reason": 'Rule rule: Do not use "transit"; the text has "transit". Ask legal.',
         "where": "agent_run.final_output",
         "evidence": {
-            "sha256": finding["evidence"]["sha256"],
+            "sha256": finding.evidence["sha256"],
             "type": "string",
             "length": 26,
             "excerpt": "Order 12345 is in transit.",
@@ -114,13 +115,13 @@ def test_a_finding_says_what_its_rule_says_of_it():
 def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(rule, places):
     actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
 
-    assert [finding["where"] for finding in findings(rule, actions=actions)] == places
+    assert [finding.where for finding in findings(rule, actions=actions)] == places
 
 
 def test_a_tool_finding_counts_the_calls():
     (finding,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
 
-    assert finding["reason"] == "Rule rule: The tool refund was called 2 times; do not call it"
+    assert finding.reason == "Rule rule: The tool refund was called 2 times; do not call it"
 
 
 def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments():
@@ -132,7 +133,7 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
 
     results = findings(rule, "at https://example.com or https://other.test", actions)
 
-    assert [(finding["where"], finding["reason"]) for finding in results] == [
+    assert [(finding.where, finding.reason) for finding in results] == [
         (
             "agent_run.final_output",
             "Rule rule: The output contains addresses outside the allowed domains: other.test; remove them",
@@ -231,10 +232,10 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
 
     assert [
         (
-            finding["id"],
-            finding["where"],
-            finding["severity"],
-            re.search(r"\(\d+", finding["reason"])[0] + ")",
+            finding.name,
+            finding.where,
+            finding.severity,
+            re.search(r"\(\d+", finding.reason)[0] + ")",
         )
         for finding in results
     ] == [
@@ -251,8 +252,8 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
 def test_an_exposure_is_quoted_redacted():
     (finding,) = found({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
 
-    assert finding["evidence"]["excerpt"] == '{"password":"[password]"}'
-    assert finding["category"] == "safety"
+    assert finding.evidence["excerpt"] == '{"password":"[password]"}'
+    assert finding.category == "safety"
 
 
 @pytest.mark.parametrize(
@@ -269,4 +270,4 @@ def test_what_follows_from_an_exposure_is_configured(credential, personal, sever
 
     results = found(run, {"credential": credential, "personal": personal})
 
-    assert [finding["severity"] for finding in results] == severities
+    assert [finding.severity for finding in results] == severities

@@ -42,8 +42,8 @@ def test_missing_identities_lower_the_confidence_and_are_told():
 
     assert result[0]["collaboration_confidence"] == 0.5
     (check,) = result[1]
-    assert (check["kind"], check["severity"], check["passed"]) == ("missing_data", "info", None)
-    assert "50%" in check["reason"]
+    assert (check.kind, check.severity, check.passed) == ("missing_data", "info", None)
+    assert "50%" in check.reason
 
 
 def test_the_same_again_and_again_is_an_anomaly():
@@ -51,8 +51,8 @@ def test_the_same_again_and_again_is_an_anomaly():
 
     assert result[0]["stuck_runs"] == 1
     (check,) = result[1]
-    assert (check["kind"], check["severity"]) == ("anomaly", "warning")
-    assert "search was called 4 times" in check["reason"]
+    assert (check.kind, check.severity) == ("anomaly", "warning")
+    assert "search was called 4 times" in check.reason
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_a_threshold_on_collaboration_is_checked():
     bounds = {"agent_accuracy": {"min": 1.0}}
     (check,) = score_actions([action("x", "c")], [action("x", "b")], bounds=bounds)[1]
 
-    assert (check["kind"], check["passed"], check["severity"]) == ("collaboration", False, "critical")
+    assert (check.kind, check.passed, check.severity) == ("collaboration", False, "critical")
 
 
 def test_a_threshold_on_what_was_not_recorded_is_missing_data():
     (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}})[1]
 
-    assert (check["kind"], check["passed"]) == ("missing_data", None)
+    assert (check.kind, check.passed) == ("missing_data", None)
 
 
 def test_each_action_is_compared_with_the_agent_that_is_expected():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -34,10 +35,7 @@ def only(current, baseline, **rules):
 
 
 def checks(current, baseline, **rules):
-    return [
-        (one["kind"], one["metric"], one["passed"], one["severity"])
-        for one in compare(current, baseline, **rules)[1]
-    ]
+    return [(one.kind, one.name, one.passed, one.severity) for one in compare(current, baseline, **rules)[1]]
 
 
 def test_without_a_baseline_nothing_is_guessed():
@@ -177,7 +175,7 @@ def alarm_rate(source, count, slowdown=1.0, runs=400):
     def raises_alarm():
         baseline = {"runs": [simulated(source) for _ in range(count)]}
         _, outcomes = compare_with_baseline(simulated(source, slowdown), baseline, DriftRules(), METRICS)
-        return any(outcome["severity"] != "info" for outcome in outcomes)
+        return any(outcome.severity != "info" for outcome in outcomes)
 
     return sum(raises_alarm() for _ in range(runs)) / runs
 
@@ -203,7 +201,7 @@ def test_what_is_no_number_counts_as_missing(baseline):
     summary, outcomes = compare({"latency_ms": 1.0}, baseline, tolerances={"latency_ms": {}})
 
     assert summary["unscored"]["latency_ms"]["reason"] == "the baseline does not have it"
-    assert (summary["status"], summary["passed"], outcomes[0]["kind"]) == (
+    assert (summary["status"], summary["passed"], outcomes[0].kind) == (
         "missing_data",
         None,
         "missing_data",
@@ -223,7 +221,7 @@ JSON = st.recursive(
 def test_no_baseline_raises_and_what_is_told_is_json(baseline, sustained):
     current = {"latency_ms": 1.0, "token_f1": 0.5, "custom": 3.0}
     summary, outcomes = compare(current, baseline, sustained=sustained)
-    json.dumps([summary, outcomes], allow_nan=False)
+    json.dumps([summary, [*map(asdict, outcomes)]], allow_nan=False)
     assert summary["status"] in {"scored", "missing_data"}
 
 

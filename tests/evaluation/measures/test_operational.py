@@ -15,7 +15,7 @@ def action(name="a", *, kind="tool", error=None, latency_ms=None):
 
 
 def score(metadata, bounds=None, actions=None, prices=None):
-    return score_operational(metadata, actions, bounds or {}, prices or {})
+    return score_operational(metadata, actions, bounds or {}, prices or {})[0]
 
 
 @pytest.mark.parametrize("metric", ["latency_ms", "cost_usd", "gpu_seconds"])

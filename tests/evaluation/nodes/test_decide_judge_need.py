@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.findings import Finding
 from evaluation.nodes.rubric_judging import decide_judge_need
 from evaluation.plugins import Plugins
-from evaluation.report.findings import build_group, build_outcome
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state
 
 JUDGE = Plugins(judge=DeterministicJudge(5))
 RUBRIC = {"criteria": [{"name": "clarity"}]}
-FINE = build_outcome("response", "exact_match", True, "critical", "equal")
-SLOW = build_outcome("operational", "latency_ms", False, "warning", "slow")
-WRONG = build_outcome("trajectory", "trajectory", False, "critical", "missing")
-OPEN = build_outcome("inconclusive", "similarity", None, "warning", "similarity is neither high nor low")
-POLICY = {"severity": "critical"}
-HINT = {"severity": "warning"}
+FINE = Finding("exact_match", "response", True, "critical", "response", "equal")
+SLOW = Finding("latency_ms", "operational", False, "warning", "operational", "slow")
+WRONG = Finding("trajectory", "trajectory", False, "critical", "trajectory", "missing")
+OPEN = Finding(
+    "similarity", "response", None, "warning", "inconclusive", "similarity is neither high nor low"
+)
+POLICY = Finding("rule", "audit", False, "critical", "policy", "broken")
+HINT = Finding("rule", "audit", False, "warning", "policy", "broken")
 
 SPARED = {"when": "if_checks_pass"}
 
 
 def decision(checks=(), plugins=JUDGE, audit=(), **case):
-    measured = {
-        **state(**{"keywords": ["off"], **case}),
-        "response_metrics": build_group({}, list(checks)),
-        "operational_metrics": build_group({}, []),
-        "trajectory_metrics": build_group({}, []),
-        "audit_findings": list(audit),
-    }
+    measured = {**state(**{"keywords": ["off"], **case}), "findings": [*checks, *audit]}
     return decide_judge_need(measured, plugins)["judge_decision"]
 
 

@@ -37,7 +37,6 @@ def answered(answer, **options):
 
 def test_a_valid_answer_is_laid_out():
     found = answered(GOOD)
-    checks = found["judge_result"].pop("checks")
     assert found["judge_result"] == {
         "status": "scored",
         "passed": True,
@@ -53,7 +52,7 @@ def test_a_valid_answer_is_laid_out():
         "unseen": None,
         "details": {"feedback": "more"},
     }
-    assert [(one["kind"], one["passed"]) for one in checks] == [("judge", True)]
+    assert [(one.kind, one.passed) for one in found["findings"]] == [("judge", True)]
     assert found["errors"] == []
 
 
@@ -90,10 +89,8 @@ def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(thresholds
 
 def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
     bound = {"min": 3, "severity": "warning", "owner": "ana"}
-    [one] = answered({"score": 2, "rationale": "So."}, thresholds={"judge_score": bound})["judge_result"][
-        "checks"
-    ]
-    assert (one["passed"], one["severity"], one["owner"]) == (False, "warning", "ana")
+    [one] = answered({"score": 2, "rationale": "So."}, thresholds={"judge_score": bound})["findings"]
+    assert (one.passed, one.severity, one.owner) == (False, "warning", "ana")
 
 
 @pytest.mark.parametrize(("score", "failure"), [(3.5, "malformed"), (2, None)])

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.report.findings import FindingKind
-from evaluation.report.state import STATUS, STRICTNESS, strictest_status
+from evaluation.findings import STATUS, STRICTNESS, FindingKind, strictest_status
 from evaluation.values import Severity
 
 KINDS = get_args(FindingKind)

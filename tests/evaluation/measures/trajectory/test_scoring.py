@@ -27,7 +27,7 @@ def unscored(result):
 
 
 def brief(result):
-    return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in result.checks]
+    return [(check.kind, check.name, check.passed, check.severity) for check in result.checks]
 
 
 def test_everything_that_was_found_is_there():
@@ -70,14 +70,14 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
     (passed,) = scores(["a"], ["a"]).checks
     (failed,) = scores([], ["a"]).checks
 
-    assert (passed["kind"], passed["metric"], passed["passed"]) == ("trajectory", "trajectory", True)
-    assert (failed["passed"], failed["severity"], failed["observed"], failed["limit"]) == (
+    assert (passed.kind, passed.name, passed.passed) == ("trajectory", "trajectory", True)
+    assert (failed.passed, failed.severity, failed.observed, failed.limit) == (
         False,
         "critical",
         0.0,
         1.0,
     )
-    assert failed["reason"] == "The actions do not agree with the expected ones in mode in_order: missing a."
+    assert failed.reason == "The actions do not agree with the expected ones in mode in_order: missing a."
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_threshold_without_an_expectation_is_missing_data():
     result = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
 
     assert brief(result) == [("missing_data", "trajectory_recall", None, "warning")]
-    assert "no expected trajectory was given" in result.checks[0]["reason"]
+    assert "no expected trajectory was given" in result.checks[0].reason
     assert result.scores["recall"]["status"] == "missing_data"
     assert result.scores["precision"]["status"] == "not_applicable"
 
@@ -145,7 +145,7 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
     result = scores(["transfer"], None, forbidden_tools=["trasnfer"])
 
     assert brief(result)[0] == ("metric_error", "trajectory", None, "warning")
-    assert "write transfer if that is meant" in result.checks[0]["reason"]
+    assert "write transfer if that is meant" in result.checks[0].reason
 
 
 # Rules
@@ -159,7 +159,7 @@ def test_what_is_not_allowed_is_counted_against_none():
         failed_calls="fail",
     ).checks
 
-    assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
+    assert [(check.observed, check.limit, check.reason) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
         (1, 0, "Tool calls ended in an error, or did not run: a; correct them"),
         (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
@@ -200,8 +200,8 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
 def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(metric, bound, mode, checks):
     result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
 
-    assert [check["metric"] for check in result.checks] == ["trajectory", metric][-checks:]
-    assert result.checks[-1]["severity"] == bound.get("severity", "critical")
+    assert [check.name for check in result.checks] == ["trajectory", metric][-checks:]
+    assert result.checks[-1].severity == bound.get("severity", "critical")
 
 
 @pytest.mark.parametrize("expected", [None, ["a", "drop"]])
@@ -235,6 +235,6 @@ def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, kind,
     assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
         ("error", "failed")
     ]
-    assert result.checks[0]["reason"] == (
+    assert result.checks[0].reason == (
         f"The actions do not agree with the expected ones in mode in_order: missing a; {kind} a (a {words})."
     )
