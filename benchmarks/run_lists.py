@@ -48,8 +48,8 @@ def fill(store: Store, count: int) -> None:
     values: Any = store.saver.serde.loads_typed((kind, data))
     rows = [_copy_row(store, values, number) for number in range(count)]
     store.saver.change(
-        "INSERT INTO orchestrator_runs (thread_id, mark, checkpoint_id, status, started, updated, basis, "
-        f"models, task, type, summary) VALUES ({', '.join('?' * 11)})",
+        "INSERT INTO orchestrator_runs (thread_id, mark, checkpoint_id, status, started, type, summary) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
@@ -58,8 +58,8 @@ def _copy_row(store: Store, values: Mapping[str, object], number: int) -> tuple[
     is_rare = number % RARE == RARE // 2
     title = "Unicorn" if is_rare else "Report"
     text = f"{title} {number}: read the table, sum its columns, and write a summary. " * 2
-    started = (BEGIN + timedelta(seconds=number * 7919 % 10**6)).isoformat(timespec="microseconds")
-    updated = (BEGIN + timedelta(seconds=number)).isoformat(timespec="microseconds")
+    started = BEGIN + timedelta(seconds=number * 7919 % 10**6)
+    updated = BEGIN + timedelta(seconds=number)
     status, basis = ("waiting" if is_rare else "success"), ("approved" if is_rare else "judged")
     model = "the-largest" if is_rare else "small"
     summary = {
@@ -73,9 +73,8 @@ def _copy_row(store: Store, values: Mapping[str, object], number: int) -> tuple[
         "updated": updated,
     }
     kind, data = store.saver.serde.dumps_typed(summary)
-    texts = (None, None) if "+" in kind else (model, text.casefold())
     place = f"1f0c0000-{number // 65536:04x}-6000-8000-{number:012x}"
-    return (f"run {number}", 0, place, status, started, updated, basis, *texts, kind, data)
+    return (f"run {number}", "", place, status, started.isoformat(timespec="microseconds"), kind, data)
 
 
 def measure(store: Store, selection: Mapping[str, Any], repeats: int) -> tuple[float, int]:

@@ -21,9 +21,8 @@ from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.index_tables import POSTGRES_INDEX
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
+from orchestrator.runs.run_saver import CREATE_INDEX, RunSaver, convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_one_line, format_repr
 
 _DEAD_SESSION_S: Final = 2.0
@@ -78,6 +77,10 @@ class SessionLocks:
         """Checks whether any process holds the lock; see ``ThreadLocks``."""
         with self._mutex:
             return thread_id in self._locked or self._execute_reconnecting(_IS_LOCKED, thread_id)
+
+    def is_held(self, thread_id: str) -> bool:
+        """Checks whether this process holds the lock."""
+        return thread_id in self._locked
 
     def check(self, thread_id: str) -> None:
         """Checks that no other process has taken over a locked thread.
@@ -226,7 +229,6 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
     NUL, and would be stored again with each checkpoint. Here they are stored like all other values.
     """
 
-    CONTAINS = "strpos"
     HOLDS_QUEUES = True
 
     def __init__(self, pool: StorePool, locks: SessionLocks, serde: SerializerProtocol) -> None:
@@ -274,7 +276,7 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
             if not _is_true(connection, _HAS_INDEX):
                 with setup_lock(connection, self._pool.store_name), connection.transaction():
                     if not _is_true(connection, _HAS_INDEX):
-                        connection.execute(POSTGRES_INDEX, prepare=False)
+                        connection.execute(CREATE_INDEX, prepare=False)
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""

@@ -17,8 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError
-from orchestrator.persistence.index_tables import SQLITE_INDEX
-from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
+from orchestrator.runs.run_saver import CREATE_INDEX, RunSaver, convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_one_line
 
 # Windows has no fcntl; there, only the orchestrators of one process exclude each other.
@@ -65,6 +64,10 @@ class FileLocks:
                 return False
         return True
 
+    def is_held(self, thread_id: str) -> bool:
+        """Checks whether this process holds the lock."""
+        return (os.getpid(), self._find_path(thread_id)) in _HELD
+
     def _find_path(self, thread_id: str) -> Path:
         return self._store.with_name(f"{self._store.name}-run-{lock_number(thread_id):016x}")
 
@@ -108,8 +111,6 @@ _BUSY_S: Final = 60.0
 class SqliteRunSaver(RunSaver, SqliteSaver):
     """LangGraph's saver with strict reading, short versions, and a rollback of writes that fail."""
 
-    CONTAINS = "instr"
-
     def __init__(self, connection: sqlite3.Connection, file: Path, serde: SerializerProtocol) -> None:
         """Takes a connection that works from any thread."""
         super().__init__(connection, serde=serde)
@@ -143,7 +144,7 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
         """Creates the index of the runs if the store has none."""
         with self.cursor(transaction=False) as cursor:
             if not [*cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'orchestrator_runs'")]:
-                cursor.executescript(f"BEGIN IMMEDIATE; {SQLITE_INDEX} COMMIT;")
+                cursor.executescript(f"BEGIN IMMEDIATE; {CREATE_INDEX} COMMIT;")
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""
@@ -187,7 +188,7 @@ def open_sqlite(
             connection.execute("PRAGMA synchronous=FULL")
             if make:
                 _repeat_if_busy(saver.setup)
-                saver.create_index()
+            saver.create_index()
             saver.is_setup = True  # without it, reading a store would create tables and change its mode
         try:
             yield saver

@@ -107,6 +107,8 @@ def open_store(
                 saver.create_tables()
             elif not saver.has_tables():
                 raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
+            else:
+                saver.create_index()
             yield Store(name, saver)
         return
     # Imported here: a store in PostgreSQL does not need SQLite.

@@ -27,7 +27,6 @@ from orchestrator.state.current_step import LASTING
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (
     ENDED,
-    EXECUTOR,
     SYNTHESIS,
     OrchestratorState,
     RunInput,
@@ -35,7 +34,7 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
-from orchestrator.state.stored_form import STARTED, convert_read_errors, is_of_other_agents
+from orchestrator.state.stored_form import STARTED, convert_read_errors
 from orchestrator.task_contracts.source import find_case_problem, with_contract
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
@@ -148,7 +147,6 @@ class Launcher:
             snapshot = await self.read_snapshot(thread_id)
             resumed = self.decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
-            self._check_calls(thread_id, snapshot)
             metadata = cast("Mapping[str, object]", snapshot.metadata or {})
             changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
             if changed and not accept_changes:
@@ -295,20 +293,6 @@ class Launcher:
         if needed is None or needed in self.graph.nodes:
             return None
         return f"this orchestrator has no {needed}; use the planner and the synthesis that it was begun with"
-
-    def _check_calls(self, thread_id: str, snapshot: StateSnapshot) -> None:
-        """Refuses a run that an earlier version stored in the middle of a step with tools."""
-        if self.tools.tools and is_of_other_agents(snapshot.metadata) and EXECUTOR in _list_tasks(snapshot):
-            raise ResumeError(
-                f"thread {format_repr(thread_id, 80)} was stored by an earlier version in the middle of a "
-                "step, whose calls this version cannot read; resume it with the version that began it"
-            )
-
-
-def _list_tasks(snapshot: StateSnapshot) -> list[str]:
-    """Returns the names of the tasks that go on, also of those within parallel steps."""
-    nested = [each.state for each in snapshot.tasks if isinstance(each.state, StateSnapshot)]
-    return [*(each.name for each in snapshot.tasks), *(name for each in nested for name in _list_tasks(each))]
 
 
 def _refuse_lost_effects(thread_id: str, effects: object) -> None:

@@ -38,8 +38,6 @@ from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
-_NEWER: Final[Mapping[str, object]] = {"effects": [], "output": None, "basis": None, "evidence": None}
-"""Fields that runs of earlier versions lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +158,8 @@ def state_from_values(thread_id: str, values: Mapping[str, object], max_retries:
     blank = blank_state(cast("str", values["task"]), max_retries)
     if values["status"] == "planning":
         return validate_state(thread_id, blank)
-    # A checkpoint may lack the fields that are stored as additions; older runs lack the output and its basis.
-    added: dict[str, object] = {**{name: blank[name] for name in ADDED_TO}, **_NEWER}
+    # A checkpoint may lack the fields that are stored as additions.
+    added: dict[str, object] = {name: blank[name] for name in ADDED_TO}
     return validate_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
 
 
@@ -183,7 +181,7 @@ def read_nested_state(task: PregelTask) -> OrchestratorState | None:
     if task.name not in (BRANCH, SYNTHESIS) or not isinstance(task.state, StateSnapshot):
         return None
     # A branch that was killed as it began has stored nothing, or a part of its state.
-    values: dict[str, object] = {**_NEWER, **task.state.values}
+    values: dict[str, object] = task.state.values
     is_complete = set(OrchestratorState.__annotations__) <= set(values)
     thread_id: str = task.state.config["configurable"]["thread_id"]
     return validate_state(thread_id, values) if is_complete else None

@@ -19,10 +19,10 @@ from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runs.history import index_run
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
-from orchestrator.runs.run_saver import lock_thread
+from orchestrator.runs.run_index import index_run
+from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.events import (
     Event,
     Hook,
@@ -103,7 +103,9 @@ class Runner:
     async def cancel_stored(self, thread_id: str, reason: str) -> None:
         """Ends a stored run that waits for a person or was interrupted; does nothing if there is none."""
         async with lock_thread(self.saver, thread_id, wait=False):
+            await mark_thread(self.saver, thread_id)
             await self._end_run(thread_id, reason)
+        await asyncio.to_thread(index_run, self.saver, thread_id)
 
     async def _end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
         """Ends a stored run that has not ended as cancelled, and withdraws its questions.
@@ -156,6 +158,7 @@ class Runner:
         try:
             async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
+                await mark_thread(self.saver, run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
                 run.began = start.began or self.launcher.settings.now().isoformat()

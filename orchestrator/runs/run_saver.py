@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar, Final, Protocol, cast
+from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
@@ -18,6 +19,28 @@ from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import Question
 
 COMMAND: Final = "orchestrator_command"
+CREATE_INDEX: Final = """
+    CREATE TABLE IF NOT EXISTS orchestrator_runs (
+        thread_id TEXT PRIMARY KEY,
+        mark TEXT NOT NULL,
+        checkpoint_id TEXT NOT NULL DEFAULT '',
+        status TEXT NOT NULL DEFAULT '',
+        started TEXT NOT NULL DEFAULT '',
+        type TEXT,
+        summary BYTEA
+    );
+    CREATE INDEX IF NOT EXISTS orchestrator_runs_mark ON orchestrator_runs (thread_id) WHERE mark <> '';
+    CREATE INDEX IF NOT EXISTS orchestrator_runs_updated ON orchestrator_runs (checkpoint_id);
+    CREATE INDEX IF NOT EXISTS orchestrator_runs_started ON orchestrator_runs (started, checkpoint_id);
+    CREATE INDEX IF NOT EXISTS orchestrator_runs_status ON orchestrator_runs (status, checkpoint_id);
+    INSERT INTO orchestrator_runs (thread_id, mark)
+    SELECT DISTINCT thread_id, 'new' FROM checkpoints WHERE checkpoint_ns = '';
+"""
+"""Statements of SQLite and PostgreSQL; see ``run_index.py``."""
+_MARK: Final = """
+    INSERT INTO orchestrator_runs (thread_id, mark) VALUES (?, ?)
+    ON CONFLICT (thread_id) DO UPDATE SET mark = excluded.mark
+"""
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -37,23 +60,17 @@ def next_version(current: str | int | None) -> str:
 class RunSaver(BaseCheckpointSaver[str], ABC):
     """Base class of the stores' savers, before a saver of LangGraph, whose ``put`` it calls.
 
-    The savers index their threads, lock them, and label checkpoints.
+    The savers mark changed threads in the index, lock threads, and label checkpoints.
 
     Attributes:
-        CONTAINS: The SQL function that finds a text in another.
         HOLDS_QUEUES: Whether its database can hold queues of runs.
         locks: The locks on the threads.
         command: The command that a command line stores with each checkpoint.
     """
 
-    CONTAINS: ClassVar[str]
     HOLDS_QUEUES: ClassVar[bool] = False
     locks: ThreadLocks
     command: Mapping[str, object] | None = None
-
-    @abstractmethod
-    def create_index(self) -> None:
-        """Creates the index of the runs if the store has none."""
 
     @abstractmethod
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -73,7 +90,31 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
         """Stores a checkpoint with the command."""
         label = {} if self.command is None else {COMMAND: self.command}
         labelled = cast("CheckpointMetadata", {**metadata, **label})
-        return super().put(config, checkpoint, labelled, new_versions)
+        stored = super().put(config, checkpoint, labelled, new_versions)
+        self._mark_unlocked(config)
+        return stored
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Stores the writes of a task."""
+        super().put_writes(config, writes, task_id, task_path)
+        self._mark_unlocked(config)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Deletes all checkpoints of a thread."""
+        self.mark_thread(thread_id)
+        super().delete_thread(thread_id)
+
+    def mark_thread(self, thread_id: str) -> None:
+        """Marks the row of a thread in the index: what it says is out of date from now on."""
+        self.change(_MARK, [(thread_id, uuid4().hex)])
+
+    def _mark_unlocked(self, config: RunnableConfig) -> None:
+        """Marks the row of a thread that LangGraph's own means write to; a run marks its row as it begins."""
+        place = config["configurable"]
+        if not place.get("checkpoint_ns") and not self.locks.is_held(place["thread_id"]):
+            self.mark_thread(place["thread_id"])
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
         """Returns a short version."""
@@ -139,6 +180,10 @@ class ThreadLocks(Protocol):
         """Checks whether any process holds the lock; also True if that cannot be found out."""
         ...
 
+    def is_held(self, thread_id: str) -> bool:
+        """Checks whether this process holds the lock."""
+        ...
+
 
 @asynccontextmanager
 async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
@@ -164,6 +209,12 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
         # Also if it was cancelled meanwhile: nothing stops the Python thread in which the lock is acquired.
         if await acquiring:
             await asyncio.to_thread(locks.release, thread_id)
+
+
+async def mark_thread(saver: object, thread_id: str) -> None:
+    """Marks the row of a thread that a run is about to write to. Does nothing if the saver has no index."""
+    if isinstance(saver, RunSaver):
+        await asyncio.to_thread(saver.mark_thread, thread_id)
 
 
 @contextmanager

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final, Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
-from pydantic import AwareDatetime, Field, TypeAdapter
+from pydantic import AwareDatetime, Field
 
 from evaluation.report.report_model import CardTable, render_card
 from orchestrator.errors import ConfigurationError
@@ -19,7 +16,6 @@ from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import STATUSES, UNDERWAY, OrchestratorState, StoredStatus
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question
-from orchestrator.state.stored_form import parse_time
 from orchestrator.state.usage import Usage
 
 
@@ -84,7 +80,6 @@ SortKey: TypeAlias = Literal["updated", "started"]
 Order: TypeAlias = Literal["desc", "asc"]
 Place: TypeAlias = tuple[str, str]
 """The place of a run in an ordered list: the value that it is sorted by, and its latest checkpoint."""
-_CURSOR: Final = TypeAdapter(tuple[str, str, str, str])
 _Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
 
 
@@ -133,37 +128,16 @@ class RunSelection(SettingsModel):
             and self.basis in (None, run.basis)
         )
 
-    def build_conditions(self, contains: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yields conditions in SQL, with their values, that the row of every selected run meets.
-
-        Args:
-            contains: The SQL function that finds a text in another.
-        """
+    def list_statuses(self) -> tuple[StoredStatus, ...]:
+        """Lists the statuses that the rows of the selected runs have; empty for any."""
         if self.status in {*UNDERWAY, "interrupted"}:
-            yield "status IN (?, ?)", ("planning", "executing")  # locks tell them apart
-        else:
-            yield ("status <> ?", ("",)) if self.status is None else ("status = ?", (self.status,))
-        if self.since is not None and (since := parse_time(self.since)) is not None:
-            yield "updated >= ?", (since.isoformat(timespec="microseconds"),)
-        # The texts of an encrypted store are NULL; its rows are decrypted, and then compared.
-        for column, text in (("task", self.task), ("models", self.model)):
-            if text:
-                yield f"({column} IS NULL OR {contains}({column}, ?) > 0)", (fold_text(text),)
-        if self.basis is not None:
-            yield "basis = ?", (self.basis,)
-
-    def find_place(self, run: IndexedRun) -> Place:
-        """Returns the place of a run in the list."""
-        return (run.checkpoint_id if self.sort == "updated" else format_start(run.summary)), run.checkpoint_id
-
-    def is_beyond(self, place: Place, cursor: Place | None) -> bool:
-        """Checks whether a place comes after the cursor."""
-        return cursor is None or (place < cursor if self.order == "desc" else place > cursor)
+            return ("planning", "executing")  # locks tell them apart
+        return () if self.status is None else (self.status,)
 
     def write_cursor(self, run: IndexedRun) -> str:
         """Returns the cursor of the runs after this one."""
-        text = json.dumps([self.sort, self.order, *self.find_place(run)])
-        return base64.urlsafe_b64encode(text.encode()).decode()
+        value = run.checkpoint_id if self.sort == "updated" else format_start(run.summary)
+        return "|".join((self.sort, self.order, value, run.checkpoint_id))
 
     def read_cursor(self) -> Place | None:
         """Returns the place that the cursor names.
@@ -173,10 +147,9 @@ class RunSelection(SettingsModel):
         """
         if self.cursor is None:
             return None
-        with suppress(ValueError):
-            sort, order, *place = _CURSOR.validate_json(base64.urlsafe_b64decode(self.cursor))
-            if (sort, order) == (self.sort, self.order):
-                return place[0], place[1]
+        match self.cursor.split("|"):
+            case (self.sort, self.order, value, checkpoint_id):
+                return value, checkpoint_id
         raise ConfigurationError(
             f"cursor is {format_repr(self.cursor, 80)}; give the `next` of a page with the same sort and "
             "order"
@@ -186,11 +159,6 @@ class RunSelection(SettingsModel):
 def format_start(run: RunSummary) -> str:
     """Returns the start of a run as a text that sorts by time; empty if it is unknown."""
     return "" if run.started is None else run.started.isoformat(timespec="microseconds")
-
-
-def fold_text(text: str) -> str:
-    """Returns a text as the index holds it: in one case, and without what a database refuses."""
-    return text.casefold().replace("\0", " ").encode(errors="replace").decode()
 
 
 def render_run(state: OrchestratorState, status: str, thread_id: str | None = None) -> str:

@@ -22,7 +22,6 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
     "supervision_policy.ask": "always",
     "retry_policy.exhausted": "fail",
-    "supervision": "none",
 }
 _BY_NAME: Final = ("output_type", "judge", "output_contract", "step_contract")
 """The arguments that are compared by a name or a digest."""
@@ -42,7 +41,7 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
         "acting_tools": {name: plain_json(_name_values(asdict(tool))) for name, tool in tools.items()},
         "require": settings.require,
         "grounding": settings.grounding,
-        "supervision": _name(settings.supervision),
+        "supervision": None if settings.supervision == "none" else _name(settings.supervision),
         "supervision_policy.ask": settings.supervision_policy.ask,
         "retry_policy.exhausted": settings.retry_policy.exhausted,
         "budget": settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True),

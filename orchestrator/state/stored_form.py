@@ -16,8 +16,6 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_one_line, format_repr
 
 SCHEMA_VERSION: Final = 2
-_OTHER_AGENTS: Final = 1
-"""The form before the executor was an agent of LangChain: its runs can be read, and resumed between steps."""
 """The version of the stored form. Raise it with a change that this program could not read before."""
 
 SCHEMA: Final = "orchestrator_schema"
@@ -27,17 +25,12 @@ STARTED: Final = "orchestrator_started"
 def schema_problem(thread_id: str, metadata: object) -> str | None:
     """Returns why this version cannot read a stored run, or None if it can."""
     version = cast("Mapping[str, object]", metadata or {}).get(SCHEMA)
-    if version in (_OTHER_AGENTS, SCHEMA_VERSION):
+    if version == SCHEMA_VERSION:
         return None
     return (
         f"thread {format_repr(thread_id, 80)} was stored by another version of this program (form "
         f"{format_repr(version, 40)}, this one reads {SCHEMA_VERSION}); use the version that began the run"
     )
-
-
-def is_of_other_agents(metadata: object) -> bool:
-    """Checks whether an earlier version stored a run, whose calls within a step this version cannot read."""
-    return cast("Mapping[str, object]", metadata or {}).get(SCHEMA) == _OTHER_AGENTS
 
 
 def parse_time(value: object) -> datetime | None:

@@ -1,6 +1,6 @@
 """Makes the file of this version's form: `python -m tests.data.stored.make` from the project's folder.
 
-Run it once, when the version goes up; the files of earlier versions stay as those versions made them.
+Run it once, when the version goes up.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
 
-STORED = Path(__file__).parents[2] / "data" / "stored" / "version_1.sqlite"
+STORED = Path(__file__).parents[2] / "data" / "stored" / "version_2.sqlite"
 ALL = ["cut off", "waiting side by side", "waiting", "finished"]
 """The runs of the file, newest first."""
 HOSTILE = "\x1b[2J[bold]x[/]\u202e\nstatus success"
@@ -60,7 +60,7 @@ def test_runs_are_filtered(on, options, found):
     assert threads(on("runs", "--json", *options)) == found
 
 
-# The stored file was written when a question had the text "Does the output of step 1 stand?".
+# The stored file was written when a question had the text "Do you accept the output of step 1?".
 @pytest.mark.parametrize(
     ("thread", "parts"),
     [
@@ -78,7 +78,7 @@ def test_runs_are_filtered(on, options, found):
         (
             "waiting",
             (
-                "Question:\n│ Does the output of step 1 stand?\n",
+                "Question:\n│ Do you accept the output of step 1?\n",
                 """To go on, call orchestrator.resume('waiting', {"answer": "approve" | "correct" """,
             ),
         ),

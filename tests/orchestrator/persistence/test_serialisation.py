@@ -152,6 +152,7 @@ def beside_a_whole_one(request, path):
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(f"UPDATE checkpoints SET {column} = ?", (value,))
+        connection.execute("UPDATE orchestrator_runs SET mark = 'changed'")
     connection.close()
     with open_store(path) as store:
         build(store.saver).run("x", "whole")

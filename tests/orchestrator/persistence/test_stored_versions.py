@@ -1,4 +1,4 @@
-"""Runs that earlier versions stored go on; the files are as those versions made them."""
+"""Runs that were stored earlier go on; the file is as it was made."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
 
 FOLDER = Path(__file__).parents[2] / "data" / "stored"
-VERSIONS = range(1, SCHEMA_VERSION + 1)
 APPROVE = {"answer": "approve"}
 
 
-@pytest.fixture(params=VERSIONS)
-def store(request, tmp_path):
-    """A copy of the file of a version."""
-    path = shutil.copy(FOLDER / f"version_{request.param}.sqlite", tmp_path)
+@pytest.fixture
+def store(tmp_path):
+    """A copy of the file of this version's form."""
+    path = shutil.copy(FOLDER / f"version_{SCHEMA_VERSION}.sqlite", tmp_path)
     with open_store(path, make=False) as opened:
         yield opened
 

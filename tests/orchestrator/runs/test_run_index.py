@@ -1,26 +1,21 @@
-"""The index of a store agrees with reading every run anew, whichever program wrote the runs."""
+"""The index of a store agrees with reading every run anew."""
 
 from __future__ import annotations
 
 import random
-import shutil
-import sqlite3
 import threading
 import time
-from contextlib import closing, contextmanager
 from types import SimpleNamespace
 
 import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, StoreError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.orchestrator.persistence.test_stored_versions import FOLDER
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
 
 KEY = "0123456789abcdef"
@@ -42,18 +37,6 @@ def where(request, tmp_path):
 def opened(where):
     with open_store(where[0], encryption_key=where[1]) as store:
         yield store
-
-
-@contextmanager
-def plain_saver(where, opened):
-    """A saver that knows nothing of the index, like an earlier version of this program."""
-    if isinstance(where[0], str):
-        with PostgresSaver.from_conn_string(where[0]) as saver:
-            saver.serde = opened.saver.serde
-            yield SimpleNamespace(saver=saver)
-        return
-    with closing(sqlite3.connect(where[0], check_same_thread=False, timeout=60)) as connection:
-        yield SimpleNamespace(saver=SqliteSaver(connection, serde=opened.saver.serde))
 
 
 def succeed(store, thread):
@@ -84,14 +67,14 @@ def fork(store, thread):
 WRITES = (succeed, fail, ask, cut_off, answer, answer, fork)
 
 
-def change_store(chance, opened, plain):
+def change_store(chance, opened):
     """Does something to a thread, if the thread allows it."""
     thread = chance.choice(THREADS)
     if chance.random() < 0.15:
         names = [run.thread_id for run in opened.history.runs()]
         return opened.history.delete(chance.choice(names)) if names else None
     try:
-        chance.choice(WRITES)(chance.choice((opened, opened, plain)), thread)
+        chance.choice(WRITES)(opened, thread)
     except (ConfigurationError, ResumeError, StoreError):
         return None
 
@@ -115,13 +98,12 @@ def by_thread(runs):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))])
-def test_the_index_agrees_with_reading_every_run(where, opened, seed):
+def test_the_index_agrees_with_reading_every_run(opened, seed):
     chance = random.Random(seed)
-    with plain_saver(where, opened) as plain:
-        for _ in range(14):
-            change_store(chance, opened, plain)
-            if chance.random() < 0.6:
-                assert by_thread(opened.history.runs()) == by_thread(read_all(opened.history))
+    for _ in range(14):
+        change_store(chance, opened)
+        if chance.random() < 0.6:
+            assert by_thread(opened.history.runs()) == by_thread(read_all(opened.history))
 
     runs = opened.history.runs()
     assert by_thread(runs) == by_thread(read_all(opened.history))
@@ -204,7 +186,7 @@ def test_the_last_page_has_no_next(opened):
             {"cursor": "nonsense"},
             "^cursor is 'nonsense'; give the `next` of a page with the same sort",
         ),
-        ({"cursor": "WzEsMl0="}, "cursor is 'WzEsMl0='"),
+        ({"cursor": "updated|asc|a|b"}, r"cursor is 'updated\|asc"),
         ({"cursor": 3}, "cursor is 3; give `next` of the page before, or None"),
         ({"sort": "task"}, "sort is 'task'; give"),
         ({"order": "up"}, "order is 'up'; give"),
@@ -245,27 +227,6 @@ def test_runs_are_filtered_by_their_models_and_bases(opened):
     assert opened.history.runs(model="no such model") == opened.history.runs(basis="approved") == []
 
 
-@pytest.fixture(params=[True, False], ids=["make", "read"])
-def old(request, tmp_path):
-    """A store of a version that had no index."""
-    path = shutil.copy(FOLDER / "version_1.sqlite", tmp_path / "old.sqlite")
-    with open_store(path, make=request.param) as store:
-        yield store
-
-
-def test_a_store_without_an_index_gets_one(old):
-    listed = {run.thread_id: run for run in old.history.runs()}
-    again = {run.thread_id: run for run in old.history.runs(sort="started")}
-
-    assert listed == again == {name: old.history.find(name) for name in listed}
-    assert {name: run.status for name, run in listed.items()} == {
-        "finished": "success",
-        "waiting": "waiting",
-        "waiting side by side": "waiting",
-        "cut off": "interrupted",
-    }
-
-
 def test_a_postgres_store_without_an_index_gets_one(postgres_url):
     with PostgresSaver.from_conn_string(postgres_url) as saver:
         saver.setup()
@@ -278,32 +239,17 @@ def test_a_postgres_store_without_an_index_gets_one(postgres_url):
         ]
 
 
-def test_a_row_that_was_changed_by_hand_is_read_from_its_run(tmp_path):
-    path = tmp_path / "runs.sqlite"
-    with open_store(path) as store:
-        succeed(store, "a")
-        store.history.runs()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE orchestrator_runs SET summary = x'c1'")
-    with open_store(path) as store:
-        assert store.history.runs() == [store.history.find("a")]
-
-
 def test_an_encrypted_index_has_no_text_in_the_clear(tmp_path):
     path = tmp_path / "runs.sqlite"
     with open_store(path, encryption_key=KEY) as store:
         build(store).run("a secret task", "thread")
         assert [run.thread_id for run in store.history.runs(task="SECRET")] == ["thread"]
-    with closing(sqlite3.connect(path)) as connection:
-        [row] = connection.execute("SELECT status, task, models FROM orchestrator_runs")
-    assert row == ("success", None, None)
     assert b"secret task" not in path.read_bytes()
 
 
 def test_a_postgres_role_that_may_only_read_lists_runs(postgres_url):
     with open_store(postgres_url) as store:
-        with plain_saver((postgres_url, None), store) as plain:
-            succeed(plain, "a")
+        succeed(store, "a")
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             connection.execute("DROP ROLE IF EXISTS reader")
             connection.execute("CREATE ROLE reader LOGIN")
