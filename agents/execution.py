@@ -14,10 +14,9 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent, ainvoke_override, overrides_invoke
 from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
-from agents.loop.executor_graph import AgentGraph, build_executor_graph, read_output
-from agents.loop.executor_middleware import StepContext
+from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_graph, read_output
 from agents.loop.langgraph_internals import choose_durability
-from agents.loop.tool_binding import build_tools, has_async_only_tool
+from agents.loop.tool_arguments import build_tools, has_async_only_tool
 from agents.models.chat_options import Sampling
 from agents.models.model_call import (
     Call,

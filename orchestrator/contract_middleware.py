@@ -12,12 +12,12 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from agents import prompts
-from agents.loop.call_marks import build_correction
 from agents.loop.effects import Breach, Effect, Withheld, build_effect
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
+from agents.loop.replies import build_correction, find_last_reply
 from agents.loop.single_agent import SingleAgentGate, ask_decision
-from agents.loop.tool_answers import build_answer, find_last_reply
+from agents.loop.tool_answers import build_answer
 from evaluation import EvaluationContract, aevaluate, evaluate
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
 from orchestrator.errors import ConfigurationError, UnmetContractError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 import jsonschema_rs
@@ -75,6 +76,28 @@ ActingToolsOption: TypeAlias = Sequence[str] | Mapping[str, ActingTool] | None
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUse:
+    """What is known of a tool before it is called.
+
+    Attributes:
+        kind: Whether it acts, only reads, or may do either.
+        treatment: How its calls are treated; None if it does not act.
+        is_stated: Whether the caller or an annotation says so, and not only its name.
+        only_reads: Whether it only reads by its annotations, or by a name that leaves no doubt.
+    """
+
+    kind: ToolKind = "open"
+    treatment: ActingTool | None = None
+    is_stated: bool = False
+    only_reads: bool = False
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether only the name of the tool says that it acts."""
+        return self.kind == "acting" and not self.is_stated
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ActingTools:
     """The tools that act.
 
@@ -88,43 +111,30 @@ class ActingTools:
     metadata: Mapping[str, Metadata] = field(default_factory=dict)
     guesses: bool = True
 
-    def find(self, name: str) -> ActingTool | None:
-        """Returns the treatment of a tool that acts; None for another one."""
-        if name in self.stated:
-            return self.stated[name]
-        known = self._read_annotations(name)
-        if known == "acting":
-            is_idempotent = (self.metadata.get(name) or {}).get("idempotentHint") is True
-            return _GUESSED if is_idempotent else DEFAULT
-        return _GUESSED if self.classify(name) == "acting" else None
 
-    def classify(self, name: str) -> ToolKind:
-        """Returns whether a tool acts, only reads, or may do either."""
-        if name in self.stated:
-            return "acting"
-        return self._read_annotations(name) or (guess_kind(name) if self.guesses else "open")
+@lru_cache(4096)
+def describe_tool(acting: ActingTools, name: str) -> ToolUse:
+    """Returns what is known of a tool: by the caller's word, then by annotations, then by its name."""
+    if name in acting.stated:
+        return ToolUse("acting", acting.stated[name], is_stated=True)
+    hints = acting.metadata.get(name) or {}
+    known = _read_annotations(hints)
+    if known is None and acting.guesses:
+        kind = guess_kind(name)
+        return ToolUse(kind, _GUESSED if kind == "acting" else None, only_reads=surely_reads(name))
+    if known != "acting":
+        return ToolUse(known or "open", is_stated=known is not None, only_reads=known == "reading")
+    return ToolUse(known, _GUESSED if hints.get("idempotentHint") is True else DEFAULT, is_stated=True)
 
-    def surely_reads(self, name: str) -> bool:
-        """Returns whether a tool only reads by its annotations, or by a name that leaves no doubt."""
-        if name in self.stated:
-            return False
-        known = self._read_annotations(name)
-        return known == "reading" if known is not None else self.guesses and surely_reads(name)
 
-    def is_guessed(self, name: str) -> bool:
-        """Returns whether only the name of a tool says that it acts."""
-        is_known = name in self.stated or self._read_annotations(name) is not None
-        return not is_known and self.classify(name) == "acting"
-
-    def _read_annotations(self, name: str) -> ToolKind | None:
-        # MCP: a destructive tool acts even if it says that it only reads. A second call of a tool that is not
-        # idempotent has a second effect.
-        hints = self.metadata.get(name) or {}
-        if hints.get("readOnlyHint") is False or hints.get("destructiveHint") is True:
-            return "acting"
-        if hints.get("readOnlyHint") is True:
-            return "reading"
-        return "acting" if hints.get("idempotentHint") is False else None
+def _read_annotations(hints: Mapping[str, object]) -> ToolKind | None:
+    # MCP: a destructive tool acts even if it says that it only reads. A second call of a tool that is not
+    # idempotent has a second effect.
+    if hints.get("readOnlyHint") is False or hints.get("destructiveHint") is True:
+        return "acting"
+    if hints.get("readOnlyHint") is True:
+        return "reading"
+    return "acting" if hints.get("idempotentHint") is False else None
 
 
 def read_acting_tools(given: object, metadata: Mapping[str, Metadata] | None = None) -> ActingTools:

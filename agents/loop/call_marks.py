@@ -1,20 +1,18 @@
-"""Marks in the store: who got a reply, what sends an answer back, which calls began again or paused.
+"""Marks in the store of the calls that began again, paused, or were asked about.
 
 LangGraph stores a node's own writes when it ends, which is too late for a call in which the process dies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal, cast
+from typing import Final, Literal
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, PendingWrite
-from typing_extensions import TypedDict
 
 from agents.loop.langgraph_internals import (
     INTERRUPT_CHANNEL,
@@ -28,64 +26,6 @@ from agents.models.model_call import Call, Conversation
 CHANNEL: Final = "tool_call_marks"
 """The channel of the marks among the pending writes of a checkpoint. No node reads it."""
 Mark = Literal["begun", "paused", "asked"]
-_CORRECTION: Final = "contract"
-_MODEL: Final = "orchestrator_model"
-_REPLY_MARK: Final = "orchestrator_call"
-
-
-class ReplyMark(TypedDict):
-    """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC."""
-
-    model: str
-    execution: str
-    replied_at: str
-
-
-def name_model(reply: AIMessage, model: str) -> AIMessage:
-    """Returns the reply with the name of its model, which is stored with it and sent to no server."""
-    return reply.model_copy(update={"response_metadata": {**reply.response_metadata, _MODEL: model}})
-
-
-def mark_reply(reply: AIMessage, model: str, execution: str, replied_at: str) -> AIMessage:
-    """Returns the reply with its mark; ``model`` names the model if the reply does not."""
-    name = str(reply.response_metadata.get(_MODEL, model))
-    mark = ReplyMark(model=name, execution=execution, replied_at=replied_at)
-    return reply.model_copy(update={"response_metadata": {**reply.response_metadata, _REPLY_MARK: mark}})
-
-
-def read_reply_mark(reply: AIMessage) -> ReplyMark | None:
-    """Returns the mark of a reply; None for a message of a model that is a part of the request."""
-    mark = reply.response_metadata.get(_REPLY_MARK)
-    return cast("ReplyMark", mark) if isinstance(mark, Mapping) else None
-
-
-def build_correction(text: str) -> HumanMessage:
-    """Builds the message that sends a refused answer back to the model."""
-    return HumanMessage(text, additional_kwargs={"lc_source": _CORRECTION})
-
-
-def is_correction(message: BaseMessage) -> bool:
-    """Returns whether a message sends a refused answer back, so that it begins another attempt."""
-    return message.additional_kwargs.get("lc_source") == _CORRECTION
-
-
-def list_refused_calls(messages: Sequence[BaseMessage]) -> set[str]:
-    """Returns the ids of the calls of the attempts at the last request that were refused."""
-    refused, current = set[str](), set[str]()
-    for message in messages:
-        if isinstance(message, HumanMessage):
-            refused = refused | current if is_correction(message) else set()
-            current = set()
-        elif isinstance(message, AIMessage):
-            current |= {str(call["id"]) for call in message.tool_calls}
-    return refused
-
-
-def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
-    """Lists the replies that other executions got, with the names of their models."""
-    replies = [message for message in messages if isinstance(message, AIMessage)]
-    marked = [(read_reply_mark(reply), reply) for reply in replies]
-    return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Final, NotRequired, Protocol, TypeAlias
+from typing import Any, Final, NotRequired, Protocol, TypeAlias, cast
 
 from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
@@ -135,6 +136,14 @@ class CallGate(Protocol):
         """Returns the time, as ISO 8601 in UTC."""
         ...
 
+    def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:  # noqa: ARG002
+        """Returns whether a call whose intent is stored may have been begun before."""
+        return intent["execution"] != self.execution
+
+    def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:  # noqa: ARG002
+        """Takes whether a call is under way."""
+        return
+
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:  # noqa: ARG002
         """Returns why the contract excludes a call after the calls of this reply before it; else None."""
         return None
@@ -190,27 +199,20 @@ class Withheld:
         gate: Why the call is not made; None if it cannot be.
         answer: The answer of the person who decided.
         earlier: The equal call whose answer is reused.
+        doubt: A sentence about an equal call before, for the person who decides instead if one can be asked;
+            None if nobody is asked.
     """
 
     text: str
     gate: GateDecision | None
     answer: HumanAnswer | None = None
     earlier: EarlierCall | None = None
-
-    @property
-    def recorded(self) -> str:
-        """The answer as records have it."""
-        return self.text if self.earlier is None else self.earlier.answer
+    doubt: str | None = None
 
     @property
     def is_error(self) -> bool:
         """Whether the model is told that the call failed."""
         return self.gate not in _ONLY_ANSWERED
-
-    @property
-    def outcome(self) -> EffectOutcome:
-        """What is known of the call."""
-        return "refused" if self.gate is None or self.gate == "forbidden" else self.gate
 
 
 Decision: TypeAlias = Made | Withheld
@@ -219,115 +221,97 @@ Decision: TypeAlias = Made | Withheld
 def decide_call(  # noqa: PLR0917
     gate: CallGate,
     call: ToolCall,
-    tool: ActingTool | None,
-    planned: Sequence[ToolCall],
+    tool: ActingTool,
+    breach: Breach | None,
     asked_at: str,
-    effects: Iterable[Effect] = (),
-    refused: Sequence[Effect] = (),
+    earlier: EarlierCall | None,
 ) -> Decision:
-    """Decides about a call: by the contract, then by an equal call before, then by a person.
+    """Decides about a call of a tool that acts: by the contract, by an equal call before, by a person.
 
     Args:
-        gate: Knows the contract, the calls before and the person.
+        gate: Knows the person.
         call: The call.
-        tool: The treatment of its tool; None if the tool does not act.
-        planned: The calls of this reply that come before.
+        tool: The treatment of its tool.
+        breach: Why the contract excludes it; None if it may allow it.
         asked_at: Time of a question about it.
-        effects: What is stored of the calls of the conversation before.
-        refused: Of these, the calls of refused attempts at the same request, in their order.
+        earlier: The last equal call before.
 
     Raises:
         CallHaltedError: The person ends the run.
     """
-    earlier = gate.find_earlier(call) or _find_open(call, effects) or _find_refused(call, refused)
     repeated = None if earlier is None else _decide_repetition(tool, earlier)
-    if isinstance(repeated, Withheld) and repeated.gate == "reused":
+    if repeated is not None and repeated.gate == "reused" and repeated.doubt is None:
         return repeated
-    breach, needs_approval = gate.find_breach(call, planned), tool is not None and tool.approve
-    if breach is not None and not (needs_approval and gate.can_ask):
+    if breach is not None and not (tool.approve and gate.can_ask):
         return Withheld(breach.told, "forbidden")
-    if isinstance(repeated, Withheld):
-        return repeated
-    if repeated is None and not needs_approval:
+    if repeated is None and not tool.approve:
         return Made()
-    if not gate.can_ask:
-        return Withheld(_NOBODY, "denied") if repeated is None else repeated.otherwise
     shown = [] if earlier is None or repeated else [f"An equal call answered {earlier.answer[:200]!r}."]
     findings = [*shown, *([breach.finding] if breach else [])]
-    return read_decision(gate.ask(CallQuestion(call, asked_at, repeated.text if repeated else "", findings)))
+    return ask_about(gate, call, repeated or Withheld(_NOBODY, "denied", doubt=""), asked_at, findings)
 
 
-def ask_again(gate: CallGate, call: ToolCall, reason: str, asked_at: str, new_after: int | None) -> Decision:
-    """Asks a person whether a call that may have acted is made again; without one, it is not made.
+def ask_about(  # noqa: PLR0917
+    gate: CallGate,
+    call: ToolCall,
+    otherwise: Withheld,
+    asked_at: str,
+    findings: Sequence[str] = (),
+    new_after: int | None = None,
+) -> Decision:
+    """Asks a person about a call.
+
+    Args:
+        gate: Knows the person.
+        call: The call.
+        otherwise: The decision if nobody can be asked, with the doubt; it is final if there is no doubt.
+        asked_at: Time of the question.
+        findings: What else speaks against the call.
+        new_after: As for ``ask_person``.
 
     Raises:
         CallHaltedError: The person ends the run.
     """
-    doubt = doubt_effect(reason)
-    if not gate.can_ask:
-        return doubt.otherwise
-    return read_decision(gate.ask(CallQuestion(call, asked_at, doubt.text, new_after=new_after)))
-
-
-def read_decision(answer: HumanAnswer) -> Decision:
-    """Returns the decision of a person.
-
-    Raises:
-        CallHaltedError: The person ends the run.
-    """
+    if otherwise.doubt is None or not gate.can_ask:
+        return otherwise
+    answer = gate.ask(CallQuestion(call, asked_at, otherwise.doubt, findings, new_after))
     if answer["answer"] == "approve":
         return Made(answer)
     if answer["answer"] == "correct":
         return Withheld(answer["text"], "stated", answer)
     if answer["answer"] == "halt":
         raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
-    return _refuse_denied(answer)
+    return _deny(answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Why a person is asked about a call that was made before, and the decision if there is none."""
-
-    text: str
-    otherwise: Withheld
-
-
-def doubt_effect(reason: str) -> Doubt:
-    """Returns the doubt about a call that may have acted before."""
+def doubt_effect(reason: str) -> Withheld:
+    """Returns the decision about a call that may have acted before."""
     refusal = (
         f"This call was made before, and it is not known whether it had its effect ({reason}), "
         "so it is not made again. Go on without it, and say so in your answer."
     )
-    text = f"The same call was made before, and it is not known whether it had its effect: {reason}"
-    return Doubt(text, Withheld(refusal, "unknown"))
+    doubt = f"The same call was made before, and it is not known whether it had its effect: {reason}"
+    return Withheld(refusal, "unknown", doubt=doubt)
 
 
-def _find_open(call: ToolCall, effects: Iterable[Effect]) -> EarlierCall | None:
-    """Returns an equal call of the conversation that never ended; None if there is none."""
-    for effect in effects:
+def find_earlier_effect(
+    call: ToolCall, effects: Sequence[tuple[str, Effect]], refused: Collection[str]
+) -> EarlierCall | None:
+    """Returns the last equal call of a conversation that never ended, or of a refused attempt; else None.
+
+    Args:
+        call: The call.
+        effects: The effects before, by the ids of their calls.
+        refused: The ids of the calls of refused attempts at the same request.
+    """
+    for at, (key, effect) in reversed([*enumerate(effects)]):
         is_open = effect["outcome"] == "unknown" and effect["answer"] is None
-        if is_open and (effect["name"], effect["args"]) == (call["name"], call["args"]):
-            return EarlierCall("unknown", "", {})
-    return None
-
-
-def _find_refused(call: ToolCall, refused: Sequence[Effect]) -> EarlierCall | None:
-    """Returns the last equal call of a refused attempt; None if there is none."""
-    for at, effect in reversed([*enumerate(refused)]):
-        if (effect["name"], effect["args"]) == (call["name"], call["args"]):
-            is_latest = not any(each["outcome"] in _LASTING for each in refused[at + 1 :])
+        is_equal = (effect["name"], effect["args"]) == (call["name"], call["args"])
+        if is_equal and (is_open or key in refused):
+            is_latest = not any(each["outcome"] in _LASTING for _, each in effects[at + 1 :])
             denial = effect.get("approval") if effect["outcome"] == "denied" else None
             return EarlierCall(effect["outcome"], effect["answer"] or "", {}, True, is_latest, denial)
     return None
-
-
-def _doubt_repetition(earlier: EarlierCall) -> Doubt:
-    refusal = (
-        f"This call was made before and answered: {earlier.answer}\n"
-        "It is not made again. Go on without it, and say so in your answer."
-    )
-    text = f"The same call was made before and acted; it answered {earlier.answer[:200]!r}"
-    return Doubt(text, Withheld(refusal, "reused", earlier=earlier))
 
 
 def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
@@ -335,34 +319,38 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     effect = Effect(name=call["name"], args=call["args"], outcome="unknown", answer=None, execution=execution)
     if isinstance(decision, Made):
         return effect if decision.approval is None else {**effect, "approval": decision.approval}
-    withheld: Effect = {
+    gate, earlier = decision.gate, decision.earlier
+    withheld: dict[str, object] = {
         **effect,
-        "outcome": decision.outcome,
-        "answer": decision.recorded,
+        "outcome": "refused" if gate is None or gate == "forbidden" else gate,
+        "answer": decision.text if earlier is None else earlier.answer,
+        "gate": gate,
+        "approval": decision.answer,
+        "made_in": None if earlier is None else earlier.made_in,
     }
-    if decision.gate is not None:
-        withheld = {**withheld, "gate": decision.gate}
-    if decision.answer is not None:
-        withheld = {**withheld, "approval": decision.answer}
-    return withheld if decision.earlier is None else {**withheld, "made_in": decision.earlier.made_in}
+    return cast("Effect", {name: value for name, value in withheld.items() if value is not None})
 
 
-def _decide_repetition(tool: ActingTool | None, earlier: EarlierCall) -> Withheld | Doubt | None:
-    """Returns the decision about an equal call, the doubt to ask about, or None for a call like any other."""
+def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:
+    """Returns the decision about a call after an equal one; None if it is a call like any other."""
     if earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step:
-        return _refuse_denied(earlier.denial, is_repeated=True)
-    if tool is None or tool.repeat == "allow" or earlier.outcome in ("refused", "denied"):
+        return _deny(earlier.denial, "The same call was denied before in this step")
+    if tool.repeat == "allow" or earlier.outcome in ("refused", "denied"):
         return None
     if earlier.outcome == "unknown":
         return doubt_effect(earlier.answer or NOT_ENDED)
     if tool.repeat == "reuse" and earlier.is_same_step and earlier.is_latest:
         answer = f"{earlier.answer}\n(This call was not made again: it was made in an earlier attempt.)"
         return Withheld(answer, "reused", earlier=earlier)
-    return _doubt_repetition(earlier)
+    refusal = (
+        f"This call was made before and answered: {earlier.answer}\n"
+        "It is not made again. Go on without it, and say so in your answer."
+    )
+    doubt = f"The same call was made before and acted; it answered {earlier.answer[:200]!r}"
+    return Withheld(refusal, "reused", earlier=earlier, doubt=doubt)
 
 
-def _refuse_denied(answer: HumanAnswer, *, is_repeated: bool = False) -> Withheld:
-    denied = "The same call was denied before in this step" if is_repeated else "The call was denied"
+def _deny(answer: HumanAnswer, denied: str = "The call was denied") -> Withheld:
     reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."
     return Withheld(reason, "denied", answer)
 

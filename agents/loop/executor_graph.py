@@ -1,23 +1,272 @@
-"""Builds the graph of ExecutionAgent with LangChain's ``create_agent``."""
+"""The graph of ExecutionAgent: LangChain's ``create_agent`` with our middleware around the caller's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from agents.errors import ModelSetupError
-from agents.loop.executor_middleware import ExecutorMiddleware, ModelCallMiddleware, StepContext
-from agents.loop.tool_arguments import read_arguments
-from agents.models.model_call import Model, answer_text
+from agents import prompts
+from agents.errors import ModelSetupError, TextualCallError, ToolLoopError
+from agents.loop.effects import Effect, Output, Withheld, build_effect
+from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
+from agents.loop.langgraph_internals import find_storage_problem, has_saver
+from agents.loop.replies import find_last_reply
+from agents.loop.tool_answers import (
+    build_answer,
+    describe_error,
+    describe_unstored,
+    read_answer,
+    read_broken_reply,
+    read_invalid_call,
+    write_answer,
+    write_calls,
+)
+from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, read_arguments
+from agents.models.chat_options import Sampling, apply_sampling
+from agents.models.model_call import (
+    Call,
+    Conversation,
+    Model,
+    answer_text,
+    arun_conversation,
+    make_sendable,
+    read_served_model,
+    remove_refused_sampling,
+    retry_attempts,
+    run_conversation,
+    wait_for_call,
+)
 from agents.models.transport_retry import TransportRetry
+from agents.models.whole_replies import check_replies
+from agents.parsing.textual_calls import TELLINGS, find_textual_call
+
+_IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
+"""The providers whose models take images and files in the answer of a tool."""
+
 
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """What LangGraph's runtime passes to the graph of ExecutionAgent.
+
+    Attributes:
+        system: The system prompt of the step; empty for none.
+        sampling: Model, temperature and seed of the replies; None for the model's own.
+    """
+
+    system: str = ""
+    sampling: Sampling | None = None
+
+
+class ExecutorMiddleware(EffectsMiddleware):
+    """Tells the model of errors and broken calls, and bounds the rounds of calls.
+
+    Args:
+        max_rounds: Maximum number of rounds of calls.
+        arguments: How each tool reads its arguments, by its name.
+    """
+
+    def __init__(self, max_rounds: int, arguments: dict[str, ToolArguments]) -> None:
+        super().__init__()
+        self._max_rounds = max_rounds
+        self._arguments = arguments
+
+    def decide_calls(
+        self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
+    ) -> dict[str, Any] | None:
+        """Answers broken calls, and decides about the others.
+
+        Raises:
+            ToolLoopError: The model called tools in more rounds than allowed.
+            TextualCallError: The model writes its calls as text, also after it was told so.
+        """
+        if not (reply.tool_calls or reply.invalid_tool_calls):
+            return self._tell_textual(state["messages"])
+        self._check_rounds(state)
+        told = self._tell_invalid(state, reply)
+        update = super().decide_calls(state, reply, calls) or {}
+        if not told:
+            return update
+        # Without a call that can be made, the agent would end here.
+        jump = {} if reply.tool_calls else {"jump_to": "model"}
+        return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
+
+    def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Gives the system prompt and the model of the step."""
+        context = _read_context(request.runtime)
+        other = None if context.sampling is None else context.sampling.model
+        prepared = super().prepare_request(request if other is None else request.override(model=other))
+        return prepared.override(system_message=SystemMessage(context.system)) if context.system else prepared
+
+    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
+        """Tells the model what a tool raised."""
+        if isinstance(error, GraphBubbleUp):  # such as a command to a parent graph
+            raise error
+        return build_answer(request.tool_call, describe_error(error))
+
+    def tell_pause(self, request: ToolCallRequest, pause: GraphInterrupt, effect: Effect) -> Output:
+        """Tells the model that nobody can be asked, if nothing keeps the question."""
+        if has_saver():
+            raise pause
+        text = "The tool asks a person, and nobody can be asked."
+        self._find_gate().note_call(request.tool_call, {**effect, "answer": text}, text)
+        return build_answer(request.tool_call, text)
+
+    def read_output(self, request: ToolCallRequest, output: Output) -> Output:
+        """Returns the answer with the id of the call, which a tool may have written itself.
+
+        An artifact that the saver cannot store is left out: it would end the run after the call was made.
+        """
+        if read_answer(output) is None:
+            return build_answer(request.tool_call, "The tool ended without an answer. Go on without it.")
+        if not isinstance(output, ToolMessage):
+            problem = find_storage_problem(request.runtime.config, output)
+            return output if problem is None else build_answer(request.tool_call, describe_unstored(problem))
+        update: dict[str, object] = {"tool_call_id": request.tool_call["id"]}
+        if output.artifact is not None and find_storage_problem(request.runtime.config, output) is not None:
+            update["artifact"] = None
+        return output.model_copy(update=update)
+
+    def begin_call(self, request: ToolCallRequest) -> ToolCallRequest:
+        """Gives the tool the idempotency key of the call: the same if a crash makes the call happen again."""
+        # LangGraph makes a config for each call, and takes no other one from a middleware.
+        values = request.runtime.config.get("configurable", {})
+        if isinstance(execution := values.get(IDEMPOTENCY_KEY), str):
+            key = f"{execution} {request.tool_call['id']}"
+            values[IDEMPOTENCY_KEY] = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+        return request
+
+    def _check_rounds(self, state: EffectsState) -> None:
+        replies = [each for each in state["messages"] if isinstance(each, AIMessage)]
+        rounds = sum(bool(each.tool_calls or each.invalid_tool_calls) for each in replies)
+        if rounds > self._max_rounds:
+            raise ToolLoopError(self._max_rounds)
+
+    def _tell_textual(self, messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
+        """Tells the model of a call in the text of its last reply, a few times."""
+        replies = [message for message in messages if isinstance(message, AIMessage)]
+        made = {call["name"] for reply in replies for call in reply.tool_calls}
+        calls = [find_textual_call(answer_text(reply), self._arguments, made) for reply in replies]
+        told = sum(call is not None for call in calls[:-1])
+        if (call := calls[-1]) is None:
+            return None
+        if told >= TELLINGS:
+            raise TextualCallError(call)
+        return {"jump_to": "model", "messages": [HumanMessage(prompts.tell_textual_call(call))]}
+
+    def _tell_invalid(self, state: EffectsState, reply: AIMessage) -> list[ToolMessage]:
+        gate, told, (_, answered) = self._find_gate(), list[ToolMessage](), find_last_reply(state["messages"])
+        for call, text in map(read_invalid_call, reply.invalid_tool_calls):
+            if call["id"] not in answered:
+                gate.note_call(call, build_effect(call, Withheld(text, None), gate.execution), text)
+                told.append(build_answer(call, text))
+        return told
+
+
+class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Calls the model: with retries after transient errors, within limits, with the sampling of the step.
+
+    It stands last in ``middleware``, so that the others see one call.
+
+    Args:
+        retry: The retries.
+        arguments: How each tool reads its arguments, by its name.
+    """
+
+    def __init__(self, retry: TransportRetry, arguments: Mapping[str, ToolArguments]) -> None:
+        super().__init__()
+        self._retry = retry
+        self._arguments = arguments
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+        """Calls the model.
+
+        Raises:
+            ModelUnavailableError: The error was still there after the last retry.
+            ModelRefusedError: The server refused the request.
+        """
+        return run_conversation(self._converse(request, handler))
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
+        """Like ``wrap_model_call``, without blocking the event loop."""
+        return await arun_conversation(self._converse(request, handler))
+
+    def _converse(
+        self, request: ModelRequest[Any], handler: Handler | AsyncHandler
+    ) -> Conversation[ModelResponse[Any]]:
+        attempt = partial(self._attempt, request, handler, _read_context(request.runtime).sampling)
+        return retry_attempts(request.model, self._retry, attempt)
+
+    def _attempt(
+        self, request: ModelRequest[Any], handler: Callable[..., Any], sampling: Sampling | None
+    ) -> Conversation[ModelResponse[Any]]:
+        sent = self._apply(request, sampling)
+        yield from wait_for_call(sent.model)
+        try:
+            return self._complete(sent, (yield Call(partial(handler, sent), partial(handler, sent))))
+        except Exception as error:
+            if (broken := read_broken_reply(error)) is not None:
+                return self._adopt(sent, broken)
+            accepted = remove_refused_sampling(sent.model, sampling, error)
+            if accepted is None:
+                raise
+        return (yield from self._attempt(request, handler, accepted))
+
+    def _apply(self, request: ModelRequest[Any], sampling: Sampling | None) -> ModelRequest[Any]:
+        model = check_replies(apply_sampling(request.model, sampling))
+        with_images = read_served_model(model).provider in _IMAGES_IN_ANSWERS
+        messages = [self._write(message, with_images=with_images) for message in request.messages]
+        return request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
+
+    def _write(self, message: BaseMessage, *, with_images: bool) -> BaseMessage:
+        if isinstance(message, ToolMessage):
+            return write_answer(message, with_images=with_images)
+        has_calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+        return write_calls(cast("AIMessage", message), self._arguments) if has_calls else message
+
+    def _complete(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+        *others, reply = response.result
+        adopted = self._adopt(request, reply)
+        return replace(response, result=[*others, *adopted.result])
+
+    def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> ModelResponse[Any]:
+        """Returns a reply with an id of its own, and with arguments as the tools take them."""
+        # LangGraph replaces a message by one with the same id, which some servers give to all replies.
+        if reply.id in {message.id for message in request.messages}:
+            reply = reply.model_copy(update={"id": None})
+        if isinstance(reply, AIMessage):
+            calls = [
+                {**call, "args": self._restore_texts(call)} if _has_containers(call["args"]) else call
+                for call in reply.tool_calls
+            ]
+            reply = reply.model_copy(update={"tool_calls": calls}) if calls else reply
+        return ModelResponse(result=[reply])
+
+    def _restore_texts(self, call: ToolCall) -> dict[str, object]:
+        return self._arguments.get(call["name"], ToolArguments()).restore_texts(call["args"])
+
+
+def _has_containers(args: Mapping[str, object]) -> bool:
+    return any(isinstance(value, dict | list) for value in args.values())
+
+
+def _read_context(runtime: object) -> StepContext:
+    context = getattr(runtime, "context", None)
+    return context if isinstance(context, StepContext) else StepContext()
 
 
 def build_executor_graph(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -21,23 +20,33 @@ PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""
 
 
-def add_read_back(request: ToolCallRequest, tool: ActingTool | None, effect: Effect) -> Conversation[Effect]:
+def add_read_back(request: ToolCallRequest, tool: ActingTool, effect: Effect) -> Conversation[Effect]:
     """Returns the effect with what its tool's ``read_back`` answers, unless the call was refused."""
-    reader = _find_reader(request, tool, effect)
-    if reader is None or tool is None:
+    if tool.read_back is None or effect["outcome"] == "refused":
         return effect
-    args = select_arguments(reader, effect["args"])
-    given = _build_call(request, reader, args), request.runtime.config
+    reader = _find_reader(request, tool.read_back)
+    args = {name: effect["args"][name] for name in reader.args if name in effect["args"]}
+    call = {
+        "name": reader.name,
+        "args": args,
+        "id": f"{PREFIX}{request.tool_call['id']}",
+        "type": "tool_call",
+    }
+    given = call, request.runtime.config
     try:
         output = yield Call(partial(reader.invoke, *given), partial(reader.ainvoke, *given))
     except Exception as error:  # noqa: BLE001 - a tool is user code, and the call has been made
         output = error
-    return _join(tool, effect, reader, args, output)
-
-
-def select_arguments(reader: BaseTool, args: Mapping[str, object]) -> dict[str, object]:
-    """Returns the arguments of a call that a reading tool takes."""
-    return {name: args[name] for name in reader.args if name in args}
+    answer = read_answer(output)
+    text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
+    is_error = isinstance(output, Exception) or (answer is not None and answer.status == "error")
+    result, failure = (None, text) if is_error else (text, None)
+    is_confirmed = effect["outcome"] == "unknown" and not is_error and tool.is_met_by(text)
+    return {
+        **effect,
+        "outcome": "acted" if is_confirmed else effect["outcome"],
+        "read_back": ReadBack(name=reader.name, args=args, result=result, error=failure),
+    }
 
 
 def find_missing_argument(reader: BaseTool, acting: BaseTool) -> str | None:
@@ -46,39 +55,14 @@ def find_missing_argument(reader: BaseTool, acting: BaseTool) -> str | None:
     return next((name for name in required if name not in acting.args), None)
 
 
-def build_reader(read_back: Callable[..., object]) -> BaseTool:
-    """Returns a function as a tool."""
-    name = getattr(read_back, "__name__", "read_back")
-    return StructuredTool.from_function(read_back, name=name, description="Reads what a call has done.")
-
-
-def _find_reader(request: ToolCallRequest, tool: ActingTool | None, effect: Effect) -> BaseTool | None:
-    if tool is None or tool.read_back is None or effect["outcome"] == "refused":
-        return None
-    if not isinstance(tool.read_back, str):
-        return build_reader(tool.read_back)
+def _find_reader(request: ToolCallRequest, read_back: str | Callable[..., object]) -> BaseTool:
+    if not isinstance(read_back, str):
+        name = getattr(read_back, "__name__", "read_back")
+        return StructuredTool.from_function(read_back, name=name, description="Reads what a call has done.")
     known = {each.name: each for each in request.runtime.tools}
-    if tool.read_back not in known:
+    if read_back not in known:
         raise ModelSetupError(
-            f"read_back names {tool.read_back!r}, which the agent does not have; its tools are "
+            f"read_back names {read_back!r}, which the agent does not have; its tools are "
             f"{', '.join(sorted(known))}"
         )
-    return known[tool.read_back]
-
-
-def _build_call(request: ToolCallRequest, reader: BaseTool, args: dict[str, object]) -> dict[str, object]:
-    call_id = f"{PREFIX}{request.tool_call['id']}"
-    return {"name": reader.name, "args": args, "id": call_id, "type": "tool_call"}
-
-
-def _join(
-    tool: ActingTool, effect: Effect, reader: BaseTool, args: dict[str, object], output: object
-) -> Effect:
-    answer = read_answer(output)
-    is_error = isinstance(output, Exception) or (isinstance(answer, ToolMessage) and answer.status == "error")
-    text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
-    read = ReadBack(
-        name=reader.name, args=args, result=None if is_error else text, error=text if is_error else None
-    )
-    is_confirmed = effect["outcome"] == "unknown" and not is_error and tool.is_met_by(text)
-    return {**effect, "read_back": read, **({"outcome": "acted"} if is_confirmed else {})}  # type: ignore[typeddict-item]
+    return known[read_back]

@@ -6,16 +6,21 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from uuid import uuid4
 
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import BaseModel, Field, ValidationError
 
-from agents.loop.effects import CallGate, CallQuestion
-from agents.loop.langgraph_internals import ask_person, has_saver
+from agents.loop.effects import CallGate, CallQuestion, Effect
+from agents.loop.langgraph_internals import ask_person, find_checkpoint, has_saver
 from agents.reply_types import AnswerWord, HumanAnswer
 
 _WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
+
+
+_open: Final[set[tuple[str, str]]] = set()
+"""The stored calls that are under way in this process, by the ids of their checkpoints and their own."""
 
 
 class _Decision(BaseModel):
@@ -41,6 +46,15 @@ class SingleAgentGate(CallGate):
     def can_ask(self) -> bool:
         """Whether a saver keeps the question."""
         return has_saver()
+
+    def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:
+        """Returns whether another process may have begun a call, or this one has in an earlier run."""
+        return super().may_have_begun(intent, request) or _find_place(request) in _open
+
+    def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:
+        """Takes whether a stored call is under way."""
+        place = _find_place(request)
+        (_open.add if is_begun and place[0] else _open.discard)(place)
 
     def now(self) -> str:
         """Returns the time, as ISO 8601 in UTC."""
@@ -68,6 +82,13 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
             continue
         word, text = _WORDS[decision.type], decision.message or "no reason given"
         return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=_read_time())
+
+
+def _find_place(request: ToolCallRequest) -> tuple[str, str]:
+    """Returns the ids of the checkpoint and of the call, which are the same when the graph is resumed."""
+    place = find_checkpoint(request.runtime.config)
+    checkpoint = "" if place is None else str(place[1]["configurable"]["checkpoint_id"])
+    return checkpoint, str(request.tool_call["id"])
 
 
 @cache

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from asyncio import CancelledError, current_task
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
 from langchain_core.messages import (
     AIMessage,
-    BaseMessage,
     InvalidToolCall,
     ToolCall,
     ToolMessage,
@@ -40,17 +39,6 @@ def read_answer(output: object) -> ToolMessage | None:
     messages = output if isinstance(output, list) else [output]
     answers = [message for message in messages if isinstance(message, ToolMessage)]
     return write_answer(answers[-1]) if answers else None
-
-
-def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """Returns the last reply of the model, and the ids of its calls that have answers."""
-    answered = set[str]()
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            return message, answered
-        if isinstance(message, ToolMessage):
-            answered.add(message.tool_call_id)
-    return None, answered
 
 
 def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessage:

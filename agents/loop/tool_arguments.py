@@ -1,18 +1,15 @@
-"""Reads the arguments of tool calls as the tools do: which calls are equal, and their idempotency keys."""
+"""Builds the tools of an agent, and reads the arguments of calls as they do: which calls are equal."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Final
-from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool, tool
 from pydantic import BaseModel, ValidationError
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
@@ -113,55 +110,10 @@ def _read_schema(schema: object) -> ToolArguments:
     return ToolArguments()  # a model of pydantic 1
 
 
-def add_call_ids(reply: AIMessage, messages: Sequence[BaseMessage]) -> AIMessage:
-    """Gives each tool call an id of its own: some servers send none or repeat one, and an answer needs one.
-
-    Args:
-        reply: The reply.
-        messages: The conversation before it.
-    """
-    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
-    earlier = [each for each in messages if isinstance(each, AIMessage)]
-    taken = {call["id"] for each in earlier for call in (*each.tool_calls, *each.invalid_tool_calls)}
-    ids = [call["id"] for call in calls]
-    if all(ids) and len({*ids}) == len(ids) and taken.isdisjoint(ids):
-        return reply
-    with_ids = [
-        {**call, "id": call["id"] if call["id"] and call["id"] not in {*taken, *ids[:at]} else uuid4().hex}
-        for at, call in enumerate(calls)
-    ]
-    valid = len(reply.tool_calls)
-    return reply.model_copy(update={"tool_calls": with_ids[:valid], "invalid_tool_calls": with_ids[valid:]})
-
-
 def hash_call(name: str, args: object, *purpose: str) -> str:
     """Builds a short text that is the same for the same purpose, tool and arguments."""
     call = json.dumps([name, args], sort_keys=True, default=str)
     return hashlib.sha256(json.dumps([*purpose, call]).encode()).hexdigest()[:16]
-
-
-def build_call_key(
-    execution: str, call: ToolCall, messages: Sequence[BaseMessage], arguments: ToolArguments
-) -> str:
-    """Builds the idempotency key of a call.
-
-    It is the same if a crash makes the same call happen again, and different for two equal calls of one
-    execution.
-
-    Args:
-        execution: Key of the execution.
-        call: The call.
-        messages: The conversation up to the reply with the call.
-        arguments: Reads the arguments as the tool does.
-    """
-    made = [each for message in messages if isinstance(message, AIMessage) for each in message.tool_calls]
-    before = takewhile(lambda each: each["id"] != call["id"], made)
-    described = arguments.describe(call["args"])
-    number = sum(
-        each["name"] == call["name"] and arguments.describe(each["args"]) == described for each in before
-    )
-    encoded = json.dumps([execution, call["name"], described, number])
-    return hashlib.sha256(encoded.encode()).hexdigest()
 
 
 def _unify_numbers(value: object) -> object:
@@ -171,3 +123,40 @@ def _unify_numbers(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _unify_numbers(each) for key, each in value.items()}
     return [_unify_numbers(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def build_tools(tools: object) -> list[BaseTool]:
+    """Builds LangChain tools from tools and functions.
+
+    Raises:
+        TypeError: ``tools`` is no list, or an item is neither a tool nor a function.
+        ValueError: A function cannot be a tool, because it has no docstring, say, or two tools have one name.
+    """
+    if tools is None:
+        return []
+    # A single LangChain tool is iterable too: it yields its fields.
+    if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools is a {type(tools).__name__}; give a list of LangChain tools or functions")
+    built = [_build_tool(item) for item in tools]
+    names = [tool.name for tool in built]
+    # Of two, only the last would run, also if the model means the first.
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f'tools has "{repeated}" {names.count(repeated)} times; give each tool another name')
+    return built
+
+
+def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
+    """Checks whether a tool can only be awaited, as the tools of MCP servers."""
+    return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
+
+
+def _build_tool(item: object) -> BaseTool:
+    if isinstance(item, BaseTool):
+        return item
+    name = getattr(item, "__name__", f"a {type(item).__name__}")
+    if isinstance(item, type) or not callable(item):
+        raise TypeError(f"tools contains {name}; give LangChain tools or functions")
+    try:
+        return tool(item)
+    except ValueError as error:  # without a docstring, say
+        raise ValueError(f"tools contains {name}, which cannot be a tool: {error}") from None

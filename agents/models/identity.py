@@ -12,6 +12,7 @@ from typing import Final
 
 import httpx2
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableBinding
 from pydantic import SecretStr
 
 from agents.models.chat_options import unbind_model
@@ -91,7 +92,8 @@ def find_name(llm: object) -> str | None:
 
 def name_called(model: object) -> str:
     """Returns the name under which a call of a model is recorded."""
-    model = unbind_model(model)
+    while isinstance(model, RunnableBinding):
+        model = model.bound
     return find_name(model) or type(model).__name__
 
 

@@ -147,15 +147,14 @@ class _Stream:
         Raises:
             ModelConnectionError: The stream ended before the provider said so, or the provider failed.
         """
-        _require_end(self._report, must_end=self._must_end)
+        reason = _require_end(self._report, must_end=self._must_end)
         if not self._held:
             return ()
         joined = self._held[0] + self._held[1:]
         message = cast("AIMessageChunk", joined.message)
-        is_whole = find_cut_off(self._report) is None
         calls = [
             call
-            if _is_object(call["args"], may_be_empty=is_whole)
+            if _is_object(call["args"], may_be_empty=reason is None)
             else {**call, "args": f"{BROKEN}{call['args']}"}
             for call in message.tool_call_chunks
         ]
@@ -217,9 +216,9 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
         raise NoReplyError({})
     for generation in result.generations:
         report = {**(result.llm_output or {}), **_read_report(generation)}
-        _require_end(report, must_end=must_end)
+        reason = _require_end(report, must_end=must_end)
         _require_size(len(generation.text), generation.text)
-        reply, reason = generation.message, find_cut_off(report)
+        reply = generation.message
         blocks = reply.content if isinstance(reply.content, list) else []
         # Anthropic gives what there is of the last block, with its JSON completed.
         is_last = bool(blocks) and isinstance(blocks[-1], dict) and blocks[-1].get("type") == "tool_use"
@@ -241,12 +240,14 @@ def _build_invalid(call: ToolCall) -> InvalidToolCall:
     return invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=error)
 
 
-def _require_end(report: Mapping[str, object], *, must_end: bool) -> None:
+def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
+    """Returns why a reply that has ended is not a whole answer; None if it is."""
     if must_end and not has_end(report):
         raise ModelConnectionError("the reply ended before the server said that it was done")
     reason = find_cut_off(report)
     if reason is not None and is_failure(reason):
         raise ModelConnectionError(f"the server broke the reply off ({reason})")
+    return reason
 
 
 def _require_size(size: int, text: str) -> None:

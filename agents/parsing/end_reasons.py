@@ -67,6 +67,9 @@ def is_blocked(reason: str) -> bool:
 
 
 def _find_kind(reason: str) -> str | None:
+    # The most common ends.
+    if reason in ("stop", "tool_calls", "end_turn", "tool_use"):
+        return None
     # Gemini writes FinishReason.MAX_TOKENS; a stream that repeats the reason is joined to "lengthlength".
     word = reason.partition(":")[0].strip().lower().replace("-", "_")
     return next((kind for kind, words in _REASONS.items() if word.endswith(words)), None)
@@ -79,7 +82,7 @@ def _list_reasons(report: Mapping[str, object]) -> Iterator[str]:
     # OpenAI's Responses API says more than its status, "incomplete".
     if isinstance(details, Mapping):
         yield str(details.get("reason"))
-    yield from (str(report.get(name, "")) for name in _NAMES)
+    yield from (str(report[name]) for name in _NAMES if report.get(name))
     if isinstance(feedback, Mapping) and feedback.get("block_reason"):
         yield "prompt_blocked"
 

@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool
 from rich.console import Console
 from rich.text import Text
 
-from agents.loop.acting_tools import ActingTool, ActingTools
+from agents.loop.acting_tools import ActingTool, ActingTools, describe_tool
 from agents.sync import run_loop
 from evaluation import TaskCase
 from orchestrator.cli import process_exit
@@ -87,7 +87,7 @@ def read_tool_words(words: Sequence[str], tools: Sequence[BaseTool]) -> dict[str
         name = word.removesuffix(APPROVE)
         if word == f"all{APPROVE}":
             known = ActingTools(metadata={tool.name: tool.metadata for tool in tools})
-            names = [tool.name for tool in tools if known.classify(tool.name) != "reading"]
+            names = [tool.name for tool in tools if describe_tool(known, tool.name).kind != "reading"]
             stated = {**dict.fromkeys(names, approved), **stated}
         else:
             stated[name] = approved if word.endswith(APPROVE) else ActingTool()

@@ -128,7 +128,7 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
         ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
             tools have one name.
     """
-    from agents.loop.tool_binding import build_tools  # LangChain is slow to import
+    from agents.loop.tool_arguments import build_tools  # LangChain is slow to import
 
     try:
         return build_tools([tool for name in names for tool in _import_each(name)])

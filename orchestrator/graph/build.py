@@ -278,7 +278,7 @@ def _build_steps(
 ) -> tuple[StepNodes, StepNodes | None]:
     """Returns the nodes of a step and of the final answer; None if none is ever written."""
     tools = agents.tools
-    probed = {name: tool for name, tool in tools.tools.items() if tools.acting.classify(name) != "acting"}
+    probed = {name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"}
     attempts = settings.retry_policy.judge_attempts
     judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge

@@ -12,8 +12,8 @@ from typing import Final, cast
 from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
-from agents.loop.acting_tools import ActingTools
-from agents.loop.effects import Breach, CallQuestion, EarlierCall, Effect
+from agents.loop.acting_tools import ActingTools, describe_tool
+from agents.loop.effects import Breach, CallGate, CallQuestion, EarlierCall, Effect
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
@@ -39,7 +39,7 @@ _OF_GATE: Mapping[str, EffectOutcome] = {"forbidden": "refused", "denied": "deni
 
 
 @dataclass(frozen=True, slots=True)
-class RunGate:
+class RunGate(CallGate):
     """The gate of one execution: ``agents.loop.effects.CallGate``.
 
     Attributes:
@@ -169,7 +169,7 @@ class RunGate:
         return self.tools.are_equal(_plan_record(call), record)
 
     def _acts(self, record: ToolCallRecord) -> bool:
-        return self.tools.acting.classify(record["name"]) == "acting"
+        return describe_tool(self.tools.acting, record["name"]).kind == "acting"
 
 
 def read_outcome(tools: ExecutorTools, record: ToolCallRecord) -> EffectOutcome:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Final, cast
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage, ToolCall
+from langchain_core.messages import BaseMessage, ToolCall, get_buffer_string
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
 from agents.errors import CallHaltedError
-from agents.loop.call_marks import list_earlier_replies
 from agents.loop.effects import Effect
 from agents.loop.read_back import PREFIX as READ_BACK
+from agents.loop.replies import list_earlier_replies
 from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime import call_records
@@ -131,6 +132,18 @@ class UsageRecorder(BaseCallbackHandler):
             self._observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
             self._observer.emit_tool(ToolEnded, record)
 
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, object],
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        metadata: dict[str, object] | None = None,
+        **_: object,
+    ) -> None:
+        """Asks the gate, then records the start."""
+        self._begin_model(serialized, map(get_buffer_string, messages), run_id, metadata or {})
+
     def on_llm_start(
         self,
         serialized: dict[str, object],
@@ -140,9 +153,18 @@ class UsageRecorder(BaseCallbackHandler):
         metadata: dict[str, object] | None = None,
         **_: object,
     ) -> None:
-        """Asks the gate, then records the start. LangChain calls this for chat models, too."""
-        name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
-        size = (metadata or {}).get(NUM_CTX)
+        """Asks the gate, then records the start, for a model of plain text."""
+        self._begin_model(serialized, prompts, run_id, metadata or {})
+
+    def _begin_model(
+        self,
+        serialized: Mapping[str, object] | None,
+        prompts: Iterable[str],
+        run_id: UUID,
+        metadata: Mapping[str, object],
+    ) -> None:
+        name = metadata.get("ls_model_name") or (serialized or {}).get("name") or "unknown"
+        size = metadata.get(NUM_CTX)
         if self.halted is not None:
             raise self.halted
         # The lock covers the gate as well: calls that start together must count each other.
@@ -169,11 +191,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, lambda call: call_records.end_call(call, response))
+        self._end_model(run_id, partial(call_records.end_call, response=response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        self._end_model(run_id, lambda call: call_records.fail_call(call, error))
+        self._end_model(run_id, partial(call_records.fail_call, error=error))
 
     def on_tool_start(
         self,
@@ -188,7 +210,7 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the start and the arguments."""
         if tool_call_id is not None and tool_call_id.startswith(READ_BACK):
             return
-        name = format_text((serialized or {}).get("name", "tool"))
+        name = str((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
         record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
         if tool_call_id is not None:

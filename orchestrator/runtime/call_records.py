@@ -19,7 +19,7 @@ from agents.credentials.masking import mask_keys
 from agents.loop.effects import LOST_START, NOT_ENDED, Effect
 from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.server_errors import ADVICE
-from agents.parsing.end_reasons import find_cut_off, find_message_cut_off
+from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.settings_model import ModelPrice
@@ -39,18 +39,17 @@ _END: Final = 200
 class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
-    ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off. ``num_ctx`` is the
-    size of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
+    ``text`` is the text of the reply, and ``reports`` what the provider says of it. ``num_ctx`` is the size
+    of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
     """
 
     model: str
     tokens: UsageMetadata | None
     failed: bool
-    end: NotRequired[str]
-    cut_off: NotRequired[str]
+    text: NotRequired[str]
+    reports: NotRequired[Sequence[Mapping[str, object]]]
     num_ctx: NotRequired[int]
     prompt_bytes: NotRequired[int]
-    rates: NotRequired[ModelRates]
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
@@ -72,10 +71,11 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
         "token_source": "measured",
         "cost_usd": None if price is None else price.cost(sent, received),
     }
-    return {**measured, "rates": {call["model"]: call["rates"]}} if "rates" in call else measured
+    rates = _read_rates(call, tokens)
+    return measured if rates is None else {**measured, "rates": {call["model"]: rates}}
 
 
-def add_sizes(call: ModelCall, prompts: Sequence[str], num_ctx: int) -> ModelCall:
+def add_sizes(call: ModelCall, prompts: Iterable[str], num_ctx: int) -> ModelCall:
     """Returns the call with the sizes of its prompt, counted before it is sent, and of the context."""
     sizes = sum(len(text.encode("utf-8", "replace")) for text in prompts)
     return {**call, "num_ctx": num_ctx, "prompt_bytes": sizes}
@@ -108,19 +108,19 @@ def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     usage = next(filter(None, usages), {})
     counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
     # A model of plain text has no message, and reports the reason beside the text.
-    reasons = [
-        *map(find_message_cut_off, replies),
-        *(find_cut_off(generation.generation_info or {}) for generation in generations),
+    reports: list[Mapping[str, object]] = [
+        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
+        *(generation.generation_info or {} for generation in generations),
     ]
-    ended = _add_reply(call, counts, generations[0].text if generations else "", reasons)
-    rates = _read_rates(ended, replies[0].response_metadata) if replies else None
-    return ended if rates is None else {**ended, "rates": rates}
+    text = generations[0].text if generations else ""
+    return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
 
 
-def _read_rates(call: ModelCall, report: Mapping[str, object]) -> ModelRates | None:
+def _read_rates(call: ModelCall, tokens: UsageMetadata) -> ModelRates | None:
     """Reads the figures of an Ollama server, in nanoseconds; None for any other."""
+    report = next(iter(call.get("reports", ())), {})
     duration, load = report.get("eval_duration"), report.get("load_duration")
-    if (tokens := call["tokens"]) is None or type(duration) is not int or duration <= 0:
+    if type(duration) is not int or duration <= 0:
         return None
     return ModelRates(
         tokens_per_second=1e9 * tokens["output_tokens"] / duration,
@@ -142,21 +142,9 @@ def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
     counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
     choice = next(iter(getattr(completion, "choices", None) or ()), None)
     text = getattr(getattr(choice, "message", None), "content", None) or ""
-    reason = find_cut_off({"finish_reason": getattr(choice, "finish_reason", "")})
-    ended = _add_reply(call, counts, text, [reason])
-    return {**ended, "failed": ended["tokens"] is None}
-
-
-def _add_reply(
-    call: ModelCall, counts: Sequence[object], text: str, reasons: Iterable[str | None]
-) -> ModelCall:
-    ended: ModelCall = {
-        **call,
-        "tokens": _check_counts(counts),
-        "end": _read_last_words(remove_thoughts(text)),
-    }
-    cut_off = next(filter(None, reasons), None)
-    return ended if cut_off is None else {**ended, "cut_off": cut_off}
+    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
+    tokens = _check_counts(counts)
+    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
 
 
 def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
@@ -173,9 +161,13 @@ def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:
 
     An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
     """
+    reasons = [next(filter(None, map(find_cut_off, call.get("reports", ()))), None) for call in calls]
+    if not any(reasons):
+        return None
     end = _read_last_words(output)
-    own = [call for call in calls if _is_same_end(call.get("end", ""), end)] or calls
-    return own[-1].get("cut_off") if own else None
+    ends = [_read_last_words(remove_thoughts(call.get("text", ""))) for call in calls]
+    own = [reason for reason, each in zip(reasons, ends, strict=True) if _is_same_end(each, end)]
+    return (own or reasons)[-1]
 
 
 def _is_same_end(first: str, second: str) -> bool:

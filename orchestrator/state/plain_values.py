@@ -62,7 +62,8 @@ def plain_json(value: object) -> Json:
         decoded: Json = json.loads(encoded, parse_constant=str, parse_int=_parse_int)
     except (TypeError, ValueError, RecursionError):  # a circle, or deeper than the interpreter allows
         return format_text(value)
-    return encoded if is_deep(decoded, MAX_DEPTH) else decoded
+    levels = encoded.count("{") + encoded.count("[")
+    return encoded if levels > MAX_DEPTH and is_deep(decoded, MAX_DEPTH) else decoded
 
 
 def _format_value(formatter: Callable[[object], str], value: object) -> str:

@@ -13,7 +13,7 @@ from langgraph.prebuilt import InjectedStore
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
-from agents.loop.acting_tools import DEFAULT, ActingTools, read_acting_tools
+from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
 from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
@@ -57,8 +57,8 @@ class ExecutorTools:
     def writing(self) -> tuple[str, ...]:
         """The tools that act by the caller's word or by their annotations, and not only by their names."""
         names = dict.fromkeys([*self.tools, *self.acting.stated])
-        acting = (name for name in names if self.acting.classify(name) == "acting")
-        return tuple(name for name in acting if not self.acting.is_guessed(name))
+        uses = ((name, self.describe(name)) for name in names)
+        return tuple(name for name, use in uses if use.kind == "acting" and use.is_stated)
 
     @property
     def reading(self) -> tuple[str, ...]:
@@ -69,6 +69,10 @@ class ExecutorTools:
             if name not in self.writing and (metadata or {}).get("readOnlyHint") is True
         )
 
+    def describe(self, name: str) -> ToolUse:
+        """Returns what is known of a tool before it is called."""
+        return describe_tool(self.acting, name)
+
     def read_arguments(self, name: str) -> ToolArguments:
         """Returns how a tool reads its arguments."""
         return self.readers.get(name, ToolArguments())
@@ -78,7 +82,7 @@ class ExecutorTools:
         if call["error"] is not None:
             # Only these say that nothing was done; another error may have come after the effect.
             return "refused" if call["error"].startswith(("NoEffectError:", "ToolException:")) else "unknown"
-        tool = self.acting.find(call["name"]) or DEFAULT
+        tool = self.describe(call["name"]).treatment or DEFAULT
         return tool.tell_outcome(call["name"], call["result"])
 
     def find_problem(self, contract: Contract) -> str | None:
@@ -154,7 +158,7 @@ class ExecutorTools:
         repeated = {
             call["name"]
             for call in record["tool_calls"]
-            if self.acting.is_guessed(call["name"]) and any(self.are_equal(call, each) for each in made)
+            if self.describe(call["name"]).is_guessed and any(self.are_equal(call, each) for each in made)
         }
         return [
             f"step {record['step_index'] + 1}: {name} was called as before, which may have acted twice; "
@@ -168,11 +172,12 @@ class ExecutorTools:
         return call["name"] == other["name"] and describe(call["args"]) == describe(other["args"])
 
     def _add_outcome(self, call: ToolCallRecord) -> ToolCallRecord:
-        if self.acting.classify(call["name"]) != "acting":
+        use = self.describe(call["name"])
+        if use.kind != "acting":
             return cast("ToolCallRecord", {name: value for name, value in call.items() if name != "outcome"})
         if "outcome" not in call:
             call = {**call, "outcome": self.tell_outcome(call)}
-        return call if self.acting.is_guessed(call["name"]) else {**call, "writes": True}
+        return call if use.is_guessed else {**call, "writes": True}
 
 
 def read_executor_tools(executor: object, acting_tools: object = None) -> ExecutorTools:
@@ -215,7 +220,7 @@ def _index_tools(tools: Sequence[BaseTool]) -> dict[str, BaseTool]:
 
 def _rank_annotations(tool: BaseTool) -> int:
     annotated = ActingTools(metadata={tool.name: tool.metadata}, guesses=False)
-    return ("reading", "open", "acting").index(annotated.classify(tool.name))
+    return ("reading", "open", "acting").index(describe_tool(annotated, tool.name).kind)
 
 
 def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) -> None:
@@ -250,7 +255,7 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
     if not isinstance(graph, CompiledStateGraph) or graph.nodes.keys() & {*_MIDDLEWARE}:
         return
     is_denied = not tools.acting.guesses and not tools.acting.stated
-    other = [name for name in tools.tools if not tools.acting.surely_reads(name)]
+    other = [name for name in tools.tools if not tools.describe(name).only_reads]
     acting = tools.writing or (other if is_stored and not is_denied else ())
     if acting:
         raise ConfigurationError(
@@ -286,7 +291,7 @@ def _check_names(tools: ExecutorTools) -> None:
 
 
 def _check_read_back(tools: ExecutorTools, name: str, reader: str) -> None:
-    if reader not in tools.tools or tools.acting.classify(reader) != "reading":
+    if reader not in tools.tools or tools.describe(reader).kind != "reading":
         raise ConfigurationError(
             f"read_back of {quote_text(name)} is {quote_text(reader)}; name a tool of the executor that only "
             f"reads, or give a function; {tools.describe_tools()}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents import ActingTool
-from agents.loop.acting_tools import read_acting_tools
+from agents.loop.acting_tools import describe_tool, read_acting_tools
 
 
 @pytest.mark.parametrize(
@@ -95,34 +95,36 @@ def test_another_form_of_the_option_is_refused(given):
     ],
 )
 def test_annotations_decide_about_a_tool_that_nobody_names(hints, kind):
-    assert read_acting_tools(None, {"ledger": hints}).classify("ledger") == kind
+    assert describe_tool(read_acting_tools(None, {"ledger": hints}), "ledger").kind == kind
 
 
 def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():
     metadata = {"refund": {"readOnlyHint": True}, "get_order": {"readOnlyHint": False}}
     tools = read_acting_tools({"refund": ActingTool(repeat="ask")}, metadata)
 
-    assert [tools.classify(name) for name in ("refund", "get_order", "send_mail", "get_user")] == [
+    assert [describe_tool(tools, name).kind for name in ("refund", "get_order", "send_mail", "get_user")] == [
         "acting",
         "acting",
         "acting",
         "reading",
     ]
-    assert [tools.is_guessed(name) for name in ("refund", "get_order", "send_mail", "get_user")] == [
+    assert [
+        describe_tool(tools, name).is_guessed for name in ("refund", "get_order", "send_mail", "get_user")
+    ] == [
         False,
         False,
         True,
         False,
     ]
-    assert read_acting_tools(None, metadata).classify("refund") == "reading"
+    assert describe_tool(read_acting_tools(None, metadata), "refund").kind == "reading"
 
 
 def test_a_guessed_tool_and_an_idempotent_one_may_be_repeated_and_a_stated_one_is_not():
     idempotent = {"put": {"readOnlyHint": False, "idempotentHint": True}}
     repeats = {
-        "stated": read_acting_tools(["refund"]).find("refund"),
-        "guessed": read_acting_tools(None).find("refund"),
-        "idempotent": read_acting_tools(None, idempotent).find("put"),
+        "stated": describe_tool(read_acting_tools(["refund"]), "refund").treatment,
+        "guessed": describe_tool(read_acting_tools(None), "refund").treatment,
+        "idempotent": describe_tool(read_acting_tools(None, idempotent), "put").treatment,
     }
 
     assert {name: tool.repeat for name, tool in repeats.items()} == {
@@ -135,5 +137,9 @@ def test_a_guessed_tool_and_an_idempotent_one_may_be_repeated_and_a_stated_one_i
 def test_an_empty_list_turns_guesses_by_names_off_and_keeps_annotations():
     tools = read_acting_tools([], {"send": {"readOnlyHint": False}})
 
-    assert [tools.classify(name) for name in ("send", "refund", "get_order")] == ["acting", "open", "open"]
-    assert tools.find("refund") is None
+    assert [describe_tool(tools, name).kind for name in ("send", "refund", "get_order")] == [
+        "acting",
+        "open",
+        "open",
+    ]
+    assert describe_tool(tools, "refund").treatment is None

@@ -9,7 +9,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
-from agents.loop.tool_arguments import ToolArguments, add_call_ids, build_call_key
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -60,17 +59,6 @@ def test_a_call_that_is_repeated_after_a_crash_has_the_same_key():
     first, second = keys_of(["a"], FakeMonitor(), "thread", crash=True)
 
     assert first == second
-
-
-def test_the_key_does_not_depend_on_the_id_of_the_call_and_on_the_calls_around_it():
-    def plan(*payees):
-        reply = add_call_ids(call(*payees), [])
-        return [build_call_key("e", each, [reply], ToolArguments()) for each in reply.tool_calls]
-
-    [alone], among = plan("Ada"), plan("Bob", "Ada", "Ada")
-
-    assert alone == among[1] != among[2]
-    assert len({*among}) == 3
 
 
 def test_a_retry_has_a_key_of_its_own():

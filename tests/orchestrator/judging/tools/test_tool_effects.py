@@ -12,7 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, run_from_state
 from orchestrator import LangGraphOrchestrator
-from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
+from orchestrator.judging.tools.executor_tools import read_executor_tools
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -115,7 +115,8 @@ def test_an_executor_with_other_tools_says_nothing(tools):
     executor = FakeExecutor()
     executor.tools = tools
 
-    assert read_executor_tools(executor) == ExecutorTools(is_foreign=True)
+    read = read_executor_tools(executor)
+    assert (read.known, read.tools, read.is_foreign) == (None, {}, True)
 
 
 def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():
