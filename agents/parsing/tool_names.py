@@ -44,6 +44,8 @@ _NOUN_VERBS: Final = frozenset({
     "stop", "store", "swap", "sync", "trigger", "turn", "tweet", "void", "wire",
 })  # fmt: skip
 """Verbs of the same meaning that are often nouns behind another word: ``customer_order``."""
+_FIRST_VERBS: Final = frozenset({"put", "reset", "set", "turn"})
+"""Of these, those that are verbs wherever they stand first: ``set_status``."""
 ACTING_VERBS: Final = _PLAIN_VERBS | _NOUN_VERBS
 """Verbs that make a tool acting."""
 _LAST_VERBS: Final = frozenset(
@@ -99,7 +101,7 @@ def guess_kind(name: str) -> ToolKind:
     if first in _READING_VERBS:
         return "acting" if joined & ACTING_VERBS else "reading"
     is_read = bool(rest & _PLAIN_READING_VERBS) or words[-1] in _READ_THINGS
-    if first in ACTING_VERBS and not (first in _NOUN_VERBS and is_read):
+    if first in ACTING_VERBS and not (is_read and first in _NOUN_VERBS - _FIRST_VERBS):
         return "acting"
     if rest & _PLAIN_VERBS or joined & ACTING_VERBS or words[-1] in _LAST_VERBS:
         return "acting"

@@ -11,8 +11,10 @@ from evaluation.defects.evidence import Evidence, EvidenceCall, EvidenceTurn
 from evaluation.defects.findings import DefectFinding
 
 _RULE: Final = "only_a_part"
-_LISTED: Final = re.compile(r"(?<![\w.,:$#-])#?(\w*\d\w*)((?:, (?:and )?| and | & )#?\w*\d\w*)+(?![\w.:%-])")
-_ITEM: Final = re.compile(r"\w*\d\w*")
+_NAME: Final = r"#?(?:\w*\d\w*|[A-Z][\w-]+)"
+_LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w.:%-])")
+"""Matches things that a sentence lists by their numbers or names."""
+_ITEM: Final = re.compile(r"\w*\d\w*|[A-Z][\w-]+")
 _TO: Final = re.compile(r"\b(?:to|as|into) ((?:[A-Z][\w-]*)(?: [A-Z][\w-]*){0,2})")
 _SUITE: Final = re.compile(
     r"\b(?:suite|all (?:the )?tests|tests)\b[^.;!?]{0,40}?\b(?:pass(?:es|ed|ing)?|green)\b"
@@ -45,8 +47,9 @@ def _find_left_out(
     args = " ".join(call.args_text for call in calls)
     known = f"{args} {' '.join(call.answer for call in calls)}"
     for claim in find_claims(turn.text):
-        items = [item for match in _LISTED.finditer(claim.sentence) for item in _ITEM.findall(match[0])]
-        missing = [item for item in items if _has(asked, item) and not _has(known, item)]
+        listed = [_ITEM.findall(match[0]) for match in _LISTED.finditer(claim.sentence)]
+        items = [item for each in listed if all(_has(asked, name) for name in each) for item in each]
+        missing = [item for item in items if not _has(known, item)]
         if missing and any(_has(args, item) for item in items):
             seen = f"no acting call names {missing[0]}; called: {_list_names(calls)}"
             yield DefectFinding(_RULE, "defect", claim.sentence, seen, turn.place, calls[-1].place)

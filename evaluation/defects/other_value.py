@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,6 +25,8 @@ _OWN_KEYS: Final = (
     "name",
 )
 """Fields whose identifiers the caller makes up."""
+_ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
+_NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w.,:%/-])")
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
@@ -33,6 +36,7 @@ def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
     for call in evidence.calls:
         if call.state == "acted":
             yield from _find_invented(evidence, call)
+            yield from _find_other_number(evidence, call)
     for turn in evidence.said:
         yield from _find_contradicted(evidence, turn)
 
@@ -51,6 +55,19 @@ def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFin
             if is_target and others and value.value.lower() not in text.lower():
                 seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
                 yield DefectFinding(_RULE, "defect", _quote_task(evidence), seen, None, call.place)
+
+
+def _find_other_number(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
+    """Yield the number of a thing that no source has, if the task has one of this length that no call has."""
+    text = "\n".join(_read_sources(evidence, call.place))
+    passed = " ".join(each.args_text for each in evidence.calls if each.acts)
+    asked = [number for number in _NUMBER.findall(_quote_task(evidence)) if number not in passed]
+    for key, leaf in list_leaves(call.args):
+        number = str(leaf).strip().lstrip("#")
+        others = [other for other in asked if len(other) == len(number)]
+        if _ID_KEY.search(key) and number.isdigit() and others and number not in text:
+            seen = f"{call.name} was called with {number}, which no source has; the task has {others[0]}"
+            yield DefectFinding(_RULE, "defect", _quote_task(evidence), seen, None, call.place)
 
 
 def _is_alike(other: TypedValue, value: TypedValue) -> bool:

@@ -13,7 +13,7 @@ NAMES = {
         return_delivered_order_items modify_pending_order_address cancel_reservation send_certificate
         transfer_to_human_agents buy_ticket make_payment place_order issue_refund process_refund charge_card
         deploy publish_page submit put_object patch_issue upload_file user_delete removeItem set_temperature
-        turn_on_light schedule_meeting move_file replyToEmail
+        turn_on_light set_price set_user_status schedule_meeting move_file replyToEmail
     """,
     "reading": """
         get_order getOrder shop.getOrder list_posts check_update get_refund_policy list_deleted_files HTTPGet

@@ -134,6 +134,18 @@ def test_an_identifier_from_nowhere_beside_known_ones_is_a_defect():
     assert levels("Update Ada.", told, "Updated Ada.") == set()
 
 
+def test_a_number_from_nowhere_in_place_of_that_in_the_task_is_a_defect():
+    def cancelled(number):
+        return ("cancel_order", {"order_id": number}, {"status": "cancelled"})
+
+    assert ("other_value", "defect") in levels("Cancel order 1234.", cancelled("1243"), "It is cancelled.")
+    assert levels("Cancel order 1234.", cancelled(1234), "It is cancelled.") == set()
+    found = ("find_order", {"number": 1234}, {"order_id": "5678"})
+    assert levels("Cancel order 1234.", found, cancelled("5678"), "It is cancelled.") == set()
+    # The task names nothing of this length.
+    assert levels("Cancel order 12.", cancelled("5678"), "It is cancelled.") == set()
+
+
 def test_a_later_read_that_shows_another_value_is_a_defect():
     wrote = ("update_price", {"item": "it_44", "price": 12}, {"ok": True})
     reads = [("get_item", {"item": "it_44"}, {"price": price}) for price in (12, 10)]
@@ -142,6 +154,14 @@ def test_a_later_read_that_shows_another_value_is_a_defect():
     assert ("not_there", "defect") in levels(
         "Set the price of it_44 to 12.", wrote, reads[1], "I set the price."
     )
+
+
+def test_one_of_several_people_is_a_defect():
+    mailed = [("send_mail", {"to": f"{name}@example.com"}, {"id": name}) for name in ("ann", "ben")]
+    task, told = "Mail Ann and Ben the report.", "I mailed the report to Ann and Ben."
+
+    assert ("only_a_part", "defect") in levels(task, mailed[0], told)
+    assert levels(task, *mailed, told) == set()
 
 
 def test_one_of_several_things_is_a_defect():
