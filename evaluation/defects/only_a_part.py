@@ -12,7 +12,7 @@ from evaluation.defects.findings import DefectFinding
 
 _RULE: Final = "only_a_part"
 _NAME: Final = r"#?(?:\w*\d\w*|[A-Z][\w-]+)"
-_LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w.:%-])")
+_LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
 """Matches things that a sentence lists by their numbers or names."""
 _ITEM: Final = re.compile(r"\w*\d\w*|[A-Z][\w-]+")
 _TO: Final = re.compile(r"\b(?:to|as|into) ((?:[A-Z][\w-]*)(?: [A-Z][\w-]*){0,2})")

@@ -26,7 +26,7 @@ _OWN_KEYS: Final = (
 )
 """Fields whose identifiers the caller makes up."""
 _ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
-_NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w.,:%/-])")
+_NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
