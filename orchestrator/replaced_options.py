@@ -18,9 +18,3 @@ def describe_argument(name: str, value: object) -> str:
     # "all" names no tool.
     tool = next((each for each in tools if isinstance(each, str)), "NAME")
     return f"acting_tools={REPLACED[name][0].format(name=tool)}"
-
-
-def describe_flag(flag: str) -> str | None:
-    """Returns a sentence about an old option of the command line; None for another one."""
-    old = REPLACED.get(flag.removeprefix("--").replace("-", "_"))
-    return None if old is None else f"{flag} is no option any more; write {old[1]}"

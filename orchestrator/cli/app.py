@@ -12,7 +12,6 @@ from typer.core import TyperGroup
 
 from orchestrator.cli.options import build_signature, read_help
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
-from orchestrator.replaced_options import describe_flag
 
 PROJECT: Final = "plan-execute-monitor"
 COMMANDS: Final = {
@@ -76,7 +75,7 @@ class CommandGroup(TyperGroup):
             _exit("interrupted", INTERRUPTED)
         except typer.TyperException as error:
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
-            problem = describe_flag(getattr(error, "option_name", "")) or error.format_message().rstrip(".")
+            problem = error.format_message().rstrip(".")
             _exit(f"{problem}; see `{command} --help`", BAD_INPUT)
         except OSError as error:
             _exit(f"reading or writing failed ({error})", FAILED)

@@ -120,10 +120,13 @@ class Execution:
         return cls(lambda: builder.open_new(run), lambda each: each.astream(run.task, thread_id))
 
     @classmethod
-    def of_stored(cls, builder: RunBuilder, thread_id: str, answer: object = None) -> Self:
+    def of_stored(
+        cls, builder: RunBuilder, thread_id: str, answer: object = None, *, accept_changes: bool = False
+    ) -> Self:
         """Returns the execution that resumes a run; following it raises the errors of ``resume``."""
         return cls(
-            lambda: builder.open_stored(thread_id), lambda each: each.astream_resumed(thread_id, answer)
+            lambda: builder.open_stored(thread_id),
+            lambda each: each.astream_resumed(thread_id, answer, accept_changes=accept_changes),
         )
 
     @classmethod

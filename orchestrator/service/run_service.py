@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from agents.errors import AgentError
 from agents.reply_types import AnswerWord
 from evaluation import ContractError, evaluate, run_from_state
-from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError
+from orchestrator.errors import ConfigurationError, OrchestratorError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.runs.run_saver import RunSaver, lock_thread
 from orchestrator.service.event_feed import EventFeed
@@ -44,7 +44,7 @@ _LOOK_S: Final = 2.0
 _log: Final = logging.getLogger(__name__)
 
 
-class RunRequestError(OrchestratorError):
+class RunRequestError(ResumeError):
     """A request about a run is refused; the text is a sentence for the one who asked."""
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli import options
+from orchestrator.cli.consoles import report_bad_input
 from orchestrator.cli.run_options import OF_A_NEW_RUN, OF_A_PLAN, RunOptions, read_changes
 from orchestrator.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from orchestrator.cli.option_runs import OptionRuns  # LangGraph is slow to import
 
 
 def run(
@@ -32,28 +38,30 @@ def run(
         contract: Check the output against a file that `checks --save` wrote, instead of the checks that are
             derived from the task. The judge decides besides, as with these.
     """
-    from orchestrator.cli.consoles import report_bad_input
-    from orchestrator.cli.run_session import RunSession, read_policy
-    from orchestrator.cli.stored_runs import open_store, refuse_used_thread
-    from orchestrator.cli.task_files import read_contract, read_task
+    from orchestrator.cli import option_runs, run_session, task_files
+    from orchestrator.persistence import open_store
+    from orchestrator.service.executions import Execution, NewRun
+    from orchestrator.service.run_service import check_unused
     from orchestrator.settings import check_thread_id
 
     with report_bad_input():
-        text = read_task(task)
+        text = task_files.read_task(task)
         check_thread_id(thread)
         chosen = RunOptions.model_validate(read_changes(typed))
-        read_policy(chosen)  # refused before a store is made
+        option_runs.read_policy(chosen)  # refused before a store is made
+        task_files.import_tools(chosen.tools)
         if no_db and (db is not None or chosen.asks_person):
             raise ConfigurationError(
                 "--no-db contradicts --db, and cannot store a question of --supervise human or "
                 "--acting-tools NAME:approve; leave one of them out"
             )
-        case = None if contract is None else read_contract(contract, text, derives=chosen.checks)
-        with nullcontext() if no_db else open_store(db, chosen) as store:
+        case = None if contract is None else task_files.read_contract(contract, text, derives=chosen.checks)
+        with nullcontext() if no_db else open_store(db) as store:
             if store is not None:
-                refuse_used_thread(store, thread)
-            session = RunSession(chosen, store, thread, json, verbose)
-            session.run(lambda orchestrator: orchestrator.astream(text, thread), case)
+                check_unused(store.history, thread)
+            runs = option_runs.OptionRuns(store, db, chosen, case=case)
+            execution = Execution.of_new(runs, NewRun(task=text, thread_id=thread), thread)
+            run_session.RunSession(runs, thread, json, verbose).run(execution)
 
 
 def resume(
@@ -81,17 +89,14 @@ def resume(
         deny: Refuse: a tool does not run, or a step ends the run, for REASON.
         halt: At a tool call: end the run as failed for this reason.
     """
-    from orchestrator.cli import consoles, run_session, stored_runs
+    from orchestrator.cli.run_session import RunSession, read_answer
+    from orchestrator.service.executions import Execution
 
-    with consoles.report_bad_input():
-        changes = read_changes(typed)
-        answer = run_session.read_answer(approve=approve, correct=correct, deny=deny, halt=halt)
-        with stored_runs.open_store(db) as store:
-            name = stored_runs.find_thread(store, thread, last=last, resumable=True)
-            chosen = stored_runs.restore_options(store, name, changes)
-            run_session.RunSession(chosen, store, name, json, verbose).run(
-                lambda orchestrator: orchestrator.astream_resumed(name, answer, accept_changes=bool(changes))
-            )
+    with report_bad_input():
+        answer = read_answer(approve=approve, correct=correct, deny=deny, halt=halt)
+        with _open_stored(db, thread, typed, last=last, resumable=True) as (runs, name):
+            execution = Execution.of_stored(runs, name, answer, accept_changes=bool(runs.changes))
+            RunSession(runs, name, json, verbose).run(execution)
 
 
 def fork(
@@ -113,15 +118,33 @@ def fork(
     Args:
         step: The first step to execute again, counted from 1 as `show` prints it.
     """
-    from orchestrator.cli import consoles, run_session, stored_runs
+    from orchestrator.cli.run_session import RunSession
+    from orchestrator.service.executions import Execution
     from orchestrator.settings import check_thread_id
 
-    with consoles.report_bad_input():
-        changes = read_changes(typed)
+    with report_bad_input():
         check_thread_id(new)
-        with stored_runs.open_store(db) as store:
-            name = stored_runs.find_thread(store, thread, last=last)
-            chosen = stored_runs.restore_options(store, name, changes)
-            session = run_session.RunSession(chosen, store, new, json, verbose)
+        with _open_stored(db, thread, typed, last=last) as (runs, name):
             # Users count steps from 1, as `show` does.
-            session.run(lambda orchestrator: orchestrator.astream_forked(name, step - 1, new))
+            execution = Execution.of_fork(runs, name, step - 1, new)
+            RunSession(runs, new, json, verbose).run(execution)
+
+
+@contextmanager
+def _open_stored(
+    db: str | None,
+    thread: str | None,
+    typed: Mapping[str, object],
+    *,
+    last: bool,
+    resumable: bool = False,
+) -> Iterator[tuple[OptionRuns, str]]:
+    """Yields a run's name, and what builds its orchestrators with its options and the typed changes."""
+    from orchestrator.cli.option_runs import OptionRuns
+    from orchestrator.cli.stored_runs import find_thread, open_store
+
+    changes = read_changes(typed)
+    with open_store(db) as store:
+        name = find_thread(store, thread, last=last, resumable=resumable)
+        runs = OptionRuns(store, db, RunOptions.model_validate(changes), changes)
+        yield replace(runs, options=runs.read_options(name)), name

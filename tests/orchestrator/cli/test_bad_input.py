@@ -25,8 +25,6 @@ TABLE = {
     f"{RUN} --without-check nonsense": "--without-check 'nonsense' names no check; `orchestrator checks",
     f"{RUN} --acting-tools sned": 'acting_tools names "sned"; the executor has no tools',
     f"{RUN} --acting-tools sned:approve": 'acting_tools names "sned"; the executor has no tools',
-    f"{RUN} --approve-tools a": "--approve-tools is no option any more; write --acting-tools NAME:approve;",
-    f"{RUN} --once-tools a": "--once-tools is no option any more; write --acting-tools NAME;",
     f"{RUN} --no-db --acting-tools a:approve": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --no-db --supervise human": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --thread ' '": "thread_id is ' '; give a text that is not blank",

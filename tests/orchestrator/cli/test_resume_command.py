@@ -158,7 +158,7 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
 
     refused(
         again,
-        f"thread 't' has a run (waiting); give another --thread; `orchestrator show t --db {db}` says how",
+        "thread 't' has a run (waiting); give another name, or resume or delete that run",
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stderr

@@ -46,8 +46,7 @@ def test_a_thread_whose_run_ended_is_refused_with_what_to_do(run, db):
 
     assert (first.exit_code, second.exit_code, server.asked) == (0, 2, [])
     assert second.stderr == (
-        "orchestrator: thread 't' has a run (success); give another --thread; "
-        f"`orchestrator show t --db {db}` says how to go on, and `delete` deletes it\n"
+        "orchestrator: thread 't' has a run (success); give another name, or resume or delete that run\n"
     )
 
 

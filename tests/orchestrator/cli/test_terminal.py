@@ -61,7 +61,7 @@ def test_a_live_view_is_drawn_and_the_cursor_is_shown_again(on_terminal):
 
     assert code == 0
     assert output.index("loading the model openai:scripted") < output.index("working")
-    assert output.count("\x1b[?25l") == output.count("\x1b[?25h") == 2
+    assert output.count("\x1b[?25l") == output.count("\x1b[?25h") == 1
     assert output.index("working") < output.rindex("\x1b[?25h") < output.rindex("the result")
 
 
