@@ -240,7 +240,8 @@ class RunServer(FastMCP[Any]):
         except ToolError as error:
             cause = error.__cause__ or error
             if isinstance(cause, ValidationError):
-                names = [*self._tool_manager.get_tool(name).parameters["properties"]]
+                tool = self._tool_manager.get_tool(name)
+                names = [] if tool is None else [*tool.parameters["properties"]]
                 raise ToolError("; ".join(describe_errors(cause, arguments, names, "arguments"))) from None
             raise ToolError(" ".join(format_text(cause).split())) from None
 

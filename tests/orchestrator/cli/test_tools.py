@@ -99,8 +99,7 @@ def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
 
     assert refused.exit_code == 2
     assert (
-        "was started with --tools 'shop_tools:price'; give it again, because it runs code"
-        in refused.stderr
+        "was started with --tools 'shop_tools:price'; give it again, because it runs code" in refused.stderr
     )
     assert not (tmp_path / "imported").exists()
 
