@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 
 from evaluation import evaluate, write_html
-from evaluation.evalset.case_result import CaseResult, describe_run
+from evaluation.cases.case_result import CaseResult, describe_run
 from tests.fakes.chromium import open_chromium
 
 MODELS = {"local": (0.4, 5200), "ollama:qwen3:4b": (0.85, 3100), "ollama:llama3.2": (0.65, 1900)}

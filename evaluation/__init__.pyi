@@ -1,3 +1,7 @@
+from .cases.case_files import CaseSet as CaseSet
+from .cases.case_files import TaskCase as TaskCase
+from .cases.case_files import read_case_set as read_case_set
+from .cases.case_files import write_case_set as write_case_set
 from .checks.check_model import CheckContext as CheckContext
 from .checks.check_model import CheckOutcome as CheckOutcome
 from .checks.check_model import ToolUse as ToolUse
@@ -15,10 +19,6 @@ from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError
 from .errors import MissingExtraError as MissingExtraError
-from .evalset.files import CaseSet as CaseSet
-from .evalset.files import TaskCase as TaskCase
-from .evalset.files import read_case_set as read_case_set
-from .evalset.files import write_case_set as write_case_set
 from .graph import build_evaluation_graph as build_evaluation_graph
 from .judges.figures import JudgeTrust as JudgeTrust
 from .judges.figures import LabelledOutput as LabelledOutput

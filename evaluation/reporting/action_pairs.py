@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from evaluation.cases.case_result import CaseResult
 from evaluation.contract.run import TrajectoryRules
-from evaluation.evalset.case_result import CaseResult
 from evaluation.measures.trajectory.expected_steps import (
     ExpectedStep,
     Selection,

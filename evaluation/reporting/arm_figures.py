@@ -11,7 +11,7 @@ from math import isfinite
 from statistics import NormalDist, fmean, median
 from typing import Final
 
-from evaluation.evalset.case_result import (
+from evaluation.cases.case_result import (
     CaseResult,
     PassRate,
     Trials,

@@ -15,7 +15,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.action_pairs import pair_actions
 from evaluation.reporting.arm_figures import summarize_arms
 from evaluation.reporting.first_problems import rank_problems

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.values import as_list, as_object
 
 _LEVELS: Final = {"critical": "defect", "warning": "suspicion"}

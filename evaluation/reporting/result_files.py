@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
-from evaluation.evalset.case_result import UNVERIFIED, CaseResult
+from evaluation.cases.case_result import UNVERIFIED, CaseResult
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import remove_unseen
 

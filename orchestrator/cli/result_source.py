@@ -15,12 +15,12 @@ import typer
 from pydantic import BaseModel, ConfigDict
 
 from evaluation import ContractError, TaskCase, read_case_set, run_from_state
+from evaluation.cases import stored_evaluation
+from evaluation.cases.case_files import append_case
+from evaluation.cases.case_result import CaseResult, describe_run
+from evaluation.cases.stored_evaluation import EvaluationHeader
+from evaluation.cases.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.contract.intake import UnreadableCase
-from evaluation.evalset import stored_evaluation
-from evaluation.evalset.case_result import CaseResult, describe_run
-from evaluation.evalset.files import append_case
-from evaluation.evalset.stored_evaluation import EvaluationHeader
-from evaluation.evalset.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_list, as_object

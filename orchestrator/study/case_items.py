@@ -13,7 +13,7 @@ import pytest
 from agents import load_model
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
-from evaluation.evalset.files import CaseSet
+from evaluation.cases.case_files import CaseSet
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.action_pairs import describe_failure
 from evaluation.reporting.result_files import clean_line

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 from pydantic import BaseModel
 
 from evaluation import EvaluationContract, EvaluationReport, evaluate
+from evaluation.cases.case_files import FROM_TASK, CaseSet, TaskCase
+from evaluation.cases.case_result import CaseResult
+from evaluation.cases.stored_evaluation import EvaluationHeader
+from evaluation.cases.value_files import YAML_SUFFIXES
 from evaluation.contract.intake import UnreadableCase
-from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.files import FROM_TASK, CaseSet, TaskCase
-from evaluation.evalset.stored_evaluation import EvaluationHeader
-from evaluation.evalset.value_files import YAML_SUFFIXES
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.action_pairs import describe_failure

@@ -12,8 +12,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
+from evaluation.cases.case_files import Hook, TaskCase
 from evaluation.checks.commands import run_program
-from evaluation.evalset.files import Hook, TaskCase
 from evaluation.sensitive.scanner import describe_raised, keep_end
 
 _MOST_SECONDS: Final = 600.0

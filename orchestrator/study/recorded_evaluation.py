@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationContract, EvaluationReport, evaluate_many
+from evaluation.cases.case_files import CaseSet
+from evaluation.cases.case_result import CaseResult, describe_run
+from evaluation.cases.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
+from evaluation.cases.value_files import compose_yaml, find_line
 from evaluation.contract.intake import UnreadableCase
-from evaluation.evalset.case_result import CaseResult, describe_run
-from evaluation.evalset.files import CaseSet
-from evaluation.evalset.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
-from evaluation.evalset.value_files import compose_yaml, find_line
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun

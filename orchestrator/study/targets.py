@@ -17,8 +17,8 @@ from langchain_core.rate_limiters import InMemoryRateLimiter
 from agents import load_model
 from agents.models.chat_options import Sampling, apply_sampling
 from evaluation import run_from_state
-from evaluation.evalset.case_result import CaseResult
-from evaluation.evalset.files import TaskCase
+from evaluation.cases.case_files import TaskCase
+from evaluation.cases.case_result import CaseResult
 from evaluation.importers.langchain import dump_messages
 from evaluation.sensitive.scanner import describe_raised
 from evaluation.validation import copy_json

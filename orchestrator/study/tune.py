@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from agents import load_model
 from agents.models.identity import describe_origin, find_address
-from evaluation.evalset.files import TaskCase
+from evaluation.cases.case_files import TaskCase
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import Interval, PairedDifference, paired_difference, proportion
 from orchestrator.errors import ConfigurationError, OrchestratorError, RunFailedError

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from evaluation.cases.case_files import TaskCase, read_case_set
 from evaluation.errors import ContractError
-from evaluation.evalset.files import TaskCase, read_case_set
 from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from evaluation import EvaluationContract, TaskCase, task_checks
+from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.checks.custom import CustomCheck
-from evaluation.evalset.files import FROM_TASK
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts

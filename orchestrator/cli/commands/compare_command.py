@@ -14,9 +14,9 @@ import typer
 from rich.table import Table
 
 from evaluation import read_case_set
-from evaluation.evalset.case_result import CaseResult, read_verdict
-from evaluation.evalset.files import CaseSet, TaskCase
-from evaluation.evalset.stored_evaluation import EvaluationHeader, read_end, read_results
+from evaluation.cases.case_files import CaseSet, TaskCase
+from evaluation.cases.case_result import CaseResult, read_verdict
+from evaluation.cases.stored_evaluation import EvaluationHeader, read_end, read_results
 from evaluation.reporting.arm_figures import ArmDifference, compare_arms, summarize_arms
 from evaluation.reporting.case_page import write_html
 from evaluation.statistics import proportion

@@ -14,8 +14,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from evaluation.evalset import case_result
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases import case_result
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.first_problems import rank_problems
 from evaluation.reporting.result_files import describe_counts, write_csv, write_junit, write_markdown
@@ -157,7 +157,7 @@ def _write_cases(options: EvaluateOptions) -> str:
         return f"{result_source.add_runs(options, options.add_to)} added to {options.add_to}"
     file = (options.files or [Path("cases.yaml")])[0]
     with file.open("x", encoding="utf-8") as opened:
-        opened.write((package_files("evaluation.evalset") / _EXAMPLE).read_text(encoding="utf-8"))
+        opened.write((package_files("evaluation.cases") / _EXAMPLE).read_text(encoding="utf-8"))
     return f"written: {file}; `orchestrator evaluate {file}` runs it"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation import evaluate
-from evaluation.evalset.case_result import CaseResult, describe_run
+from evaluation.cases.case_result import CaseResult, describe_run
 
 
 def evaluate_result(case, *, name="case", basis=None, **fields):

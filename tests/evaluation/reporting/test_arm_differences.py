@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.arm_figures import compare_arms
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import render_results, write_html
 from evaluation.texts.normal import show_hidden
 from examples import tau_bench

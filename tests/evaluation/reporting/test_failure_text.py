@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.action_pairs import describe_failure
 
 EXPECTED = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.evalset.case_result import CaseResult
+from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import render_results
 from evaluation.texts.normal import show_hidden
 from tests.evaluation.reporting.results import compared_results, evaluate_result, notice

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.evalset.stored_evaluation import FORMAT
+from evaluation.cases.stored_evaluation import FORMAT
 from tests.fakes.loopback import Reply, ollama_reply
 
 COUNTS = {

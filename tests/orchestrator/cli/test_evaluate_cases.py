@@ -8,7 +8,7 @@ import json
 import pytest
 
 from evaluation import read_case_set
-from evaluation.evalset.stored_evaluation import read_results
+from evaluation.cases.stored_evaluation import read_results
 from orchestrator.cli.consoles import describe_progress
 
 AGENTS = """

@@ -44,7 +44,7 @@ cases:
 LIGHT = """
 import sys
 import plan_execute_monitor_pytest
-heavy = ["agents", "langchain_core", "langgraph", "pydantic", "evaluation.evalset", "orchestrator.engine"]
+heavy = ["agents", "langchain_core", "langgraph", "pydantic", "evaluation.cases", "orchestrator.engine"]
 print([name for name in heavy if name in sys.modules])
 """
 OPTIONS = ("-p", "no:langsmith", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")

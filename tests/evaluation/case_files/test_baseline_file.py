@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError
-from evaluation.evalset.case_result import (
+from evaluation.cases.case_result import (
     CaseResult,
     build_baseline,
     compare_baselines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError, TaskCase, read_case_set
-from evaluation.evalset.files import append_case
+from evaluation.cases.case_files import append_case
 
 CASE = TaskCase(
     name="new", task="Say: no #1", contract={"expected_trajectory": [{"name": "f", "args": {"a": 1}}]}

@@ -11,9 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from evaluation.contract.contract import ContentRule, EvaluationContract, merge_rules
-from evaluation.errors import ContractError
-from evaluation.evalset.value_files import (
+from evaluation.cases.value_files import (
     compose_yaml,
     find_line,
     format_yaml,
@@ -22,6 +20,8 @@ from evaluation.evalset.value_files import (
     read_values,
     validate_values,
 )
+from evaluation.contract.contract import ContentRule, EvaluationContract, merge_rules
+from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import InputModel, list_field_paths
 from evaluation.values import VersionOne, as_object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.evalset.case_result import (
+from evaluation.cases.case_result import (
     CaseResult,
     describe_pass_rates,
     find_flaky,

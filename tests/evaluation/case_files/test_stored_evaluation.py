@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError
-from evaluation.evalset.case_result import CaseResult, describe_run
-from evaluation.evalset.stored_evaluation import (
+from evaluation.cases.case_result import CaseResult, describe_run
+from evaluation.cases.stored_evaluation import (
     EvaluationEnd,
     EvaluationHeader,
     append_results,

@@ -12,8 +12,8 @@ from typing import BinaryIO, Final, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
+from evaluation.cases.case_result import CaseResult
 from evaluation.errors import ContractError
-from evaluation.evalset.case_result import CaseResult
 from evaluation.validation import InputModel, describe_errors, parse_json
 from evaluation.values import VersionOne
 
