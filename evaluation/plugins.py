@@ -48,10 +48,9 @@ class Judge(Protocol):
 
     The answer is an object of JSON values, or its text: ``score`` (a number on the rubric's scale),
     ``rationale`` (text), and optionally ``criteria`` (a score by criterion name), ``concerns`` (texts),
-    ``recommended_action`` (text), ``usage`` (input_tokens, output_tokens, cost_usd, model), ``repaired``
-    (true if the text was not JSON until it was repaired) and ``unseen`` (text: the part of the run that the
-    judge could not see). A text has to be the object alone. An answer that is repaired, contradicts itself,
-    has ``unseen`` or lacks the score of one of several criteria cannot approve. Other fields are kept as
+    ``recommended_action`` (text) and ``usage`` (input_tokens, output_tokens, cost_usd, model). A text has to
+    be the object alone. An answer that denies the success in another field (``"verdict": "fail"``), or lacks
+    the score of one of several criteria, cannot approve. Other fields are kept as
     details. ``validate_judge_result`` checks the answer. An exception is recorded as a judge error, a
     ``JudgeError`` with its kind.
     """

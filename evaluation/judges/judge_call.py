@@ -231,9 +231,6 @@ def _decide(answers: Sequence[str | JudgeFailure], rubric: Rubric) -> JsonObject
         "concerns": list(concerns),
         "usage": usage,
         "panel": panel,
-        # A panel is as reliable as the least reliable vote that counts.
-        "repaired": any(score.repaired for score in majority),
-        "unseen": next((score.unseen for score in majority if score.unseen), None),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -91,7 +91,7 @@ _ROLE: Final = (
 
 
 def judge_prompt(
-    request: JudgeRequest, schema: Mapping[str, object], instructions: str, turns: int | None = None
+    request: JudgeRequest, schema: Mapping[str, object], instructions: str
 ) -> list[BaseMessage]:
     """Writes the prompt. The run's texts are fenced off as data.
 
@@ -99,10 +99,8 @@ def judge_prompt(
         request: The run and the rubric.
         schema: The schema of the answer.
         instructions: Further instructions of the caller.
-        turns: Number of messages of the conversation that are shown, the last ones. Default: all.
     """
-    shown = len(request.conversation) if turns is None else turns
-    material = {label: text for label, text in _iter_material(request, shown) if text}
+    material = {label: text for label, text in _iter_material(request) if text}
     mark = find_boundary(*material.values(), _format_rubric(request.rubric), instructions)
     parts = [
         _format_rubric(request.rubric),
@@ -120,16 +118,6 @@ def describe_evidence(request: JudgeRequest, longest: int) -> str:
     """
     lines = [*request.checks, *map(_format_action, request.actions)]
     return "\n".join(lines)[:longest]
-
-
-def describe_unseen(conversation: Sequence[Turn], shown: int) -> str | None:
-    """Says what of a conversation a prompt does not show. Returns None if it shows all."""
-    media = sorted({kind for turn in conversation for kind in turn["media"]})
-    reasons = (
-        shown < len(conversation) and f"only the last {shown} of {len(conversation)} messages were shown",
-        media and f"it is shown texts only, not {', '.join(media)}",
-    )
-    return "; ".join(reason for reason in reasons if reason) or None
 
 
 def ask_again(reply: str, problem: str) -> list[BaseMessage]:
@@ -156,24 +144,22 @@ def _format_criterion(criterion: Criterion) -> str:
     return "\n".join([head, *(f"    {score}: {meaning}" for score, meaning in criterion.anchors.items())])
 
 
-def _iter_material(request: JudgeRequest, shown: int) -> Iterator[tuple[str, str]]:
+def _iter_material(request: JudgeRequest) -> Iterator[tuple[str, str]]:
     yield "what the agent was asked", request.input
-    yield _label_conversation(request, shown), "\n".join(map(_format_turn, request.conversation[-shown:]))
+    yield _CONVERSATION, "\n".join(map(_format_turn, request.conversation))
     yield "what the agent did, one action a line", "\n".join(map(_format_action, request.actions))
     yield "what code has checked, one check a line", "\n".join(request.checks)
     yield "a reference answer", request.reference or ""
     yield "the output to be judged", request.output or "(the agent gave no output)"
 
 
-def _label_conversation(request: JudgeRequest, shown: int) -> str:
-    total = len(request.conversation)
-    part = f" (only the last {shown} of {total} messages; you do not see the others)" if shown < total else ""
-    return f"the conversation before the output, whose assistant is judged too, one message a line{part}"
+_CONVERSATION: Final = (
+    "the conversation before the output, whose assistant is judged too, one message a line"
+)
 
 
 def _format_turn(turn: Turn) -> str:
-    media = {"not_shown": turn["media"]} if turn["media"] else {}
-    return json.dumps({"role": turn["role"], "content": turn["content"], **media}, ensure_ascii=False)
+    return json.dumps({"role": turn["role"], "content": turn["content"]}, ensure_ascii=False)
 
 
 def _format_action(action: Action) -> str:

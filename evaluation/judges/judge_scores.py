@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
 from typing import Annotated, Final, TypeGuard
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from agents.parsing.loose_json import (
-    is_one_object,
-    load_or_repair,
-    unwrap_fence,
-)
+from agents.parsing.loose_json import is_one_object, load_json, unwrap_fence
 from agents.parsing.thoughts import remove_marked_thoughts
-from agents.parsing.verdicts import find_denial, iter_fields, normalize_name
+from agents.parsing.verdicts import find_denial
 from evaluation.contract.contract import Rubric, Scale
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.patterns.json_schema import find_schema_problem
@@ -60,19 +53,6 @@ def failure_from_error(error: Exception) -> JudgeFailure:
     return JudgeFailure("provider_failure", f"{type(error).__name__}: {text}")
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRead:
-    """The object of an answer.
-
-    Attributes:
-        value: The object.
-        repaired: Whether the text was not JSON before it was repaired.
-    """
-
-    value: JsonObject
-    repaired: bool = False
-
-
 def format_answer(raw: object) -> str | JudgeFailure:
     """Writes an answer as text. It may be an object of JSON values, a pydantic model or text already."""
     if isinstance(raw, str):
@@ -88,12 +68,12 @@ def format_answer(raw: object) -> str | JudgeFailure:
         )
 
 
-def read_object(raw: object) -> ObjectRead | JudgeFailure:
+def read_object(raw: object) -> JsonObject | JudgeFailure:
     """Reads the only object of an answer.
 
     A text has to be the object and nothing else, after the thoughts of a reasoning model. It may be in a code
-    fence. An object that is not quite JSON is repaired, and marked as repaired. An object that is cut off is
-    a failure, and so is one among other text or other objects, since it may be quoted, and a key twice.
+    fence. An object that is cut off is a failure, and so is one among other text or other objects, since it
+    may be quoted, and a key twice.
     """
     text = format_answer(raw)
     if isinstance(text, JudgeFailure):
@@ -101,12 +81,10 @@ def read_object(raw: object) -> ObjectRead | JudgeFailure:
     if len(text) > MAX_ANSWER:
         return JudgeFailure("malformed", f"the answer is longer than {MAX_ANSWER} characters")
     document = unwrap_fence(remove_marked_thoughts(text))
-    value, is_guess = load_or_repair(document)
-    # A guess may leave out the text around an object, or a second object.
-    is_alone = not is_guess or is_one_object(document)
-    copied = copy_json(value) if isinstance(value, dict) and is_alone and (value or not is_guess) else None
+    value = load_json(document)
+    copied = copy_json(value) if isinstance(value, dict) else None
     if copied:
-        return ObjectRead(as_object(copied[0]), repaired=is_guess)
+        return as_object(copied[0])
     is_among_others = "{" in document and not is_one_object(document)
     return JudgeFailure("malformed", NOT_ALONE if is_among_others else NO_OBJECT)
 
@@ -157,79 +135,7 @@ def _read_amount(value: object) -> float | None:
 
 _NO_VERDICTS: Final = ("criteria", "concerns", "usage", "panel")
 """The fields that state no verdict: numbers, doubts, cost, and the votes of a panel."""
-_SCORES: Final = frozenset({"score", "overall", "rating", "grade"})
-_VERDICTS: Final = frozenset({"final", "verdict", "result", "evaluation", "assessment", "judgment"}) | _SCORES
-"""The fields whose objects may state an overall score once more."""
-_FIRST_NUMBER: Final = re.compile(r"\s*(-?\d{1,9}(?:\.\d{1,9})?)")
 _LONGEST_DENIAL: Final = 80
-_ROUNDING_SHARE: Final = 0.125
-"""Share of the scale by which rounding may move a score: half a point on a scale from 1 to 5."""
-
-
-def find_contradiction(
-    answer: JsonObject, score: float, criteria: Mapping[str, float], rubric: Rubric
-) -> str | None:
-    """Finds a reason why an answer with these scores cannot approve. Returns None if there is none.
-
-    An answer contradicts itself if a field denies the success (``"verdict": "fail"``), if it states a lower
-    score once more, or if the criteria do not explain the score. Rounding explains an eighth of the scale.
-    """
-    denial = find_denial(answer, ignored=_NO_VERDICTS)
-    if denial is not None:
-        return f"the answer scores {score:g} and contradicts itself: {shorten(denial, _LONGEST_DENIAL)}"
-    rounding = _compute_rounding(rubric.scale)
-    stated = criteria or {rubric.criteria[0].name: score}
-    restated = (*_iter_overall(answer, score), *_iter_criteria(answer, stated))
-    other = next((name for name, value, least in restated if not value + rounding >= least), None)
-    if other is not None:
-        return f"the answer scores {score:g} and contradicts itself in {other!r}"
-    return _find_unexplained(as_object(answer.get("criteria")), score, criteria, rubric)
-
-
-def _compute_rounding(scale: Scale) -> float:
-    return _ROUNDING_SHARE * (scale.max - scale.min)
-
-
-def _iter_overall(answer: JsonObject, score: float) -> Iterator[tuple[str, float, float]]:
-    """Yields each other overall score: its name, its value, and the score that it may not contradict."""
-    fields = [(name, value) for name, value in answer.items() if name != "score"]
-    inner = [as_object(value).items() for name, value in fields if normalize_name(name) in _VERDICTS]
-    for name, value in [*fields, *(pair for part in inner for pair in part)]:
-        number = _FIRST_NUMBER.match(str(value))
-        # A boolean is no score, so it cannot confirm one.
-        if normalize_name(name) in _SCORES and (number or isinstance(value, bool)):
-            yield name, float(number[1]) if number else math.nan, score
-
-
-def _iter_criteria(answer: JsonObject, criteria: Mapping[str, float]) -> Iterator[tuple[str, float, float]]:
-    """Yields each score of a criterion outside of ``criteria``, with the score that it may not contradict."""
-    least = {normalize_name(name): score for name, score in criteria.items()}
-    others = {name: value for name, value in answer.items() if name not in {*_NO_VERDICTS, "score"}}
-    for name, value in iter_fields(others):
-        criterion = normalize_name(name)
-        if criterion in least and is_number(value):
-            yield name, value, least[criterion]
-
-
-def _find_unexplained(
-    written: JsonObject, score: float, criteria: Mapping[str, float], rubric: Rubric
-) -> str | None:
-    """Compares an overall score with the weighted mean of its criteria."""
-    if not criteria:
-        return None
-    mean = fmean(criteria.values(), [criterion.weight for criterion in rubric.criteria])
-    is_near = score - mean <= _compute_rounding(rubric.scale)
-    numbers = list(filter(is_number, written.values()))
-    # A criterion that the rubric does not have has no weight, so it cannot explain anything.
-    if is_near and len(numbers) == len(criteria):
-        return None
-    if min(numbers) > rubric.scale.min and (is_near or mean >= rubric.lowest_passing):
-        return None
-    stated, explained = format_numbers(score, mean)
-    return f"the criteria do not explain the score {stated}: their mean is {explained}"
-
-
-REPAIRED_APPROVAL: Final = "the answer is not JSON, and a repaired one cannot approve"
 
 
 def _require_scale(score: float, info: ValidationInfo) -> float:
@@ -260,8 +166,6 @@ class JudgeScore(BaseModel):
         concerns: Doubts about the run.
         recommended_action: What to do next.
         usage: The cost of the call.
-        repaired: Whether the text was not JSON before it was repaired.
-        unseen: What of the run the judge could not see, in words; None if it saw all.
         details: All other fields of the answer.
         objection: Why the answer cannot approve, for instance because it contradicts itself; None if it can.
     """
@@ -274,33 +178,31 @@ class JudgeScore(BaseModel):
     concerns: list[str] = Field(default_factory=list)
     recommended_action: str | None = None
     usage: dict[str, object] = Field(default_factory=dict)
-    repaired: bool = False
-    unseen: str | None = None
     details: dict[str, object] = Field(default_factory=dict)
     objection: JudgeFailure | None = None
 
 
-FIELDS: Final = frozenset({*JudgeScore.model_fields, "stated_score"} - {"details", "objection"})
+FIELDS: Final = frozenset(JudgeScore.model_fields) - {"details", "objection"}
 """The fields that every answer may have. All others are details."""
 
 
 def read_judge_result(raw: object, rubric: Rubric) -> JudgeScore | JudgeFailure:
     """Checks an answer: an object of JSON values, a pydantic model, or JSON text.
 
-    An approval is a failure if the answer had to be repaired, contradicts itself or lacks the score of a
+    An approval is a failure if the answer denies the success in another field or lacks the score of a
     criterion. A failure is returned as it is.
     """
-    read = raw if isinstance(raw, JudgeFailure) else read_object(raw)
-    if isinstance(read, JudgeFailure):
-        return read
+    answer = raw if isinstance(raw, JudgeFailure) else read_object(raw)
+    if isinstance(answer, JudgeFailure):
+        return answer
     try:
-        score = JudgeScore.model_validate(_select_fields(read, rubric), context=rubric.scale)
+        score = JudgeScore.model_validate(_select_fields(answer, rubric), context=rubric.scale)
     except ValidationError as error:
-        return replace(_describe_fault(error), usage=as_object(read.value.get("usage")))
-    problem = _find_schema_problem(read.value, rubric)
+        return replace(_describe_fault(error), usage=as_object(answer.get("usage")))
+    problem = _find_schema_problem(answer, rubric)
     if problem is not None:
         return JudgeFailure("malformed", f"against the rubric's schema: {problem}", score.usage)
-    objection = _find_objection(read.value, score, rubric)
+    objection = _find_objection(answer, score, rubric)
     return refuse_approval(score.model_copy(update={"objection": objection}), rubric.lowest_passing)
 
 
@@ -313,18 +215,12 @@ def refuse_approval(result: JudgeScore | JudgeFailure, lowest: float) -> JudgeSc
     return replace(result.objection, usage=result.usage, details=details)
 
 
-def _select_fields(read: ObjectRead, rubric: Rubric) -> dict[str, object]:
+def _select_fields(answer: JsonObject, rubric: Rubric) -> dict[str, object]:
     """Selects the fields of an answer; a field that is null is left out."""
-    answer = read.value
     fields = {name: answer[name] for name in FIELDS if answer.get(name) is not None}
-    fields.pop("stated_score", None)
     criteria = fields.get("criteria")
     if isinstance(criteria, Mapping):
         fields["criteria"] = {each.name: criteria.get(each.name) for each in rubric.criteria}
-    # RubricJudge returns an object, so it marks a repaired text in the object itself.
-    # A mark of another type, such as the text "true", is a mark, too.
-    fields["repaired"] = read.repaired or answer.get("repaired") not in (None, False)
-    fields["unseen"] = str(answer["unseen"]) if answer.get("unseen") else None
     fields["usage"] = as_object(answer.get("usage"))
     return {**fields, "details": {name: value for name, value in answer.items() if name not in FIELDS}}
 
@@ -352,13 +248,12 @@ def _find_schema_problem(answer: JsonObject, rubric: Rubric) -> str | None:
 
 
 def _find_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> JudgeFailure | None:
-    if score.repaired:
-        return JudgeFailure("malformed", REPAIRED_APPROVAL)
     if not score.criteria and len(rubric.criteria) > 1:
         return JudgeFailure("missing_score", "the answer has no 'criteria' with a score for each criterion")
-    problem = find_contradiction(answer, score.score, score.criteria, rubric)
-    if problem is not None:
-        return JudgeFailure("malformed", problem)
-    if score.unseen:
-        return JudgeFailure("partly_seen", f"it saw only a part of the run: {score.unseen}")
-    return None
+    if score.criteria and max(score.criteria.values()) < rubric.lowest_passing:
+        return JudgeFailure("malformed", f"the answer scores {score.score:g}, and no criterion passes")
+    denial = find_denial(answer, ignored=_NO_VERDICTS)
+    if denial is None:
+        return None
+    quoted = shorten(denial, _LONGEST_DENIAL)
+    return JudgeFailure("malformed", f"the answer scores {score.score:g} and contradicts itself: {quoted}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
@@ -23,12 +22,7 @@ from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_toke
 from agents.parsing.loose_json import find_document, is_quoted
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.judge_prompts import (
-    answer_schema,
-    ask_again,
-    describe_unseen,
-    judge_prompt,
-)
+from evaluation.judges.judge_prompts import answer_schema, ask_again, judge_prompt
 from evaluation.judges.judge_scores import JudgeFailure, is_number, read_judge_result, read_object, sum_usage
 from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject, as_object
@@ -47,9 +41,8 @@ class RubricJudge:
     Args:
         llm: Any LangChain chat model.
         instructions: Instructions for the judge in addition to the rubric.
-        max_characters: Maximum length of the prompt. Of a longer conversation, only the last messages are
-            shown, and the answer cannot approve. A run that is too long without it is not judged. Each
-            result of a call is cut after 2,000 characters.
+        max_characters: Maximum length of the prompt; a longer run is not judged. Each result of a call is
+            cut after 2,000 characters.
         transport_retry: Retries after transient errors of the model's server.
 
     Raises:
@@ -106,7 +99,7 @@ class RubricJudge:
 
     def _score(self, request: JudgeRequest) -> Conversation[JsonObject]:
         schema = answer_schema(request.rubric)
-        messages, shown = self._fit_prompt(request, schema)
+        messages = self._write_prompt(request, schema)
         first = yield from call_model(self.llm, messages, self.transport_retry, schema)
         result = self._read_answer(first, messages, request.rubric)
         if isinstance(result, JudgeFailure) and result.kind != "blocked":
@@ -115,32 +108,24 @@ class RubricJudge:
             result = _add_usage(self._read_answer(second, messages, request.rubric), result.usage)
         if isinstance(result, JudgeFailure):
             raise JudgeError(result.reason, result.kind, usage=result.usage)
-        unseen = describe_unseen(request.conversation, shown)
-        return {**result, "unseen": unseen} if unseen else result
+        return result
 
-    def _fit_prompt(
-        self, request: JudgeRequest, schema: Mapping[str, object]
-    ) -> tuple[list[BaseMessage], int]:
-        """Writes the prompt with the last messages of the conversation that it has room for; at least one.
-
-        Returns:
-            The prompt, and the number of these messages.
-        """
-
-        def count_excess(turns: int) -> int:
-            messages = judge_prompt(request, schema, self.instructions, turns)
-            return sum(len(message.text) for message in messages) - self.max_characters
-
-        total = len(request.conversation)
-        shown = total
-        if total and count_excess(total) > 0:
-            shown = max(1, bisect_right(range(total), 0, key=count_excess) - 1)
-        if (excess := count_excess(shown)) > 0:
+    def _write_prompt(self, request: JudgeRequest, schema: Mapping[str, object]) -> list[BaseMessage]:
+        media = sorted({kind for turn in request.conversation for kind in turn["media"]})
+        if media:
+            raise JudgeError(
+                f"the conversation contains {', '.join(media)}, and the judge sees texts only; "
+                "give a judge of your own that sees all of it",
+                "partly_seen",
+            )
+        messages = judge_prompt(request, schema, self.instructions)
+        excess = sum(len(message.text) for message in messages) - self.max_characters
+        if excess > 0:
             raise JudgeError(
                 f"the prompt has {excess} characters too many, because max_characters is "
                 f"{self.max_characters}: raise it if the model's context is long enough"
             )
-        return judge_prompt(request, schema, self.instructions, shown), shown
+        return messages
 
     def _read_answer(
         self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric
@@ -156,10 +141,7 @@ class RubricJudge:
             return replace(read, usage=usage)
         if is_quoted(text, shown):
             return JudgeFailure("malformed", "the answer is copied from the run, word for word", usage)
-        if read.repaired and find_message_cut_off(message):
-            return JudgeFailure("malformed", "the reply was cut off at its token limit", usage)
-        answer = {**_replace_score(read.value, rubric), "usage": usage}
-        answer = {**answer, "repaired": True} if read.repaired else answer
+        answer = {**_replace_score(read, rubric), "usage": usage}
         checked = read_judge_result(answer, rubric)
         return checked if isinstance(checked, JudgeFailure) else answer
 
@@ -172,18 +154,21 @@ def _add_usage(result: JsonObject | JudgeFailure, before: JsonObject) -> JsonObj
 
 
 def _replace_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
-    """Replaces the model's own overall score by the weighted mean of the criteria, if each has a number."""
-    stated = {"stated_score": answer["score"]} if "score" in answer else {}
+    """Replaces the model's own overall score by the weighted mean of the criteria, if each has a number.
+
+    A lower score of the model stays: it doubts its criteria.
+    """
     rest = {name: value for name, value in answer.items() if name != "score"}
     # The model is asked for criteria, so that a missing one is named, and not the score.
     criteria = {} if rest.get("criteria") is None else rest["criteria"]
     scores = [as_object(criteria).get(criterion.name) for criterion in rubric.criteria]
     numbers = list(filter(is_number, scores))
     if len(numbers) < len(scores):
-        return {**rest, "criteria": criteria, **stated}
+        return {**rest, "criteria": criteria}
     mean = fmean(numbers, [criterion.weight for criterion in rubric.criteria])
+    stated = filter(is_number, [answer.get("score")])
     # Rounding may push the mean past the lowest or the highest score.
-    return {**rest, "criteria": criteria, **stated, "score": min(max(mean, min(numbers)), max(numbers))}
+    return {**rest, "criteria": criteria, "score": min(max(mean, min(numbers)), max(numbers), *stated)}
 
 
 @contextmanager

@@ -202,7 +202,6 @@ def _explain_refusal(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> st
         criteria and f"By criterion: {criteria}",
         score.concerns and f"Concerns: {'; '.join(score.concerns)}",
         score.recommended_action,
-        score.unseen and f"The judge saw only a part of the run: {score.unseen}",
     )
     # On one line, because readers print one alert a line.
     return " ".join(" ".join(end_sentence(part).split()) for part in parts if part)

@@ -169,7 +169,7 @@ _NAMES: Final = (
     " failed_calls failure forbidden_actions higher length lower match_mode matched_count max measured min"
     " missing missing_actions missing_keywords of optional_count"
     " order_violations pass_score path precision privacy problem rationale recall recorded_writes"
-    " repaired safety scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
+    " safety scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
     " unexpected_writes unreadable_arguments worse"
 )
 _PLAIN_WORDS: Final = frozenset({

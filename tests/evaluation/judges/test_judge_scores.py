@@ -63,9 +63,7 @@ def test_a_score_and_a_rationale_are_enough():
         ({"score": 0}, "out_of_range", "0, not within 1 to 5"),
         ({"score": 10**400}, "malformed", "'score' is a int"),
         ({"passed": "false"}, "malformed", "'passed' is 'false'"),
-        ({"Overall Rating": 1}, "malformed", "'Overall Rating'"),
-        ({"score": 5, "criteria": {"clarity": 5, "warmth": 1}}, "malformed", "their mean is 3"),
-        ({"score": 4, "criteria": {"clarity": 4, "warmth": 2}}, "malformed", "their mean is 3"),
+        ({"score": 5, "criteria": {"clarity": 3, "warmth": 1}}, "malformed", "no criterion passes"),
         ({"criteria": {"clarity": 5}}, "missing_score", "no 'criteria.warmth'"),
         ({"criteria": {"clarity": 5, "warmth": None}}, "missing_score", "no 'criteria.warmth'"),
         ({"criteria": {"clarity": 5, "warmth": 6}}, "out_of_range", "'criteria.warmth' is 6"),
@@ -95,14 +93,12 @@ def test_a_criterion_that_nobody_asked_for_is_left_out():
 @pytest.mark.parametrize(
     "change",
     [
-        {"score": 4, "criteria": {"clarity": 4, "warmth": 3}},
-        {"score": 5, "criteria": {"clarity": 4, "warmth": 4}},
         {"score": 2, "criteria": {"clarity": 2, "warmth": 1}, "passed": False, "rating": 1},
         {"total": 8, "percent": 80, "failed": False, "verdict": "pass", "result": "no issues found"},
         {"final": {"score": 4, "confidence": 0.2}, "evidence": [{"quote": "so", "score": 1}]},
     ],
 )
-def test_an_answer_that_rounds_or_repeats_its_score_is_no_contradiction(change):
+def test_a_field_that_denies_nothing_is_no_contradiction(change):
     assert isinstance(read_judge_result({**GOOD, **change}, RUBRIC), JudgeScore)
 
 
@@ -112,19 +108,6 @@ def test_one_score_for_several_criteria_may_refuse_but_not_approve(answer):
     assert read_judge_result(approval, RUBRIC).kind == "missing_score"
     assert isinstance(read_judge_result(approval, ONE), JudgeScore)
     assert isinstance(read_judge_result({**approval, "score": 2}, RUBRIC), JudgeScore)
-
-
-@pytest.mark.parametrize(("score", "kind"), [(4, JudgeFailure), (3, JudgeScore)])
-def test_a_repaired_answer_may_refuse_but_not_approve(score, kind):
-    assert isinstance(read_judge_result(f"{{'score': {score}, 'rationale': 'So.'}}", RUBRIC), kind)
-
-
-def test_a_judge_may_mark_its_answer_as_repaired_itself():
-    result = read_judge_result({**GOOD, "score": 2, "repaired": True}, RUBRIC)
-    assert result.repaired is True
-    for mark in (True, "true", 1, ["yes"]):
-        assert isinstance(read_judge_result({**GOOD, "repaired": mark}, RUBRIC), JudgeFailure)
-    assert read_judge_result({**GOOD, "repaired": False}, RUBRIC).repaired is False
 
 
 @pytest.mark.parametrize(
@@ -167,12 +150,6 @@ def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
         assert all(1 <= score <= 5 for score in (result.score, *result.criteria.values()))
         assert result.rationale.strip()
         json.dumps([result.usage, result.details], allow_nan=False)
-
-
-@pytest.mark.parametrize("name", ["final", "overall_verdict", "Result"])
-def test_a_lower_score_inside_of_a_verdict_contradicts_an_approval(name):
-    result = read_judge_result({"score": 5, "rationale": "So.", name: {"score": 1}}, RUBRIC)
-    assert isinstance(result, JudgeFailure)
 
 
 @pytest.mark.parametrize(

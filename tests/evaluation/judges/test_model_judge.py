@@ -189,7 +189,6 @@ def test_an_answer_that_cannot_be_relied_on_is_told_by_its_kind(change, kind):
     [
         (f"I think so: {json.dumps(REPLY)}", "not one JSON object alone"),
         ({**REPLY, "verdict": "fail"}, "'verdict' is 'fail'"),
-        ({**REPLY, "score": 1}, "'stated_score'"),
         (AIMessage("", response_metadata={"finish_reason": "length"}), "no JSON object"),
     ],
 )
@@ -215,22 +214,16 @@ def test_a_run_that_is_too_long_to_be_shown_whole_is_not_judged():
     assert llm.prompts == []
 
 
-def said(count, length=600):
-    return tuple({"role": "user", "content": f"{n}:" + "x" * length, "media": []} for n in range(count))
+def test_a_lower_score_that_the_model_states_counts():
+    assert replying({**REPLY, "score": 1})[0].judge(request())["score"] == 1
 
 
-def test_of_a_conversation_that_is_too_long_the_end_is_shown_and_the_answer_says_so():
-    judge, llm = replying(REPLY, max_characters=4500)
-    answer = judge.judge(request(conversation=said(20)))
-    text = llm.prompts[0][1].text
-    assert sum(len(message.text) for message in llm.prompts[0]) <= 4500
-    assert '"19:xxx' in text
-    assert '"0:xxx' not in text
-    shown = text.count('"role": "user"')
-    assert shown > 1
-    assert answer["unseen"] == f"only the last {shown} of 20 messages were shown"
-    assert f"only the last {shown} of 20 messages; you do not see the others" in text
-    assert read_judge_result(answer, RUBRIC).kind == "partly_seen"
+def test_a_conversation_with_an_image_is_not_judged():
+    judge, llm = replying(REPLY)
+    turn = {"role": "user", "content": "What is this?", "media": ["image_url"]}
+    with pytest.raises(JudgeError, match="image_url") as raised:
+        judge.judge(request(conversation=(turn,)))
+    assert (raised.value.kind, llm.prompts) == ("partly_seen", [])
 
 
 @pytest.mark.parametrize(

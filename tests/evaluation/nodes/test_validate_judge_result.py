@@ -48,8 +48,6 @@ def test_a_valid_answer_is_laid_out():
         "rationale": "Clear.",
         "concerns": ["short"],
         "recommended_action": "Keep it.",
-        "repaired": False,
-        "unseen": None,
         "details": {"feedback": "more"},
     }
     assert [(one.kind, one.passed) for one in found["findings"]] == [("judge", True)]
@@ -94,8 +92,7 @@ def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
 
 
 @pytest.mark.parametrize(("score", "failure"), [(3.5, "malformed"), (2, None)])
-def test_a_repaired_answer_cannot_approve_by_the_contracts_threshold_either(score, failure):
-    text = f"{{'score': {score}, 'rationale': 'So.'}}"
-    found = answered(text, thresholds={"judge_score": 3})["judge_result"]
+def test_a_denying_answer_cannot_approve_by_the_contracts_threshold_either(score, failure):
+    answer = {"score": score, "rationale": "So.", "verdict": "fail"}
+    found = answered(answer, thresholds={"judge_score": 3})["judge_result"]
     assert found.get("failure") == failure
-    assert found.get("repaired") is (None if failure else True)
