@@ -90,9 +90,7 @@ _ROLE: Final = (
 )
 
 
-def judge_prompt(
-    request: JudgeRequest, schema: Mapping[str, object], instructions: str
-) -> list[BaseMessage]:
+def judge_prompt(request: JudgeRequest, schema: Mapping[str, object], instructions: str) -> list[BaseMessage]:
     """Writes the prompt. The run's texts are fenced off as data.
 
     Args:
@@ -153,9 +151,7 @@ def _iter_material(request: JudgeRequest) -> Iterator[tuple[str, str]]:
     yield "the output to be judged", request.output or "(the agent gave no output)"
 
 
-_CONVERSATION: Final = (
-    "the conversation before the output, whose assistant is judged too, one message a line"
-)
+_CONVERSATION: Final = "the conversation before the output, whose assistant is judged too, one message a line"
 
 
 def _format_turn(turn: Turn) -> str:
