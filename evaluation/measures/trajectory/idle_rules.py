@@ -5,13 +5,13 @@ A trajectory that agrees under such rules proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, product
 from typing import Final
 
 from rapidfuzz.distance import OSA
 
-from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from evaluation.measures.trajectory.expected_steps import ExpectedStep
 from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
@@ -37,8 +37,8 @@ def find_idle_rule(
         return None
     problems = chain(
         _find_empty_selection(expected, compared),
-        chain.from_iterable(_find_idle_argument_rule(pattern, rules) for pattern in patterns),
-        _find_unused_rules(patterns, rules),
+        chain.from_iterable(_find_idle_arguments(pattern, rules) for pattern in patterns),
+        _find_idle_names(patterns, rules),
         _find_misspelt_tools(actual, expected, rules),
     )
     return next(problems, None)
@@ -47,31 +47,28 @@ def find_idle_rule(
 def _find_empty_selection(
     expected: Iterable[ExpectedStep], compared: Iterable[ExpectedStep]
 ) -> Iterator[str]:
-    if not all(step.optional for step in compared):
-        return
-    if required := [step.name for step in expected if not step.optional]:
+    required = [step.name for step in expected if not step.optional]
+    if required and all(step.optional for step in compared):
         yield (
             f"compared_tools and ignored_tools leave out every required action ({join_names(required)}); "
             "compare one of them, or expect no action"
         )
 
 
-def _find_idle_argument_rule(pattern: ExpectedAction, rules: TrajectoryRules) -> Iterator[str]:
-    rule = rules.find_rule(pattern)
-    if rule.match == "named" and (pattern.args or (pattern.arguments and pattern.args is not None)):
-        yield from _find_unknown_names(pattern, rule)
-    elif pattern.args is None and pattern.arguments is not None and rule.match != "ignore":
-        yield f"{pattern.name} has a rule of its own for arguments, but no 'args' to compare; add them"
-
-
-def _find_unknown_names(pattern: ExpectedAction, rule: ArgumentRule) -> Iterator[str]:
-    """Say which of the rule's names the expected arguments lack by mistake.
+def _find_idle_arguments(pattern: ExpectedAction, rules: TrajectoryRules) -> Iterator[str]:
+    """Say that the rule for the arguments of an expected action compares none of them, or a misspelt one.
 
     A rule for many actions may name arguments that this one lacks, as long as it shares one of them.
     """
-    args, names = pattern.args or {}, rule.names or []
+    rule, args, is_own = rules.find_rule(pattern), pattern.args or {}, pattern.arguments is not None
+    names = rule.names or [] if rule.match == "named" else []
     absent = [name for name in names if name not in args]
-    if len(absent) == len(names) or (absent and pattern.arguments is not None):
+    is_stated = is_own or (bool(names) and pattern.name in rules.tools)
+    if pattern.args is None:
+        if is_stated and rule.match != "ignore":
+            yield f"{pattern.name} has a rule for arguments, but no 'args' to compare; add them"
+        return
+    if absent and (is_own or (args and len(absent) == len(names))):
         yield (
             f"'named' lists {join_names(absent)}, which the expected arguments of {pattern.name} lack; "
             "list names that they have"
@@ -79,32 +76,25 @@ def _find_unknown_names(pattern: ExpectedAction, rule: ArgumentRule) -> Iterator
     yield from find_misspelt(absent, set(args) - set(names), "names")
 
 
-def _find_unused_rules(patterns: Sequence[ExpectedAction], rules: TrajectoryRules) -> Iterator[str]:
-    """Say which rules ``named`` share no argument with any action that they are for."""
-    for name, rule in {"'arguments'": rules.arguments, **rules.tools}.items():
-        if rule.match != "named":
-            continue
-        # A contract for many cases may have a rule for all tools and actions that are expected by name alone.
-        expected = [
-            each.args or {}
-            for each in patterns
-            if rules.find_rule(each) is rule and (each.args is not None or each.name in rules.tools)
-        ]
-        if expected and all(map(set(rule.names or ()).isdisjoint, expected)):
-            yield f"the rule {name} compares none of the expected arguments; add 'args' that it compares"
+def _find_idle_names(patterns: Iterable[ExpectedAction], rules: TrajectoryRules) -> Iterator[str]:
+    named = [
+        set(rule.names or ()).isdisjoint(each.args)
+        for each in patterns
+        if each.args is not None and (rule := rules.find_rule(each)).match == "named"
+    ]
+    if named and all(named):
+        yield "'named' compares none of the expected arguments; add 'args' that it compares"
+
+
+_LISTS: Final = (
+    "compared_tools", "ignored_tools", "forbidden_tools", "acting_tools", "reading_tools", "tools"
+)  # fmt: skip
 
 
 def _find_misspelt_tools(
     actual: Iterable[Action], expected: Iterable[ExpectedStep], rules: TrajectoryRules
 ) -> Iterator[str]:
-    lists: Mapping[str, Collection[str]] = {
-        "compared_tools": rules.compared_tools or (),
-        "ignored_tools": rules.ignored_tools,
-        "forbidden_tools": rules.forbidden_tools,
-        "acting_tools": rules.acting_tools or (),
-        "reading_tools": rules.reading_tools or (),
-        "tools": rules.tools,
-    }
+    lists: dict[str, Collection[str]] = {field: getattr(rules, field) or () for field in _LISTS}
     if not any(lists.values()):
         return
     known = {action["name"] for action in actual}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, starmap
 from typing import Final, NamedTuple
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
@@ -110,27 +110,17 @@ class TrajectoryMatch(NamedTuple):
 
     def _problems(self) -> str:
         allows_extras = self.mode not in MODES_WITHOUT_EXTRAS and self.expected_count
-        other_arguments, failed, not_run = self._list_mismatched()
         problems = {
             "missing": self.missing_actions if self.mode != "subset" else (),
             "extra": () if allows_extras else self.extra_actions,
             "out of order": self.order_violations,
-            "with other arguments": other_arguments,
-            "that ended in an error": failed,
-            "that did not run": not_run,
         }
-        return "; ".join(f"{problem} {join_names(names)}" for problem, names in problems.items() if names)
-
-    def _list_mismatched(self) -> tuple[list[str], list[str], list[str]]:
-        failed = [each for each in self.argument_mismatches if each[1].problem == "failed"]
-        return (
-            [name for name, difference in self.argument_mismatches if difference.problem != "failed"],
-            [name for name, difference in failed if not difference.actual],
-            [name for name, difference in failed if difference.actual],
-        )
+        named = [f"{problem} {join_names(names)}" for problem, names in problems.items() if names]
+        return "; ".join([*named, *starmap(explain_mismatch, self.argument_mismatches[:_MAX_EXPLAINED])])
 
 
-MAX_MISMATCHES: Final = 100
+_MAX_EXPLAINED: Final = 5
+_MAX_MISMATCHES: Final = 100
 _MAX_PER_PAIR: Final = 20
 _MAX_TRIED: Final = 8
 """How many observed actions of its name a missing step is compared with, to find the closest."""
@@ -142,7 +132,7 @@ def find_mismatches(
     """List how the extra actions differ from the missing steps of the same name."""
     pairs = pair_closest(dict(enumerate(missing)), dict(enumerate(extra)), rules)
     found = ((extra[index]["name"], each) for _, index, differences in pairs for each in differences)
-    return list(islice(found, MAX_MISMATCHES))
+    return list(islice(found, _MAX_MISMATCHES))
 
 
 def pair_closest(

@@ -14,7 +14,7 @@ from evaluation.contract.run import MATCH_MODES, TrajectoryRules
 from evaluation.findings import Finding, FindingKind
 from evaluation.measures.trajectory.expected_steps import ExpectedStep, hashable_key
 from evaluation.measures.trajectory.idle_rules import find_idle_rule
-from evaluation.measures.trajectory.match_result import TrajectoryMatch, explain_mismatch
+from evaluation.measures.trajectory.match_result import TrajectoryMatch
 from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.report.metric_groups import (
     Score,
@@ -50,7 +50,6 @@ _PROHIBITED: Final = (
     "recorded_writes",
 )
 _COUNTS: Final = ("expected_count", "optional_count", "actual_count", "matched_count")
-_MAX_DIFFERENCES: Final = 5
 _MAX_CHARACTERS: Final = 200
 """Most characters of a name in the report: a model may call a tool by a whole text."""
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
@@ -195,12 +194,10 @@ def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> li
         return [Finding("trajectory", "trajectory", None, "warning", "metric_error", match.reason)]
     if match.mode == "precision_recall" and any(_can_fail(bounds, metric) for metric in _VERDICT_METRICS):
         return []
-    reason = match.reason
-    differences = match.argument_mismatches[:_MAX_DIFFERENCES]
-    if differences and not match.agrees:
-        reason = f"{reason.rstrip('.')} ({'; '.join(explain_mismatch(*each) for each in differences)})."
     return [
-        Finding("trajectory", "trajectory", match.agrees, "critical", "trajectory", reason, match.score, 1.0)
+        Finding(
+            "trajectory", "trajectory", match.agrees, "critical", "trajectory", match.reason, match.score, 1.0
+        )
     ]
 
 

@@ -70,7 +70,7 @@ ALERTS = [
         {"expected_trajectory": [{"name": "read", "args": {"path": "a.txt"}}], "trajectory": COUNTED},
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "with other arguments read (read has 'b.txt' for path, not 'a.txt')."
+            "read has 'b.txt' for path, not 'a.txt'."
         ),
     ),
     (
@@ -80,14 +80,14 @@ ALERTS = [
         },
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "with other arguments read (read lacks lines, which must be 3)."
+            "read lacks lines, which must be 3."
         ),
     ),
     (
         {"expected_trajectory": [{"name": "read", "args": {}}], "trajectory": COUNTED},
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "with other arguments read (read has path, which is not expected)."
+            "read has path, which is not expected."
         ),
     ),
     (

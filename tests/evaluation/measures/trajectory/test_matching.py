@@ -141,7 +141,12 @@ def test_single_tool_needs_one_required_step(expected_steps, given_count):
         (["x"], ["a"], "precision_recall", "missing a; extra x"),
         (["x"], ["a"], "subset", "extra x"),
         (["b", "a"], ["a", "b"], "exact", "out of order b"),
-        ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; with other arguments a"),
+        (
+            [seen("a", {"x": 1})],
+            [step("a", {"x": 2})],
+            "any_order",
+            "missing a; a has 1 for x, not 2",
+        ),
         ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
         ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
         ([], ["a" * 61], "in_order", f"missing {'a' * 59}…"),

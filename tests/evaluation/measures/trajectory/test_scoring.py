@@ -221,20 +221,20 @@ def test_prohibitions_need_no_expectation(call, rules, metric, severity, expecte
 
 
 @pytest.mark.parametrize(
-    ("not_run", "kind", "words"),
+    ("not_run", "words"),
     [
-        (None, "that ended in an error", "ended in an error; correct the call"),
-        ("denied", "that did not run", "was denied and did not run; go on without it"),
-        ("forbidden", "that did not run", "was forbidden and did not run; go on without it"),
-        ("unknown", "that did not run", "was not made again and did not run; go on without it"),
+        (None, "ended in an error; correct the call"),
+        ("denied", "was denied and did not run; go on without it"),
+        ("forbidden", "was forbidden and did not run; go on without it"),
+        ("unknown", "was not made again and did not run; go on without it"),
     ],
 )
-def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, kind, words):
+def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, words):
     result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
 
     assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
         ("error", "failed")
     ]
     assert result.checks[0].reason == (
-        f"The actions do not agree with the expected ones in mode in_order: missing a; {kind} a (a {words})."
+        f"The actions do not agree with the expected ones in mode in_order: missing a; a {words}."
     )
