@@ -12,6 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import get_runtime
 
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
@@ -64,7 +65,7 @@ class _GraphState(PreparedState):
     demands: Annotated[Contract, UntrackedValue]  # type: ignore[misc] # only LangGraph reads the annotation
 
 
-EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Any, EvaluationState]
+EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, Plugins | None, Any, EvaluationState]
 """Its input is a case as a dict, which LangGraph's types cannot say."""
 
 
@@ -86,12 +87,13 @@ def build_evaluation_graph(
     Returns:
         A graph that takes a case in the document's shape, or the final state of an evaluation, and ends with
         every field of ``EvaluationState``. As a node of a larger graph, it reads the fields of a case from
-        that graph's state, and leaves out the others.
+        that graph's state, and leaves out the others. A run may have ``Plugins`` of its own as its context:
+        ``graph.invoke(case, context=Plugins(...))``.
     """
     plugins = Plugins(check_judge(judge), **options)
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
     # A typed input would drop them silently. A larger graph has fields of its own, which are left out.
-    graph: StateGraph[EvaluationState, None, Any, EvaluationState]
+    graph: StateGraph[EvaluationState, Plugins | None, Any, EvaluationState]
     graph = StateGraph(_GraphState, input_schema=dict, output_schema=EvaluationState)
     for name, node in NODES.items():
         graph.add_node(name, _bind(name, node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
@@ -103,25 +105,25 @@ def build_evaluation_graph(
     return graph.compile(checkpointer, name="evaluation")
 
 
-def _bind(name: str, node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
+def _bind(name: str, node: Node, default: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
     def run(state: EvaluationState) -> EvaluationState:
-        return _store(node.run(_restore(state), plugins))
+        return _store(node.run(_restore(state), _choose_plugins(default)))
 
     def run_first(state: EvaluationState) -> EvaluationState:
         case = cast("EvaluationState", select_fields(state) if _is_nested() else state)
-        return _store(node.run(case, plugins))
-
-    if name == FIRST:
-        return DirectCall(run_first)
-
-    arun = node.arun
-    if arun is None:
-        return DirectCall(run)
+        return _store(node.run(case, _choose_plugins(default)))
 
     async def run_async(state: EvaluationState) -> EvaluationState:
-        return _store(await arun(_restore(state), plugins))
+        arun = node.arun
+        return run(state) if arun is None else _store(await arun(_restore(state), _choose_plugins(default)))
 
-    return DirectCall(run, run_async)
+    return DirectCall(run_first) if name == FIRST else DirectCall(run, run_async)
+
+
+def _choose_plugins(default: Plugins) -> Plugins:
+    """Return the plug-ins of this run; an enclosing graph may have a context of another type."""
+    context: object = get_runtime().context
+    return context if isinstance(context, Plugins) else default
 
 
 def _restore(state: EvaluationState) -> EvaluationState:

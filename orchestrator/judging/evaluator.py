@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, cast
 
@@ -17,10 +16,7 @@ from agents.credentials.spans import Recognizer
 from agents.loop.langgraph_internals import read_config, without_durability
 from agents.prompts import find_marks
 from evaluation import (
-    CheckContext,
-    CheckOutcome,
     ContractError,
-    JudgeRequest,
     Price,
     build_evaluation_graph,
 )
@@ -29,7 +25,7 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.contract.run_state import convert_calls, convert_usage, run_from_state
 from evaluation.graph import EvaluationGraph
-from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
@@ -165,6 +161,7 @@ class Evaluator:
     verifier: Verifier | None
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
+    _plugins: Plugins = field(init=False)
 
     def __post_init__(self) -> None:
         """Builds the graph, and the one that runs: it keeps no checkpoints, since it is cheap to start again.
@@ -172,14 +169,13 @@ class Evaluator:
         Raises:
             ContractError: A plug-in is not accepted.
         """
-        graph = build_evaluation_graph(
-            _Judge(),
+        plugins = Plugins(
             prices=self.options.prices,
             recognizers=self.options.recognizers,
             named_checks=self.options.named_checks,
-            call_check=_call_check,
         )
-        object.__setattr__(self, "graph", graph)
+        object.__setattr__(self, "_plugins", plugins)
+        object.__setattr__(self, "graph", build_evaluation_graph())
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
         object.__setattr__(self, "_unstored_graph", self.graph.copy({"checkpointer": False}))
 
@@ -218,36 +214,20 @@ class Evaluator:
         if probes := [*list_read_backs(record), *asked]:
             given = {**given, "probes": probes}
         case = {**self.tools.add_to(checked), "agent_run": {**built, **given}}
-        # A context variable, because one compiled graph serves steps that run in parallel.
-        token = _current.set(judging)
-        try:
-            final = await self._run(record, case)
-        finally:
-            _current.reset(token)
+        final = await self._run(judging, case)
         if judging.interrupt is not None:
             raise judging.interrupt
         report = cast("Report", final["evaluation_report"])
         return replace(judging.result, report=report, probes=tuple(probes))
 
-    async def _run(self, record: StepRecord, case: Mapping[str, object]) -> Mapping[str, object]:
+    async def _run(self, judging: JudgingCalls, case: Mapping[str, object]) -> Mapping[str, object]:
+        record = judging.record
         place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         config = without_durability(RunnableConfig(**{**read_config(), **named}))
-        return await self._unstored_graph.ainvoke({**case}, config)
-
-
-_current: Final[ContextVar[JudgingCalls]] = ContextVar("orchestrator_judging")
-
-
-class _Judge:
-    """The judge of the evaluation graph; asks the judge of the execution in the current context."""
-
-    async def ajudge(self, request: JudgeRequest) -> object:
-        return await _current.get().ask(request)
-
-
-async def _call_check(check: CustomCheck, context: CheckContext) -> CheckOutcome:
-    return await _current.get().run_check(check, context)
+        # One compiled graph serves steps that run in parallel, each with its own judge as the context.
+        plugins = replace(self._plugins, judge=judging, call_check=judging.run_check)
+        return await self._unstored_graph.ainvoke({**case}, config, context=plugins)
 
 
 _NAME: Final = SourcedFacts.get_name()

@@ -106,7 +106,7 @@ class JudgingCalls:
     result: Evaluated = field(default_factory=Evaluated)
     interrupt: GraphInterrupt | None = None
 
-    async def ask(self, request: JudgeRequest) -> object:
+    async def ajudge(self, request: JudgeRequest) -> object:
         """Asks the judge, or else the monitor.
 
         Raises:
