@@ -24,7 +24,6 @@ from .retry.retry_rules import AskHumanRule as AskHumanRule
 from .retry.retry_rules import CustomRule as CustomRule
 from .retry.retry_rules import EscalateRule as EscalateRule
 from .retry.retry_rules import FeedbackRule as FeedbackRule
-from .retry.retry_rules import RepairRule as RepairRule
 from .retry.retry_rules import ResampleRule as ResampleRule
 from .retry.step_request import RefusedStep as RefusedStep
 from .retry.step_request import StepRequest as StepRequest

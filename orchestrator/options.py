@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TypedDict, cast
+from typing import TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -18,7 +18,6 @@ from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evaluator import EvaluationOptions
 from orchestrator.persistence.store import Store
-from orchestrator.replaced_options import REPLACED, describe_argument
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.events import Hook
 from orchestrator.runtime.settings_model import Budget
@@ -107,11 +106,8 @@ def read_options(options: OrchestratorOptions) -> OrchestratorOptions:
     """Returns the keyword arguments of an orchestrator.
 
     Raises:
-        ConfigurationError: One has an unknown name, or one that another option replaces.
+        ConfigurationError: One has an unknown name.
     """
-    if old := [name for name in REPLACED if name in options]:
-        instead = describe_argument(old[0], cast("Mapping[str, object]", options)[old[0]])
-        raise ConfigurationError(f"{old[0]} is no argument any more; write {instead}")
     known = ["compressor", "max_retries", "contract", *OrchestratorOptions.__annotations__]
     if unknown := [name for name in options if name not in known]:
         raise ConfigurationError(

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime import settings_model
 from orchestrator.runtime.run_context import RunContext, utc_now
 from orchestrator.runtime.settings_model import Budget
@@ -57,8 +57,9 @@ class Settings(settings_model.SettingsModel):
         """
         given = {name: value for name, value in options.items() if name in cls.model_fields}
         values = {name: value for name, value in given.items() if value is not None}
-        policy = merge_max_retries(options.get("retry_policy"), max_retries)
-        return cls(**{**values, "retry_policy": policy, "human": human})
+        settings = cls(**{**values, "human": human})
+        policy = settings.retry_policy.with_max_retries(max_retries)
+        return settings.model_copy(update={"retry_policy": policy})
 
     def resolve_planning(self, *, has_tools: bool) -> Self:
         """Returns the settings for an executor: with tools, "auto" asks the planner first.

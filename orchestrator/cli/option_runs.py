@@ -20,7 +20,7 @@ from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store, open_store
-from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.state.plain_values import format_repr
@@ -174,7 +174,8 @@ def read_policy(options: RunOptions) -> RetryPolicy:
     """Returns the retry policy of a run.
 
     Raises:
-        ConfigurationError: The file has no retry policy, or contradicts the number of retries.
+        ConfigurationError: The file has no retry policy.
     """
-    policy = None if options.retry_policy is None else RetryPolicy.from_yaml(options.retry_policy)
-    return merge_max_retries(policy, options.max_retries)
+    text = options.retry_policy
+    policy = RetryPolicy() if text is None else RetryPolicy.from_yaml(text)
+    return policy.with_max_retries(options.max_retries)

@@ -322,7 +322,7 @@ _MARGIN: Final = "│ "
 
 @group()
 def draw_question(question: Question) -> Iterator[RenderableType]:
-    """Draws a question: its step, the tool calls, the output, the findings and the deadline."""
+    """Draws a question: its step, the tool calls, the output and the findings."""
     step, attempt = question["step_index"] + 1, question["attempt"]
     yield Text(f"Step {step}, attempt {attempt}, waits for an answer", style="bold yellow")
     yield _Quotation(Text(one_line(question["step"])))
@@ -335,9 +335,6 @@ def draw_question(question: Question) -> Iterator[RenderableType]:
     yield from _draw_part("Tool calls", calls)
     yield from _draw_part("Output", output)
     yield from _draw_part("Findings", findings)
-    if question["deadline"] is not None:
-        deadline = one_line(question["deadline"])
-        yield Text(f"After {deadline} the answer is {one_line(question['on_deadline'])}.", style="bold")
 
 
 def _draw_part(heading: str, texts: Sequence[Text]) -> Iterator[RenderableType]:

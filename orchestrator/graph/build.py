@@ -10,17 +10,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
-    Checkpoint,
-    CheckpointTuple,
-)
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import ConfigurationError
 from orchestrator.graph.step import (
     NO_LIMIT,
     PARALLEL,
@@ -68,7 +64,6 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     RunInput,
 )
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import SupervisionMode
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
@@ -80,6 +75,7 @@ _PLAIN_METHODS: Final = (
     "get_next_version",
     "get_tuple",
     "list",
+    "put",
     "put_writes",
     "delete_thread",
 )
@@ -94,24 +90,6 @@ def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
     # SqliteSaver overrides the async methods only to raise NotImplementedError with a hint.
     has_own_method = type(saver).aget_tuple is not BaseCheckpointSaver.aget_tuple
     return saver if has_own_method and not isinstance(saver, SqliteSaver) else ThreadedSaver(saver)
-
-
-def check_order(config: RunnableConfig, checkpoint: Checkpoint) -> None:
-    """Checks that a new checkpoint becomes the latest one of its thread.
-
-    LangGraph takes the largest id of a thread for the latest checkpoint, and an id begins with the time. If
-    the clock was set back, the new checkpoint would never be read, and the work would be done again.
-
-    Raises:
-        StoreError: The new id is not larger than the id of the checkpoint before. Nothing was stored.
-    """
-    thread = config["configurable"]
-    previous_id = thread.get("checkpoint_id")
-    if previous_id is not None and checkpoint["id"] <= previous_id:
-        raise StoreError(
-            f"thread {format_repr(thread['thread_id'], 80)} was stored at a later time than the clock "
-            "of this machine shows; correct the clock, or wait until that time has passed, and resume"
-        )
 
 
 class ThreadedSaver(BaseCheckpointSaver[V]):
@@ -141,14 +119,9 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         for stored in await asyncio.to_thread(lambda: [*self._saver.list(*args, **named)]):
             yield stored
 
-    def put(self, config: RunnableConfig, checkpoint: Checkpoint, *args: Any) -> RunnableConfig:  # noqa: ANN401
-        """Stores a checkpoint; raises StoreError if it would not become the latest one."""
-        check_order(config, checkpoint)
-        return self._saver.put(config, checkpoint, *args)
-
     async def aput(self, *args: Any) -> RunnableConfig:  # noqa: ANN401
-        """Stores a checkpoint; raises StoreError if it would not become the latest one."""
-        return await asyncio.to_thread(self.put, *args)
+        """Stores a checkpoint."""
+        return await asyncio.to_thread(self._saver.put, *args)
 
     async def aput_writes(self, *args: Any) -> None:  # noqa: ANN401
         """Stores the writes of a task."""

@@ -142,11 +142,6 @@ _REPEATED: Final = "stuck_runs"
 KEEP_REQUIREMENTS: Final = "Keep to these requirements"
 """Before the requirements that an output did not meet; by default, the executor is told these alone."""
 KEEP_CORRECTIONS: Final = "Keep to these corrections"
-DRAFT_FAILS: Final = "A draft does not meet these requirements"
-REPLY_WITH_PARTS: Final = (
-    "Reply only with the parts that have to change, each as its number in brackets and its new text, "
-    'such as "[2] new text". Leave out the other parts: they stay as they are.'
-)
 _REFUSED: Final = "Your output was not accepted. What has to change"
 _ACCEPTED: Final = "Your output was accepted. What could be better"
 _OPEN: Final = "Whether your output is good enough could not be decided"

@@ -28,8 +28,6 @@ from orchestrator.retry.step_request import (
     build_request,
     build_sampling,
     join_refusal,
-    keeps_end,
-    replace_parts,
 )
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -202,7 +200,7 @@ class _Execution:
                     method,
                     context=request.context,
                     task=describe_task(self.state),
-                    schema=None if request.draft is not None else self.schema,
+                    schema=self.schema,
                     sampling=build_sampling(request, self.executor.models),
                 ),
                 *args,
@@ -279,8 +277,6 @@ def build_record(
     """
     index, step = current_step(state)
     result, error = _read_result(called)
-    if request.draft is not None and error is None:
-        result = replace_parts(request.draft, result)
     is_cut = isinstance(called, Raised) and called.kind == "needs_review"
     record = StepRecord(
         step_index=index,
@@ -303,16 +299,8 @@ def build_record(
         basis="unverified",
         sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
     )
-    cut_off = called.spent.cut_off or _find_cut_draft(state, request.draft, result)
+    cut_off = called.spent.cut_off
     return record if cut_off is None else {**record, "cut_off": cut_off}
-
-
-def _find_cut_draft(state: OrchestratorState, draft: str | None, result: str) -> str | None:
-    """Returns why the draft of a result was cut off, if its end was not rewritten; else None."""
-    if draft is None or not keeps_end(draft, result):
-        return None
-    reasons = (record.get("cut_off") for record in current_records(state) if record["result"] == draft)
-    return next(filter(None, reasons), None)
 
 
 def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:

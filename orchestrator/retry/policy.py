@@ -198,6 +198,14 @@ class RetryPolicy(SettingsModel):
         rules = (rule for rule in self.strategies if isinstance(rule, EscalateRule))
         return list(dict.fromkeys(rule.model for rule in rules))
 
+    def with_max_retries(self, max_retries: int | None) -> Self:
+        """Returns the policy with another bound; None keeps its own.
+
+        Raises:
+            ConfigurationError: It is not accepted.
+        """
+        return self if max_retries is None else type(self)(**{**dict(self), "max_retries": max_retries})
+
     @classmethod
     def from_yaml(cls, source: str | Path) -> Self:
         """Reads a policy from YAML or JSON.
@@ -214,25 +222,6 @@ class RetryPolicy(SettingsModel):
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
         return format_yaml(self.model_dump(mode="json", exclude_defaults=True))
-
-
-def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:
-    """Returns the policy with ``max_retries``, which can be given in the policy or beside it.
-
-    Raises:
-        ConfigurationError: It is not accepted, or the policy was built with another value.
-    """
-    policy = RetryPolicy() if policy is None else policy
-    if max_retries is None or not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
-        return policy
-    merged = type(policy)(**{**dict(policy), "max_retries": max_retries})
-    # Only a value that the caller wrote is in conflict; the policy's default is not.
-    if "max_retries" in policy.model_fields_set and policy != merged:
-        raise ConfigurationError(
-            f"max_retries is {max_retries} and retry_policy.max_retries is {policy.max_retries}; "
-            "give only one of them, or the same value"
-        )
-    return merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,17 +102,6 @@ class ResampleRule(BaseRule):
     temperature: Temperature = _DEFAULT_TEMPERATURE
 
 
-class RepairRule(BaseRule):
-    """Has only the parts of the best output rewritten that fail; the other paragraphs or lines stay.
-
-    Attributes:
-        temperature: Temperature of the executor's model; None keeps its own.
-    """
-
-    use: Literal["repair"] = "repair"
-    temperature: Temperature = _DEFAULT_TEMPERATURE
-
-
 class EscalateRule(BaseRule):
     """Executes the step again with another model.
 
@@ -162,6 +151,6 @@ class AskHumanRule(BaseRule):
     use: Literal["ask_human"] = "ask_human"
 
 
-ExecutingRule: TypeAlias = FeedbackRule | ResampleRule | RepairRule | EscalateRule | CustomRule
+ExecutingRule: TypeAlias = FeedbackRule | ResampleRule | EscalateRule | CustomRule
 """The rules that execute the step again."""
 RetryRule: TypeAlias = Annotated[ExecutingRule | AskHumanRule, Field(discriminator="use")]

@@ -1,13 +1,9 @@
-"""The next execution of a step: the prompt of the executor, and the sampling of its model.
-
-A repair rewrites parts of an output: its paragraphs or lines are numbered, and new ones put in their places.
-"""
+"""The next execution of a step: the prompt of the executor, and the sampling of its model."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -17,14 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from agents.models.chat_options import Sampling
 from agents.prompts import fence_text, find_boundary
 from orchestrator.errors import RetryStrategyError
-from orchestrator.judging.feedback import (
-    DRAFT_FAILS,
-    KEEP_CORRECTIONS,
-    KEEP_REQUIREMENTS,
-    REPLY_WITH_PARTS,
-)
+from orchestrator.judging.feedback import KEEP_CORRECTIONS, KEEP_REQUIREMENTS
 from orchestrator.retry import retry_rules as rules
-from orchestrator.retry.policy import Attempt, RetryPolicy, find_best_record, read_attempts
+from orchestrator.retry.policy import Attempt, RetryPolicy, read_attempts
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -64,7 +55,6 @@ class StepRequest:
         temperature: Temperature of the model; None for its own.
         seed: Seed of the model; None for its own.
         model: Specification or name of another model; None for the executor's.
-        draft: The output of which only the parts in the reply are replaced; None if the reply is the output.
     """
 
     instruction: str
@@ -73,7 +63,6 @@ class StepRequest:
     temperature: float | None = None
     seed: int | None = None
     model: str | None = None
-    draft: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +99,6 @@ def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
     request = replace(request, seed=seed, temperature=rule.temperature)
     if isinstance(rule, rules.FeedbackRule | rules.EscalateRule):
         return _add_feedback(request, state, refused, rule)
-    if isinstance(rule, rules.RepairRule):
-        return _add_repair(request, find_best_record(current_records(state)) or refused)
     return _call_strategy(rule, state, request) if isinstance(rule, rules.CustomRule) else request
 
 
@@ -197,13 +184,6 @@ def _hides_output(
     return is_stated and not any(record["tool_calls"] for record in executions)
 
 
-def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:
-    draft = start["result"]
-    text = _add_list(request.instruction, DRAFT_FAILS, list_wanted(start))
-    instruction = f"{text}\n\nThe parts of the draft:\n{number_parts(draft)}\n\n{REPLY_WITH_PARTS}"
-    return replace(request, instruction=instruction, draft=draft)
-
-
 def _call_strategy(rule: rules.CustomRule, state: OrchestratorState, request: StepRequest) -> StepRequest:
     records = current_records(state)
     step = RefusedStep(
@@ -241,55 +221,3 @@ def build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) ->
     model = None if request.model is None else models.get(request.model)
     sampling = Sampling(request.temperature, request.seed, model)
     return None if sampling == Sampling() else sampling
-
-
-_PARAGRAPHS: Final = re.compile(r"(\n[^\S\n]*\n\s*)")
-_LINES: Final = re.compile(r"(\n)")
-_NUMBERED: Final = re.compile(r"^[^\S\n]*\[(\d{1,4})\][^\S\n]*", re.MULTILINE)
-
-
-def number_parts(draft: str) -> str:
-    """Returns the draft with "[1]", "[2]" before its paragraphs; before its lines if it has one paragraph."""
-    parts, _ = _split(draft)
-    return "\n".join(f"[{number}] {part}" for number, part in enumerate(parts, 1))
-
-
-def replace_parts(draft: str, reply: str) -> str:
-    """Returns the draft with the parts of the reply in the places that their numbers name.
-
-    A number without text removes its part; the number after the last one adds a part. A reply without numbers
-    replaces the whole draft.
-    """
-    new = _read_parts(reply)
-    if not new:
-        return reply
-    parts, gaps = _split(draft)
-    added = [text for number, text in sorted(new.items()) if number > len(parts) and text]
-    kept = [
-        (new.get(number, part), gap) for number, (part, gap) in enumerate(zip(parts, gaps, strict=True), 1)
-    ]
-    filled = [(part, gap) for part, gap in kept if part]
-    gap = next((gap for gap in gaps if gap), "\n")
-    texts = [text for part, after in filled for text in (part, after or gap)]
-    return "".join([*texts, *(f"{text}{gap}" for text in added)]).rstrip()
-
-
-def keeps_end(draft: str, result: str) -> bool:
-    """Returns whether the last part of a draft is a part of the new text."""
-    return _split(draft)[0][-1] in _split(result)[0]
-
-
-def _split(draft: str) -> tuple[list[str], list[str]]:
-    """Returns the parts, and the white space after each; empty after the last."""
-    text = draft.strip()
-    pieces = _PARAGRAPHS.split(text)
-    pieces = pieces if len(pieces) > 1 else _LINES.split(text)
-    return pieces[::2], [*pieces[1::2], ""]
-
-
-def _read_parts(reply: str) -> dict[int, str]:
-    matches = [*_NUMBERED.finditer(reply)]
-    ends = [*(match.start() for match in matches), len(reply)][1:]
-    return {
-        int(match[1]): reply[match.end() : end].strip() for match, end in zip(matches, ends, strict=False)
-    }

@@ -23,7 +23,6 @@ from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorSta
 from orchestrator.state.plain_values import plain_text
 from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
-from orchestrator.supervision.modes import SupervisionPolicy
 
 
 def read_outcome(record: StepRecord) -> Outcome:
@@ -180,20 +179,14 @@ def build_failure(
     }
 
 
-def ask_person(  # noqa: PLR0917
-    state: OrchestratorState,
-    record: StepRecord,
-    kind: Literal["supervision", "review"],
-    text: str,
-    policy: SupervisionPolicy,
-    now: datetime,
+def ask_person(
+    record: StepRecord, kind: Literal["supervision", "review"], text: str, now: datetime
 ) -> StateUpdate:
     """Returns the update that asks a person about an execution."""
     findings = findings_of(record["report"]) if record["report"] else []
     triggers = record["supervision"]["triggers"] if record["supervision"] else []
     problems = describe_problems(triggers, findings)
-    corrected = _count_corrections(state)
-    question = build_question(record, kind, text, problems, policy, corrected=corrected, now=now)
+    question = build_question(record, kind, text, problems, now)
     return {"results": [record], "question": question}
 
 
@@ -228,10 +221,3 @@ def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> S
     update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
     others = [] if best["attempt"] == record["attempt"] else [record]
     return {**update, "results": [*others, *update["results"]]}
-
-
-def _count_corrections(state: OrchestratorState) -> int:
-    """Returns how often a person has sent the current step back."""
-    supervisions = [record["supervision"] for record in current_records(state) if record["supervision"]]
-    answers = [supervision["answer"] for supervision in supervisions if supervision["answer"]]
-    return sum(answer["answer"] == "correct" for answer in answers)

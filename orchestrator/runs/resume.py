@@ -97,8 +97,8 @@ def decide_resumption(
         asked: OrchestratorState = {**state, "question": question}
         questions = tuple(each for _, each in waiting)
         if answer is None:
-            without = _input_without_answer(snapshot, interrupt, question, now)
-            return Resumption(asked, without, nested, questions)
+            is_waiting = all(task.interrupts or task.result for task in snapshot.tasks)
+            return Resumption(asked, "wait" if is_waiting else None, nested, questions)
         command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
         return Resumption(asked, command, nested, questions)
 
@@ -215,20 +215,9 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         findings=[],
         accepts=[],
         asked_at="",
-        deadline=None,
-        on_deadline="deny",
         problem=None,
     )
     return {**question, "tool_calls": actions} if actions else question
-
-
-def _input_without_answer(
-    snapshot: StateSnapshot, interrupt: Interrupt, question: Question, now: datetime
-) -> Command[str] | Literal["wait"] | None:
-    # An empty answer makes the node apply the question's ``on_deadline``.
-    if human.is_overdue(question, now):
-        return Command(resume={interrupt.id: {}})
-    return "wait" if all(task.interrupts or task.result for task in snapshot.tasks) else None
 
 
 def _check_answer(answer: object, question: Question, now: datetime) -> object:

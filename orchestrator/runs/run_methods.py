@@ -151,7 +151,7 @@ class RunMethods:
                 ``{"answer": "deny", "text": "..."}`` (or "halt"), optionally with ``answered_by``. If a tool
                 call may have had its effect, "correct" states its result. The text of "approve" is only
                 recorded. An ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without
-                an answer, a run that waits for one is returned unchanged, unless its deadline has passed.
+                an answer, a run that waits for one is returned unchanged.
             config: LangChain's config, as in ``run``.
             accept_changes: Whether the run may go on although this orchestrator lacks or changes a setting
                 that the run began with: its tools that run once or need an approval, contracts, checks,

@@ -20,7 +20,6 @@ SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
 _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
-    "supervision_policy.ask": "always",
     "retry_policy.exhausted": "fail",
 }
 _BY_NAME: Final = ("output_type", "judge", "output_contract", "step_contract")
@@ -42,7 +41,6 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
         "require": settings.require,
         "grounding": settings.grounding,
         "supervision": None if settings.supervision == "none" else _name(settings.supervision),
-        "supervision_policy.ask": settings.supervision_policy.ask,
         "retry_policy.exhausted": settings.retry_policy.exhausted,
         "budget": settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True),
         "checks": [check.name for check in cast("Sequence[CustomCheck]", given.get("checks", ()))],

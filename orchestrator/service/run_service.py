@@ -16,9 +16,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, empty_checkpoint
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from agents.errors import AgentError
 from agents.reply_types import AnswerWord
-from evaluation import ContractError, evaluate, run_from_state
+from evaluation import evaluate, run_from_state
 from orchestrator.errors import ConfigurationError, OrchestratorError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.runs.run_saver import RunSaver, lock_thread
@@ -29,7 +28,7 @@ from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
-from orchestrator.supervision.human import is_overdue, read_answer
+from orchestrator.supervision.human import read_answer
 
 _KEYS: Final = uuid.UUID("6f1c7a52-7d58-4d0c-9a3e-2f0b6d6c1c55")
 """The namespace of the names of runs that were started with a key."""
@@ -39,8 +38,6 @@ _REQUEST_THREAD: Final = "orchestrator_request_thread"
 _LONGEST_END_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 5.0
 _PAUSE_S: Final = 0.02
-_LOOK_S: Final = 2.0
-"""How often the deadlines of questions are looked at."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -190,37 +187,8 @@ class RunService:
         question = run.question
         if run.status != "waiting" or question is None or question["id"] != given.question:
             raise RunConflictError(await asyncio.to_thread(self._describe_closed, thread_id))
-        if is_overdue(question, datetime.now(UTC)):
-            word = question["on_deadline"]
-            raise RunConflictError(f"the deadline of the question has passed; the run goes on with {word!r}")
         await self.resume(thread_id, _read_given(given, question))
         await self._wait_until(thread_id, partial(_is_answered, question["id"]))
-
-    async def watch_deadlines(self) -> None:
-        """Resumes each run whose question nobody answered in time, with its ``on_deadline`` as the answer.
-
-        Ends only if it is cancelled.
-        """
-        while True:
-            try:
-                await self._resume_overdue()
-            except StoreError as error:
-                _log.warning("the deadlines of questions cannot be read: %s", error)
-            await asyncio.sleep(_LOOK_S)
-
-    async def _resume_overdue(self) -> None:
-        waiting = await asyncio.to_thread(self.history.runs, status="waiting")
-        now = datetime.now(UTC)
-        for run in waiting:
-            if run.question is not None and is_overdue(run.question, now):
-                try:  # its tools may be missing, or another process may run it
-                    await self.sessions.begin(Execution.of_stored(self.builder, run.thread_id))
-                except (
-                    OrchestratorError,
-                    AgentError,
-                    ContractError,
-                ) as error:  # its tools are missing, or it is being run
-                    _log.info("the run %r does not go on after its deadline: %s", run.thread_id, error)
 
     async def resume(self, thread_id: str, answer: object = None) -> None:
         """Resumes a run.

@@ -8,7 +8,6 @@ import re
 import uuid
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, TextIO, TypeAlias, cast
 from urllib.parse import unquote
 
@@ -34,7 +33,6 @@ from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
 from orchestrator.state.records import Basis, Question
-from orchestrator.supervision.human import is_overdue
 
 
 class ClientResult(BaseModel):
@@ -58,13 +56,11 @@ class ClientResult(BaseModel):
     """Why the run failed."""
     question: JsonValue
     """The open question, with the answers that it accepts."""
-    note: str
-    """What else the caller has to know; empty if nothing."""
 
 
-def describe_result(thread_id: str, state: OrchestratorState, note: str = "") -> ClientResult:
+def describe_result(thread_id: str, state: OrchestratorState) -> ClientResult:
     """Returns the result of a run as plain JSON."""
-    known = {"thread_id": thread_id, "basis_reason": read_basis_reason(state), "note": note}
+    known = {"thread_id": thread_id, "basis_reason": read_basis_reason(state)}
     status = "interrupted" if state["question"] is None else "waiting"
     fields = {**state, **known, "status": state["status"] if state["status"] in ENDED else status}
     return ClientResult.model_validate(
@@ -140,11 +136,8 @@ class ClientRuns:
             raise ResumeError(f"thread {name} has no open question; read its resource to see how it goes on")
         if question and question != asked["id"]:
             raise ResumeError("the answer is for another question; read and answer the one that waits")
-        note = ""
-        if is_overdue(asked, datetime.now(UTC)):
-            note = f"The deadline of the question has passed; the run went on with {asked['on_deadline']!r}."
         said = _build_answer(client, asked, answer, text)
-        return await self._follow(client, Execution.of_stored(self.builder, thread_id, said), note)
+        return await self._follow(client, Execution.of_stored(self.builder, thread_id, said))
 
     async def resume(
         self, client: Client, thread_id: Annotated[Name, Field(description="Name of the run.")]
@@ -182,9 +175,9 @@ class ClientRuns:
         run = await asyncio.to_thread(self.history.show, unquote(thread_id))
         return _to_json({**asdict(run.summary), "state": run.state})
 
-    async def _follow(self, client: Client, execution: Execution, note: str = "") -> ClientResult:
+    async def _follow(self, client: Client, execution: Execution) -> ClientResult:
         # A task of its own: anyio repeats a cancellation at each await, also while the run is being stored.
-        task = asyncio.create_task(self._execute(client, execution, note))
+        task = asyncio.create_task(self._execute(client, execution))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
@@ -193,7 +186,7 @@ class ClientRuns:
             task.cancel()
             raise
 
-    async def _execute(self, client: Client, execution: Execution, note: str) -> ClientResult:
+    async def _execute(self, client: Client, execution: Execution) -> ClientResult:
         number, state = 0, None
         async with aclosing(execution.follow()) as events:
             async for _, event in events:
@@ -201,7 +194,7 @@ class ClientRuns:
                 await client.report_progress(number, message=describe_event(event))
                 state = getattr(event, "state", None)
         # The last event of every stream has the state.
-        return describe_result(event.thread_id, cast("OrchestratorState", state), note)
+        return describe_result(event.thread_id, cast("OrchestratorState", state))
 
 
 def _build_answer(client: Client, question: Question, answer: str, text: str) -> object:

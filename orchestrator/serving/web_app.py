@@ -66,10 +66,7 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
     # A thread for each call: agents may block, and the end of the server does not wait for them.
     asyncio.get_running_loop().set_default_executor(DaemonExecutor())
     service.sessions.open()
-    watch = None if app.state.options.read_only else asyncio.create_task(service.watch_deadlines())
     yield
-    if watch is not None:
-        watch.cancel()
     await service.sessions.close()
 
 

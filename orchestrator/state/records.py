@@ -314,12 +314,11 @@ class StepRecord(TypedDict):
 
 
 class Question(TypedDict):
-    """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
+    """A question for a person about an execution. ``asked_at`` is in UTC.
 
     ``tool_calls`` has the calls of the execution; of kind "tool", the one call that waits for an approval.
     ``step_index`` counts from 0, ``attempt`` from 1.
-    ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
-    deadline. ``problem`` says why the answer before was refused.
+    ``accepts`` lists the accepted answers. ``problem`` says why the answer before was refused.
     """
 
     id: str
@@ -332,7 +331,5 @@ class Question(TypedDict):
     findings: list[str]
     accepts: list[AnswerWord]
     asked_at: str
-    deadline: str | None
-    on_deadline: Literal["approve", "deny"]
     problem: str | None
     tool_calls: NotRequired[list[ToolCallRecord]]

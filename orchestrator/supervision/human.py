@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,13 +19,11 @@ from orchestrator.state.records import (
     SupervisionRecord,
     ToolCallRecord,
 )
-from orchestrator.supervision.modes import SupervisionPolicy, describe_trigger
+from orchestrator.supervision.modes import describe_trigger
 
 _ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
 _OUTAGE: Final = "server_outage"
-DEADLINE: Final = "deadline"
-"""``answered_by`` of an answer that a deadline gave."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
 _DECISIONS: Final = {"approve": "approve", "deny": "reject", "correct": "respond"}
@@ -52,9 +50,6 @@ def build_question(
     kind: Literal["supervision", "review"],
     text: str,
     findings: list[str],
-    policy: SupervisionPolicy,
-    *,
-    corrected: int,
     now: datetime,
 ) -> Question:
     """Builds the question about an execution.
@@ -64,11 +59,8 @@ def build_question(
         kind: "supervision" if the supervision asks, "review" if the evaluation has no verdict.
         text: Text of the question.
         findings: Problems of the execution, in words.
-        policy: Sets the deadline of the answer and the number of corrections.
-        corrected: Number of corrections that people made to this step before.
         now: Current time in UTC.
     """
-    may_correct = corrected < policy.max_corrections
     question = Question(
         # A corrected step asks again: with the attempt in the id, an old answer does not count for it.
         id=f"{record['step_index']}.{record['attempt']}",
@@ -79,19 +71,12 @@ def build_question(
         text=text,
         output=record["result"],
         findings=findings,
-        accepts=["approve", "correct", "deny"] if may_correct else ["approve", "deny"],
+        accepts=["approve", "correct", "deny"],
         asked_at=now.isoformat(),
-        deadline=_find_deadline(policy, now),
-        on_deadline=policy.on_deadline,
         problem=None,
     )
     calls = [_shorten_answer(call) for call in record["tool_calls"]]
     return {**question, "tool_calls": calls} if calls else question
-
-
-def _find_deadline(policy: SupervisionPolicy, asked_at: datetime) -> str | None:
-    wait = policy.answer_deadline_s
-    return None if wait is None else (asked_at + timedelta(seconds=wait)).isoformat()
 
 
 def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
@@ -104,7 +89,6 @@ def build_tool_question(  # noqa: PLR0917
     place: str,
     step: tuple[int, str, int],
     call: ToolCallRecord,
-    policy: SupervisionPolicy,
     asked_at: str,
     doubt: str = "",
     findings: Sequence[str] = (),
@@ -115,7 +99,6 @@ def build_tool_question(  # noqa: PLR0917
         place: Distinguishes this call from the others of the execution.
         step: Index of the step, its text and the number of the execution.
         call: The call, which has not run.
-        policy: Sets the deadline of the answer.
         asked_at: Time of the question, as ISO 8601 in UTC.
         doubt: A sentence about an equal call that acted, or may have acted, before; empty if there is none.
         findings: What else speaks against the call.
@@ -133,8 +116,6 @@ def build_tool_question(  # noqa: PLR0917
         # Only of a call that may have had its effect can a person know the result.
         accepts=["approve", "correct", "deny", "halt"] if doubt else ["approve", "deny", "halt"],
         asked_at=asked_at,
-        deadline=_find_deadline(policy, datetime.fromisoformat(asked_at)),
-        on_deadline=policy.on_deadline,
         problem=None,
         tool_calls=[call],
     )
@@ -195,11 +176,6 @@ def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[
     return list(dict.fromkeys([*map(describe_trigger, others), *findings]))
 
 
-def is_overdue(question: Question, now: datetime) -> bool:
-    """Checks whether the deadline of a question has passed."""
-    return question["deadline"] is not None and now > datetime.fromisoformat(question["deadline"])
-
-
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
     """Reads an answer: ``{"answer": "approve" | "correct" | ..., "text": ..., "answered_by": ...}``.
 
@@ -209,10 +185,6 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     Returns:
         The answer, or one sentence that says why it is refused.
     """
-    # The deadline comes first, so that every late answer counts the same, readable or not.
-    if is_overdue(question, now):
-        text = f"no answer came before {question['deadline']}"
-        return _build_answer(question["on_deadline"], text, DEADLINE, now)
     fields = _read_fields(raw)
     word, text, question_id = (fields.get(name, "") for name in ("answer", "text", "question"))
     if question_id not in ("", question["id"]):

@@ -29,7 +29,6 @@ def execute_again(step):
 STRATEGIES: Mapping[str, Mapping[str, object]] = {
     "feedback": {},
     "resample": {},
-    "repair": {},
     "escalate": {"model": "other"},
     "custom": {"strategy": execute_again},
     "ask_human": {},

@@ -189,23 +189,6 @@ def test_a_missing_call_goes_back_to_the_last_step_before_an_answer_is_written(n
     assert [record["result"] for record in state["synthesis"]] == ["best"] * (statuses[-1] == "validated")
 
 
-@pytest.mark.parametrize(
-    ("options", "answers"),
-    [
-        ({"contract": contract_of(required_content=[{"text": "good"}])}, ["good"]),
-        ({"checks": [search_before_refund]}, ["good"]),
-        ({"contract": contract_of(required_content=[{"text": "best"}])}, ["good", "best"]),
-        ({"contract": contract_of(output_length={"max_words": 3})}, ["best"]),
-    ],
-    ids=["content", "function", "missing content", "form"],
-)
-def test_a_last_result_with_the_content_is_the_answer_and_nothing_is_written_again(options, answers):
-    state = orchestrate(Writer({"answer": [([], "best")]}), **options).run("x")
-
-    assert (state["status"], state["output"]) == ("success", answers[-1])
-    assert [record["result"] for record in state["synthesis"]] == answers
-
-
 @pytest.mark.parametrize("plan", [["one", "two"], ["two", "one"]])
 def test_the_last_of_parallel_steps_runs_after_all_others(plan):
     steps = [{"step": step, "needs": []} for step in plan]

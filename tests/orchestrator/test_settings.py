@@ -45,8 +45,6 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
-        (SupervisionPolicy, {"answer_deadline_s": 0}, f"answer_deadline_s is 0; {SECONDS}"),
-        (SupervisionPolicy, {"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),
         (Settings, {"clock": 3}, "clock is 3; give a function that returns the time"),
     ],
 )
@@ -87,15 +85,6 @@ def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(arguments, exp
     settings = build(**arguments).settings
 
     assert (settings.max_retries, settings.retry_policy.max_retries) == (expected, expected)
-
-
-def test_two_different_values_of_max_retries_are_refused():
-    with pytest.raises(ConfigurationError) as raised:
-        build(max_retries=3, retry_policy=RetryPolicy(max_retries=2))
-
-    assert str(raised.value) == (
-        "max_retries is 3 and retry_policy.max_retries is 2; give only one of them, or the same value"
-    )
 
 
 def test_the_page_of_the_options_has_their_types_and_defaults():

@@ -17,7 +17,7 @@ from benchmarks.effect.arms.orchestrated import (
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
-from orchestrator import FeedbackRule, RepairRule, ResampleRule, RetryPolicy
+from orchestrator import FeedbackRule, ResampleRule, RetryPolicy
 from orchestrator.retry.retry_rules import RetryRule
 
 _planned = partial(Orchestrated, is_planned=True)
@@ -43,7 +43,6 @@ ARMS: Mapping[str, Arm] = {
         _retried("turn", FeedbackRule(last_output="turn")),
         _retried("hot", FeedbackRule(last_output="none", temperature=1.0)),
         _retried("then-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
-        _retried("repair", RepairRule()),
         PydanticAI(),
         CrewAI(),
         Reflection(),

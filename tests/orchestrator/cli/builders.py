@@ -97,8 +97,6 @@ def question(step_index: int = 0, attempt: int = 1, **changes: object) -> Questi
         findings=[],
         accepts=["approve", "correct", "deny"],
         asked_at="2025-01-01T00:00:00+00:00",
-        deadline=None,
-        on_deadline="deny",
         problem=None,
     )
     return {**made, **changes}  # type: ignore[typeddict-item,return-value]

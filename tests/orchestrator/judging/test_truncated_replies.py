@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import AskHumanRule, LangGraphOrchestrator, RepairRule, RetryPolicy
+from orchestrator import AskHumanRule, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -174,17 +174,6 @@ def test_a_model_of_plain_text_reports_it_in_its_generation():
 def keep_best(*replies, **contract):
     policy = RetryPolicy(max_retries=len(replies) - 1, exhausted="accept_best")
     return run(*replies, retry_policy=policy, contract=EvaluationContract(**contract))[0]
-
-
-@pytest.mark.parametrize(
-    ("repair", "status"),
-    [("[1] A boat.", "failed"), ("[2] and a sea.", "success"), ("[3] And a sea.", "failed")],
-)
-def test_a_draft_that_was_cut_off_is_complete_once_its_end_is_rewritten(repair, status):
-    policy = RetryPolicy(max_retries=1, strategies=[RepairRule()])
-    state, _ = run(cut("A boat!\n\nand then"), repair, retry_policy=policy)
-
-    assert (state["status"], "cut_off" in state["results"][1]) == (status, status == "failed")
 
 
 def test_an_output_that_was_cut_off_fails_in_a_stored_run_that_a_person_approved():

@@ -24,7 +24,6 @@ def execute_again(step):
 STRATEGIES = {
     "feedback": ({"use": "feedback"}, EXECUTIONS),
     "resample": ({"use": "resample"}, EXECUTIONS),
-    "repair": ({"use": "repair"}, EXECUTIONS),
     "escalate": ({"use": "escalate", "model": "other"}, EXECUTIONS),
     "custom": ({"use": "custom", "strategy": execute_again}, EXECUTIONS),
     # It executes nothing: the step ends with its first execution.

@@ -202,25 +202,11 @@ def test_a_persons_correction_is_told_to_the_executor():
     assert "name a boat" in asked(model)[0]
 
 
-def test_repair_keeps_the_parts_that_are_not_rewritten():
-    contract = {"checks": [{"check": "excludes", "texts": ["red"]}]}
-    draft = "A blue boat.\n\nA red boat.\n\nA boat."
-    state, model = run([draft, "[2] A green boat."], {"use": "repair"}, contract=contract)
-
-    assert state["output"] == "A blue boat.\n\nA green boat.\n\nA boat."
-    assert "[2] A red boat." in asked(model)[0]
-    assert RED in asked(model)[0]
-    # It is checked again.
-    state, _ = run(["a\n\nred", "[2] red", "[2] red"], {"use": "repair"}, contract=contract)
-    assert state["status"] == "failed"
-
-
 @pytest.mark.parametrize(
     "rules",
     [
         [{"use": "resample"}],
         [{"use": "feedback", "last_output": "none"}],
-        [{"use": "repair"}],
         [{"use": "resample", "times": 1}, {"use": "feedback"}],
     ],
 )

@@ -236,7 +236,7 @@ async def newer(opened):
 
 
 def test_a_run_of_another_version_is_listed_and_refused_and_can_be_deleted_but_is_not_pruned(newer):
-    sentence = r"thread 'newer' was stored by another version of this program \(form 3, this one reads 2\)"
+    sentence = r"thread 'newer' was stored by another version of this program \(form 4, this one reads 3\)"
     (run,) = newer.history.runs()
     with pytest.raises(StoreError, match=sentence):
         newer.history.show("newer")

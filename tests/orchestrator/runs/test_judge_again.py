@@ -209,20 +209,6 @@ def test_the_final_answer_is_judged_again():
     assert told(state)[2:] == [("x", 1, "validated")]
 
 
-def test_an_offered_last_result_that_is_judged_again_costs_no_retry():
-    executor = SynthesizingExecutor(written=["b", "c done"])
-    output = EvaluationContract(required_content=[{"text": "done"}], subjective_criteria=["clear"])
-    monitor = FakeMonitor(accept(), accept(), WRONG_KEY, refuse("no"), accept())
-    orchestrator, _ = build(
-        ["one", "two"], executor, monitor, output_contract=output, max_retries=1, retry_policy=None
-    )
-    orchestrator.run("x", "t")
-
-    state = orchestrator.resume("t")
-
-    assert (state["status"], [attempt for _, attempt, _ in told(state)[2:]]) == ("success", [1, 2, 3])
-
-
 def test_the_self_assessment_is_kept_and_the_supervisor_is_asked_again():
     executor, supervisor = SpeakingExecutor(said=[missed()]), FakeSupervisor(WRONG_KEY, go_on())
     orchestrator, _ = build(executor=executor, supervision="llm", supervisor=supervisor)

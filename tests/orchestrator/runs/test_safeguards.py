@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
-from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy, SupervisionPolicy
+from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy
 from tests.fakes.acting import approve
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -83,7 +83,6 @@ CHANGES = [
     ("output_type", Answer, None),
     ("judge", judge, other_judge),
     ("supervision", lambda step, index: "none", "none"),
-    ("supervision_policy", SupervisionPolicy(), SupervisionPolicy(ask="on_triggers")),
     ("retry_policy", RetryPolicy(), RetryPolicy(exhausted="accept_best")),
     ("budget", Budget(max_model_calls=9), Budget(max_model_calls=10)),
 ]

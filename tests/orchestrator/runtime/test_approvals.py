@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -15,7 +14,7 @@ from langgraph.types import Command
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from orchestrator.persistence import open_store
 from tests.fakes.acting import approve
 from tests.fakes.executor import FakeExecutor
@@ -245,25 +244,6 @@ def test_a_denied_call_is_told_as_denied_and_not_as_an_error(contract, told):
 
     reported = f"{state['failure']['message']} {state['results'][0]['report']['alerts']}"
     assert (told in reported, "ended in an error" in reported) == (True, False)
-
-
-@pytest.mark.parametrize(("on_deadline", "done"), [("deny", []), ("approve", ["send Bob"])])
-def test_a_late_answer_counts_as_the_policy_says(on_deadline, done):
-    now = [datetime(2030, 1, 1, tzinfo=UTC)]
-    office = Office()
-    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline=on_deadline)
-    orchestrator, _ = build(
-        office,
-        *(ask(("send", "Bob")), "done"),
-        acting_tools=approve("send", "read", "post"),
-        supervision_policy=policy,
-        clock=lambda: now[0],
-    )
-    orchestrator.run("x", "thread")
-    now[0] += timedelta(seconds=61)
-    state = orchestrator.resume("thread")
-
-    assert (state["status"], office.done) == ("success", done)
 
 
 @pytest.mark.parametrize(

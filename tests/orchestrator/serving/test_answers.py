@@ -8,7 +8,6 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
-from agents.errors import ModelSpecError
 from orchestrator import SupervisionPolicy
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator
@@ -237,56 +236,6 @@ async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve)
     assert "Approve" not in page
     assert answer.status_code == 409
     assert "orchestrator resume asking" in answer.json()["detail"]
-
-
-async def test_a_late_answer_is_told_that_it_is_late(build, serve, store):
-    policy = SupervisionPolicy(answer_deadline_s=0.001)
-    orchestrator = await ask_about_tool(build, "Bob", supervision_policy=policy)
-    question = store.history.show("asking").summary.question["id"]
-    client = await serve(orchestrator)
-
-    body = {"question": question, "answer": "approve"}
-    late = await client.post("/api/runs/asking/answers", json=body)
-    run = await wait_until(client, "success")
-
-    assert late.status_code == 409
-    assert run["state"]["results"][0]["tool_calls"][0]["gate"] == "denied"
-
-
-async def test_a_run_goes_on_by_itself_after_the_deadline_of_its_question(build, serve):
-    policy = SupervisionPolicy(answer_deadline_s=0.001)
-    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy))
-
-    run = await wait_until(client, "success")
-
-    given = run["state"]["results"][0]["tool_calls"][0]["answer"]
-    assert (given["answered_by"], given["answer"]) == ("deadline", "deny")
-
-
-async def test_a_run_that_cannot_go_on_here_keeps_no_other_from_its_deadline(build, serve):
-    class Partly(OneOrchestrator):
-        def open_stored(self, thread_id):
-            if thread_id == "broken":
-                raise ModelSpecError("its model is unknown")
-            return super().open_stored(thread_id)
-
-    policy = SupervisionPolicy(answer_deadline_s=0.001)
-    orchestrator = await ask_about_tool(build, "Bob", supervision_policy=policy)
-    await ask_about_tool(build, "Bob", thread="broken", supervision_policy=policy)
-    client = await serve(Partly(orchestrator))
-
-    await wait_until(client, "success")
-
-    assert (await client.get("/api/runs/broken")).json()["status"] == "waiting"
-
-
-async def test_a_read_only_server_leaves_a_question_open_after_its_deadline(build, serve):
-    policy = SupervisionPolicy(answer_deadline_s=0.001)
-    client = await serve(await ask_about_tool(build, "Bob", supervision_policy=policy), read_only=True)
-
-    await asyncio.sleep(0.2)
-
-    assert (await client.get("/api/runs/asking")).json()["status"] == "waiting"
 
 
 async def test_every_page_names_the_number_of_open_questions(build, serve):

@@ -39,8 +39,6 @@ QUESTION = Question(
     findings=[],
     accepts=["approve", "correct", "deny"],
     asked_at=NOW.isoformat(),
-    deadline=None,
-    on_deadline="deny",
     problem=None,
 )
 

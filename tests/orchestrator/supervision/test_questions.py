@@ -45,14 +45,6 @@ def test_a_run_returns_with_the_question_that_waits():
     assert question["accepts"] == ["approve", "correct", "deny"]
 
 
-def test_a_person_may_be_asked_only_about_steps_that_are_not_clean():
-    executor = SpeakingExecutor(said=[met(), missed()])
-    _, state = start_human(executor, supervision_policy=SupervisionPolicy(ask="on_triggers"))
-
-    assert statuses(state) == ["validated", "pending_validation"]
-    assert state["question"]["step"] == "two"
-
-
 def test_a_question_shows_each_problem_once_in_words():
     _, state = start_human(SpeakingExecutor("bad", said=[missed(concerns=["it may be old"])]), contract=DONE)
     findings, report = state["question"]["findings"], state["results"][0]["report"]
@@ -109,18 +101,6 @@ def test_a_correction_is_no_retry():
 
     assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
     assert state["retries"]["semantic"] == 0
-
-
-@pytest.mark.parametrize("bound", [1, 2])
-def test_out_of_corrections_a_person_can_only_approve_or_deny(bound):
-    orchestrator, _ = start_human(supervision_policy=SupervisionPolicy(max_corrections=bound))
-    for _ in range(bound):
-        state = orchestrator.resume("thread", CORRECT)
-    with pytest.raises(ResumeError):
-        orchestrator.resume("thread", CORRECT)
-
-    assert state["question"]["accepts"] == ["approve", "deny"]
-    assert orchestrator.resume("thread", APPROVE)["results"][bound]["status"] == "validated"
 
 
 def test_who_answered_what_and_when_is_in_the_record():

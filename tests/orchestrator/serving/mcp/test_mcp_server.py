@@ -17,7 +17,6 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import Implementation
 from pydantic import AnyUrl
 
-from orchestrator import SupervisionPolicy
 from orchestrator.serving import OneOrchestrator, build_mcp_server
 from tests.fakes.acting import approve
 from tests.orchestrator.runs.test_runs import cut_off
@@ -165,17 +164,6 @@ async def test_an_agents_own_question_takes_any_text(store, build):
 
     assert asked.structuredContent["question"]["text"] == "Which colour?"
     assert result.structuredContent["status"] == "success"
-
-
-async def test_an_answer_after_the_deadline_is_told_that_it_does_not_count(store, build):
-    policy = SupervisionPolicy(answer_deadline_s=0.01)
-    async with connect(store, asking(build, supervision_policy=policy)) as client:
-        await ask_about_call(client)
-        await asyncio.sleep(0.05)
-        result = await client.call_tool("answer", {"thread_id": "asking", "answer": "approve"})
-
-    assert "deadline" in result.structuredContent["note"]
-    assert "'deny'" in result.structuredContent["note"]
 
 
 @pytest.mark.parametrize(
