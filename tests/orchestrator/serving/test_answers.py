@@ -8,13 +8,12 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
-from orchestrator import SupervisionPolicy
 from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator
 from tests.fakes.acting import approve
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
-REVIEWED = {"supervision": "human", "supervision_policy": SupervisionPolicy(ask="always")}
+REVIEWED = {"supervision": "human"}
 COMMITMENT = (
     '{"interpretation": "greet", "scope_in": [], "scope_out": [], "approach": "one sentence",'
     ' "predicted_output": "a greeting", "confidence": "high", "assumptions": []}'
