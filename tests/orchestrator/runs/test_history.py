@@ -230,7 +230,7 @@ def test_what_another_program_keeps_in_the_store_is_no_run(several):
 @pytest.fixture
 async def newer(opened):
     """A run that a later version stored."""
-    graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 3})
+    graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 4})
     await graph.ainvoke({"task": "x"}, {"configurable": {"thread_id": "newer"}})
     return opened
 

@@ -267,12 +267,6 @@ def test_names_that_would_let_a_call_through_are_refused(options, message):
         build(Office(), "x", **{"acting_tools": approve("send"), **options})
 
 
-@pytest.mark.parametrize("option", ["approve_tools", "once_tools"])
-def test_an_option_of_earlier_versions_is_refused(option):
-    with pytest.raises(ConfigurationError, match=f"{option} is no argument any more; write"):
-        build(Office(), "x", **{option: ["send"]})
-
-
 def test_an_executor_that_calls_its_tools_by_itself_is_refused():
     with pytest.raises(ConfigurationError, match="but FakeExecutor calls its tools by itself; give an"):
         LangGraphOrchestrator(
