@@ -230,13 +230,13 @@ def test_what_another_program_keeps_in_the_store_is_no_run(several):
 @pytest.fixture
 async def newer(opened):
     """A run that a later version stored."""
-    graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 4})
+    graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 3})
     await graph.ainvoke({"task": "x"}, {"configurable": {"thread_id": "newer"}})
     return opened
 
 
 def test_a_run_of_another_version_is_listed_and_refused_and_can_be_deleted_but_is_not_pruned(newer):
-    sentence = r"thread 'newer' was stored by another version of this program \(form 4, this one reads 3\)"
+    sentence = r"thread 'newer' was stored by another version of this program \(form 3, this one reads 2\)"
     (run,) = newer.history.runs()
     with pytest.raises(StoreError, match=sentence):
         newer.history.show("newer")
