@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from agents.reply_types import AnswerWord
 from evaluation import evaluate, run_from_state
-from orchestrator.errors import ConfigurationError, OrchestratorError, ResumeError, StoreError
+from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.runs.run_saver import RunSaver, lock_thread
 from orchestrator.service.event_feed import EventFeed
