@@ -1,19 +1,12 @@
-"""Large tables of tests: a sample runs by default, and all rows with ``-m soak``."""
+"""Large tables of cases: a test runs a sample of the rows by default, and all of them with ``-m soak``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import pytest
 
 
-def sample_rows(rows: Iterable[object], every: int) -> list[object]:
-    """Return all rows for ``parametrize``, of which only each ``every``-th runs by default."""
-    return [
-        row if number % every == 0 else _mark_soak(row if isinstance(row, tuple) else (row,))
-        for number, row in enumerate(rows)
-    ]
-
-
-def _mark_soak(values: tuple[object, ...]) -> object:
-    return pytest.param(*values, marks=pytest.mark.soak)
+def sample_table(rows: Sequence[object], every: int) -> list[object]:
+    """Return two tables for ``parametrize``: each ``every``-th row, and all rows, marked as ``soak``."""
+    return [pytest.param(rows[::every], id="sample"), pytest.param(rows, id="all", marks=pytest.mark.soak)]

@@ -13,45 +13,45 @@ CONSTANTS = {"UNREADABLE_PREFIX"}
 HEAVY = ["langchain_core", "langgraph", "numpy", "pydantic", "scipy"]
 
 
-@pytest.mark.parametrize(("package", "name"), NAMES)
-def test_every_public_name_is_documented(package, name):
-    member = getattr(import_module(package), name)
-    documentation = inspect.getdoc(member) or ""
+def test_every_public_name_is_documented(subtests):
+    for package, name in NAMES:
+        with subtests.test(package=package, name=name):
+            member = getattr(import_module(package), name)
+            documentation = inspect.getdoc(member) or ""
 
-    assert documentation or name in CONSTANTS
-    assert not documentation.startswith(f"{name}(")  # the text that a dataclass generates
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_public_names_are_sorted_listed_and_imported_by_a_star(package):
-    module, namespace = import_module(package), {}
-    exec(f"from {package} import *", namespace)
-
-    assert module.__all__ == sorted(module.__all__)
-    assert set(module.__all__) <= set(dir(module))
-    assert set(module.__all__) <= namespace.keys()
+            assert documentation or name in CONSTANTS
+            assert not documentation.startswith(f"{name}(")  # the text that a dataclass generates
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_an_unknown_name_is_an_attribute_error(package):
-    with pytest.raises(AttributeError, match="Nonsense"):
-        _ = import_module(package).Nonsense
+def test_the_public_names_are_sorted_listed_and_imported_by_a_star(subtests):
+    for package in PACKAGES:
+        with subtests.test(package=package):
+            module, namespace = import_module(package), {}
+            exec(f"from {package} import *", namespace)
+
+            assert module.__all__ == sorted(module.__all__)
+            assert set(module.__all__) <= set(dir(module))
+            assert set(module.__all__) <= namespace.keys()
 
 
-@pytest.mark.parametrize(
-    ("code", "names"),
-    [
+def test_an_unknown_name_is_an_attribute_error(subtests):
+    for package in PACKAGES:
+        with subtests.test(package=package), pytest.raises(AttributeError, match="Nonsense"):
+            _ = import_module(package).Nonsense
+
+
+def test_a_package_imports_what_it_needs_on_first_use(subtests):
+    for code, names in [
         ("import agents, evaluation, orchestrator", HEAVY),
         (
             "from evaluation import evaluate; evaluate({'agent_run': {'final_output': 'a'}})",
             [name for name in HEAVY if name != "pydantic"],
         ),
-    ],
-)
-def test_a_package_imports_what_it_needs_on_first_use(code, names):
-    script = f"{code}; import sys; print([name for name in {names} if name in sys.modules])"
-    process = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
-    )
+    ]:
+        with subtests.test(code=code):
+            script = f"{code}; import sys; print([name for name in {names} if name in sys.modules])"
+            process = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+            )
 
-    assert process.stdout.strip() == "[]"
+            assert process.stdout.strip() == "[]"

@@ -52,9 +52,8 @@ def test_another_tool_is_no_other_spelling():
         assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "passed"
 
 
-@pytest.mark.parametrize(
-    ("answer", "status"),
-    [
+def test_a_write_whose_answer_refuses_it_did_not_happen(subtests):
+    for answer, status in [
         ({"status": "failed"}, "failed"),
         ({"status": "declined", "reason": "no funds"}, "failed"),
         ({"success": "false"}, "failed"),
@@ -80,14 +79,13 @@ def test_another_tool_is_no_other_spelling():
         ({"id": 7, "total": 12}, "passed"),
         ({"status_code": 200, "error": None}, "passed"),
         ("It was cancelled, without errors.", "passed"),
-    ],
-)
-def test_a_write_whose_answer_refuses_it_did_not_happen(answer, status):
-    calls = [{"name": "cancel_order", "args": {}, "result": answer}]
+    ]:
+        with subtests.test(answer=answer):
+            calls = [{"name": "cancel_order", "args": {}, "result": answer}]
 
-    assert judge_status({"tool_calls": calls}, **WRITES) == status
-    # Without a list of the acting tools, the name tells that this one acts.
-    assert judge_status({"tool_calls": calls}, must_call=["cancel_order"]) == status
+            assert judge_status({"tool_calls": calls}, **WRITES) == status
+            # Without a list of the acting tools, the name tells that this one acts.
+            assert judge_status({"tool_calls": calls}, must_call=["cancel_order"]) == status
 
 
 def test_a_write_that_no_message_answers_needs_a_review():
@@ -100,22 +98,22 @@ def test_a_write_that_no_message_answers_needs_a_review():
     assert evaluate({"agent_run": {"messages": messages}, **WRITES})["status"] == "needs_review"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_required_number_is_no_part_of_another_one(subtests):
+    for text in [
         *("42 million", "42k", "minus 42", "42 x 10^3", "42 × 10^3", "1/42", "42/100", "2026-11-42"),
         *("**42** million", "42million", "42M", "42 Tsd.", "42,000", "negative 42", "(minus 42)"),
         *("$42m", "42 / 100", "12:42", "42_000", "EUR 42b", "€ 42m", "12:42:10"),
         *("minus forty-two", "42 × 10³", r"42 \times 10^{3}", "10^42", "42.11.2026", "2026/11/42"),
-    ],
-)
-def test_a_required_number_is_no_part_of_another_one(text):
-    assert judge_status({"final_output": f"It is {text}."}, required_content=[{"number": 42}]) == "failed"
+    ]:
+        with subtests.test(text=text):
+            assert (
+                judge_status({"final_output": f"It is {text}."}, required_content=[{"number": 42}])
+                == "failed"
+            )
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
+def test_a_number_is_read_in_its_notation(subtests):
+    for text, number in [
         *(("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)),
         *(("minus forty-two", -42), ("10⁵", 1e5), ("**42** million", 42e6), ("42 m", 42), ("42 MB", 42)),
         *(
@@ -127,34 +125,36 @@ def test_a_required_number_is_no_part_of_another_one(text):
             ("7:1", 7),
         ),
         *(("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1.786)),
-    ],
-)
-def test_a_number_is_read_in_its_notation(text, number):
-    assert judge_status({"final_output": f"It is {text}"}, required_content=[{"number": number}]) == "passed"
+    ]:
+        with subtests.test(text=text, number=number):
+            assert (
+                judge_status({"final_output": f"It is {text}"}, required_content=[{"number": number}])
+                == "passed"
+            )
 
 
-@pytest.mark.parametrize(
-    ("reference", "output"),
-    [
+def test_equality_keeps_the_operators_of_words(subtests):
+    for reference, output in [
         *(("!x", "x"), ("/a/b", "/ab"), ("C#", "C"), ("rm -rf", "rm rf"), ("5'", '5"'), ("-rf", "rf")),
         *(("x != y", "x = y"), ("--force", "force"), ("a -> b", "a > b"), ("x := y", "x = y")),
-    ],
-)
-def test_equality_keeps_the_operators_of_words(reference, output):
-    assert judge_status({"final_output": output}, reference_output=reference) != "passed"
-    assert judge_status({"final_output": reference}, reference_output=reference) == "passed"
+    ]:
+        with subtests.test(reference=reference, output=output):
+            assert judge_status({"final_output": output}, reference_output=reference) != "passed"
+            assert judge_status({"final_output": reference}, reference_output=reference) == "passed"
 
 
-@pytest.mark.parametrize(
-    "output", ["Paris.", '"Paris"', "**Paris**", "- Paris", "(Paris)", "paris!", "'Paris'"]
-)
-def test_equality_drops_punctuation_around_words(output):
-    assert judge_status({"final_output": output}, reference_output="Paris") == "passed"
+def test_equality_drops_punctuation_around_words(subtests):
+    for output in ["Paris.", '"Paris"', "**Paris**", "- Paris", "(Paris)", "paris!", "'Paris'"]:
+        with subtests.test(output=output):
+            assert judge_status({"final_output": output}, reference_output="Paris") == "passed"
 
 
-@pytest.mark.parametrize("kind", ["reasoning", "handoff"])
-def test_a_thought_about_a_write_and_a_handoff_are_none(kind):
-    assert judge_status({"tool_calls": [{"name": "cancel_order", "kind": kind}]}, **WRITES) == "failed"
+def test_a_thought_about_a_write_and_a_handoff_are_none(subtests):
+    for kind in ["reasoning", "handoff"]:
+        with subtests.test(kind=kind):
+            assert (
+                judge_status({"tool_calls": [{"name": "cancel_order", "kind": kind}]}, **WRITES) == "failed"
+            )
 
 
 def test_arguments_with_a_key_twice_match_nothing():
@@ -164,9 +164,8 @@ def test_arguments_with_a_key_twice_match_nothing():
     assert judge_status({"tool_calls": calls}, **{**WRITES, "expected_trajectory": expected}) == "failed"
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
+def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
+    for end in [
         {"finish_reason": "content_filter"},
         {"finish_reason": "content-filter"},
         {"finish_reason": "abort"},
@@ -174,13 +173,15 @@ def test_arguments_with_a_key_twice_match_nothing():
         {"refusal": "I will not."},
         {"finish_reason": "insufficient_system_resource"},
         {"additional_kwargs": {"refusal": "I will not."}},
-    ],
-)
-def test_a_reply_that_was_blocked_or_refused_is_no_output(end):
-    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "It is 42.", **end}]
-    report = evaluate({"agent_run": {"messages": messages}, "required_content": [{"number": 42}]})
+    ]:
+        with subtests.test(end=end):
+            messages = [
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "It is 42.", **end},
+            ]
+            report = evaluate({"agent_run": {"messages": messages}, "required_content": [{"number": 42}]})
 
-    assert report["status"] == "needs_review"
+            assert report["status"] == "needs_review"
 
 
 @pytest.mark.parametrize(
@@ -200,33 +201,32 @@ def test_a_judge_that_contradicts_its_score_approves_nothing(denial):
     assert report["status"] == "needs_review"
 
 
-@pytest.mark.parametrize("convert", [lambda report: report, lambda report: report.model_dump(mode="json")])
-def test_reports_that_were_returned_are_a_baseline(convert):
-    case = {"agent_run": {"final_output": "x", "latency_ms": 100}, "keywords": ["x"]}
-    report = evaluate(case)
+def test_reports_that_were_returned_are_a_baseline(subtests):
+    for convert in [lambda report: report, lambda report: report.model_dump(mode="json")]:
+        with subtests.test(convert=convert):
+            case = {"agent_run": {"final_output": "x", "latency_ms": 100}, "keywords": ["x"]}
+            report = evaluate(case)
 
-    reports = [convert(report)] * 3
-    for baseline in (
-        {"runs": reports},
-        {"runs": tuple(reports)},
-        {"runs": reports, "recent": reports},
-        reports,
-    ):
-        assert evaluate(case, baseline=baseline)["status"] == "passed"
+            reports = [convert(report)] * 3
+            for baseline in (
+                {"runs": reports},
+                {"runs": tuple(reports)},
+                {"runs": reports, "recent": reports},
+                reports,
+            ):
+                assert evaluate(case, baseline=baseline)["status"] == "passed"
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
+def test_the_name_of_another_tool_is_told_ours(subtests):
+    for name, meant in [
         *(("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")),
         *(("answer", "final_output"), ("tools", "tool_calls"), ("prompt", "input")),
         *(("result", "final_output"), ("tool_uses", "tool_calls"), ("total_cost", "cost_usd")),
-    ],
-)
-def test_the_name_of_another_tool_is_told_ours(name, meant):
-    [error] = evaluate({"agent_run": {"final_output": "x", name: 1}})["errors"]
+    ]:
+        with subtests.test(name=name, meant=meant):
+            [error] = evaluate({"agent_run": {"final_output": "x", name: 1}})["errors"]
 
-    assert f"write '{meant}' instead" in error
+            assert f"write '{meant}' instead" in error
 
 
 DEMANDS = [
@@ -237,37 +237,41 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize("place", ["", "agent_run", "trajectory"])
-@pytest.mark.parametrize(("name", "meant", "value"), DEMANDS)
-def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(place, name, meant, value):
-    case = {"agent_run": {"final_output": "x"}, "trajectory": {}}
-    wrong = {**case, **({place: {**case[place], name: value}} if place else {name: value})}
-    [error] = evaluate(wrong)["errors"]
+def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(subtests):
+    for place in ["", "agent_run", "trajectory"]:
+        for name, meant, value in DEMANDS:
+            with subtests.test(place=place, name=name, meant=meant, value=value):
+                case = {"agent_run": {"final_output": "x"}, "trajectory": {}}
+                wrong = {**case, **({place: {**case[place], name: value}} if place else {name: value})}
+                [error] = evaluate(wrong)["errors"]
 
-    assert f"write '{meant}' instead" in error
-
-
-@pytest.mark.parametrize(("name", "meant", "value"), DEMANDS)
-def test_a_demand_of_the_documents_sketch_is_accepted_under_our_name(name, meant, value):
-    field, _, metric = meant.partition(".")
-    case = {"agent_run": {"final_output": "x"}, field: {metric: value} if metric else value}
-
-    assert evaluate(case)["errors"] == []
+                assert f"write '{meant}' instead" in error
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"), [("token_limit", "total_tokens"), ("score", "judge_score"), ("latency", "latency_ms")]
-)
-def test_a_threshold_of_another_tool_is_told_ours(name, meant):
-    [error] = evaluate({"agent_run": {"final_output": "x"}, "thresholds": {name: 1}})["errors"]
+def test_a_demand_of_the_documents_sketch_is_accepted_under_our_name(subtests):
+    for name, meant, value in DEMANDS:
+        with subtests.test(name=name, meant=meant, value=value):
+            field, _, metric = meant.partition(".")
+            case = {"agent_run": {"final_output": "x"}, field: {metric: value} if metric else value}
 
-    assert f"'{meant}'" in error
+            assert evaluate(case)["errors"] == []
 
 
-@pytest.mark.parametrize("prices", [*({"m": each} for each in ({"input": 1}, (1, 2), 3)), [("m", 3)], 3])
-def test_prices_of_another_form_are_refused(prices):
-    with pytest.raises(ContractError, match=r"prices.* is .*; give Price"):
-        evaluate({"agent_run": {"final_output": "x"}}, prices=prices)
+def test_a_threshold_of_another_tool_is_told_ours(subtests):
+    for name, meant in [("token_limit", "total_tokens"), ("score", "judge_score"), ("latency", "latency_ms")]:
+        with subtests.test(name=name):
+            [error] = evaluate({"agent_run": {"final_output": "x"}, "thresholds": {name: 1}})["errors"]
+
+            assert f"'{meant}'" in error
+
+
+def test_prices_of_another_form_are_refused(subtests):
+    for prices in [*({"m": each} for each in ({"input": 1}, (1, 2), 3)), [("m", 3)], 3]:
+        with (
+            subtests.test(prices=prices),
+            pytest.raises(ContractError, match=r"prices.* is .*; give Price"),
+        ):
+            evaluate({"agent_run": {"final_output": "x"}}, prices=prices)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agents.parsing.verdicts import find_denial
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_refusal_under_any_name_is_found(subtests):
+    for value in [
         {"passed": False},
         {"Is Passed": " No. "},
         {"success": 0},
@@ -42,15 +39,13 @@ from agents.parsing.verdicts import find_denial
             for word in ("block", "Blocked.", "reject", "deny", "halt", "HALT", "not allowed")
         ),
         {"action": "block"},
-    ],
-)
-def test_a_refusal_under_any_name_is_found(value):
-    assert find_denial({"score": 5, **value}) is not None
+    ]:
+        with subtests.test(value=value):
+            assert find_denial({"score": 5, **value}) is not None
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_harmless_values_deny_nothing(subtests):
+    for value in [
         {"passed": True, "success": "Yes, fully", "approved": "approved", "ok": 1},
         {"passed": None, "failed": False, "refused": "no", "rejected": 0},
         {"result": "No errors found", "status": "no open questions", "verdict": "A good greeting"},
@@ -63,10 +58,9 @@ def test_a_refusal_under_any_name_is_found(value):
         {"complete": "2026-11-22", "action": "block the sender", "decision": "halt and catch fire"},
         ["passed", False],
         "failed",
-    ],
-)
-def test_harmless_values_deny_nothing(value):
-    assert find_denial(value) is None
+    ]:
+        with subtests.test(value=value):
+            assert find_denial(value) is None
 
 
 def test_a_field_at_the_top_can_be_ignored():

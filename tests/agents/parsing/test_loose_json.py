@@ -8,9 +8,8 @@ import pytest
 from agents.parsing.loose_json import find_containers, repair_json
 
 
-@pytest.mark.parametrize(
-    ("text", "spans"),
-    [
+def test_the_outermost_containers_are_found(subtests):
+    for text, spans in [
         ("", []),
         ("no brackets", []),
         ("{}", [(0, 2)]),
@@ -24,15 +23,15 @@ from agents.parsing.loose_json import find_containers, repair_json
         ("{]", [None]),
         ("{{}", [None]),
         ('{"', [None]),
-    ],
-)
-def test_the_outermost_containers_are_found(text, spans):
-    assert list(find_containers(text)) == spans
+    ]:
+        with subtests.test(text=text):
+            assert list(find_containers(text)) == spans
 
 
-@pytest.mark.parametrize("pattern", ["{", '["', '{"', '["a"', '"'])
-def test_guessing_is_given_up_for_long_documents(pattern):
-    assert repair_json(pattern * 20_000) is None
+def test_guessing_is_given_up_for_long_documents(subtests):
+    for pattern in ["{", '["', '{"', '["a"', '"']:
+        with subtests.test(pattern=pattern):
+            assert repair_json(pattern * 20_000) is None
 
 
 def test_a_document_on_which_the_guesser_itself_fails_is_not_read():

@@ -1,6 +1,5 @@
 """The answer of a tool tells whether its call acted."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,14 +61,14 @@ UNKNOWN = [
 TABLES = {"refused": REFUSED, "acted": ACTED, "unknown": UNKNOWN}
 
 
-@pytest.mark.parametrize(("answer", "outcome"), [(each, name) for name in TABLES for each in TABLES[name]])
-def test_an_answer_tells_whether_the_call_acted(answer, outcome):
-    assert read_outcome("ship_parcel", answer) == outcome
+def test_an_answer_tells_whether_the_call_acted(subtests):
+    for answer, outcome in [(each, name) for name in TABLES for each in TABLES[name]]:
+        with subtests.test(answer=answer, outcome=outcome):
+            assert read_outcome("ship_parcel", answer) == outcome
 
 
-@pytest.mark.parametrize(
-    ("tool", "answer", "outcome"),
-    [
+def test_the_verb_of_the_tool_decides_what_affirms(subtests):
+    for tool, answer, outcome in [
         ("reject_claim", "Claim rejected", "acted"),
         ("reject_claim", '{"id": 7, "status": "rejected"}', "acted"),
         ("deny_access", "Access denied.", "acted"),
@@ -84,15 +83,15 @@ def test_an_answer_tells_whether_the_call_acted(answer, outcome):
         ("book_table", "Reservation cancelled", "unknown"),
         ("cancel_table", "Reservation cancelled", "acted"),
         ("write_file", '{"path": "a.log", "content": "Error: x"}', "acted"),
-    ],
-)
-def test_the_verb_of_the_tool_decides_what_affirms(tool, answer, outcome):
-    assert read_outcome(tool, answer) == outcome
+    ]:
+        with subtests.test(tool=tool, answer=answer):
+            assert read_outcome(tool, answer) == outcome
 
 
-@pytest.mark.parametrize("answer", ["shipped", None])
-def test_an_error_refuses_whatever_the_answer_says(answer):
-    assert read_outcome("ship_parcel", answer, is_error=True) == "refused"
+def test_an_error_refuses_whatever_the_answer_says(subtests):
+    for answer in ["shipped", None]:
+        with subtests.test(answer=answer):
+            assert read_outcome("ship_parcel", answer, is_error=True) == "refused"
 
 
 @given(
@@ -102,9 +101,8 @@ def test_any_answer_has_an_outcome(answer):
     assert read_outcome("ship_parcel", answer) in TABLES
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_the_answer_of_any_tool_may_state_an_error(subtests):
+    for answer in [
         *("Error: too late", "error: too late", "Error executing tool pay: no", '{"error": "too late"}'),
         *(
             {"error": "no"},
@@ -112,15 +110,13 @@ def test_any_answer_has_an_outcome(answer):
             '"{\\"error\\": \\"too late\\"}"',
             {"Success": 0},
         ),
-    ],
-)
-def test_the_answer_of_any_tool_may_state_an_error(answer):
-    assert states_error(answer)
+    ]:
+        with subtests.test(answer=answer):
+            assert states_error(answer)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_what_is_read_may_tell_of_failures(subtests):
+    for answer in [
         *(
             "Paid.",
             "No error: paid.",
@@ -140,7 +136,6 @@ def test_the_answer_of_any_tool_may_state_an_error(answer):
             {"id": 7, "status": "failed"},
             {"exit_code": 1},
         ),
-    ],
-)
-def test_what_is_read_may_tell_of_failures(answer):
-    assert not states_error(answer)
+    ]:
+        with subtests.test(answer=answer):
+            assert not states_error(answer)

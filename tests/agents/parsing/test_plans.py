@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,9 +141,10 @@ PLANS: list[tuple[str, str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "expected"), [case[1:] for case in PLANS], ids=[case[0] for case in PLANS])
-def test_a_planners_reply_becomes_exactly_these_steps(reply, expected):
-    assert plan_of(reply) == ([reply] if expected == WHOLE else expected)
+def test_a_planners_reply_becomes_exactly_these_steps(subtests):
+    for reply, expected in [case[1:] for case in PLANS]:
+        with subtests.test(reply=reply, expected=expected):
+            assert plan_of(reply) == ([reply] if expected == WHOLE else expected)
 
 
 @given(any_text)

@@ -8,12 +8,11 @@ from agents.parsing.plans import read_plan
 from agents.parsing.thoughts import remove_thoughts
 from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import FENCE, LONG
-from tests.sampling import sample_rows
+from tests.sampling import sample_table
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
+def test_thoughts_are_dropped(subtests):
+    for text, answer in [
         ("answer", "answer"),
         ("  answer \n", "answer"),
         ("<think>a</think>answer", "answer"),
@@ -73,10 +72,9 @@ from tests.sampling import sample_rows
         ("analysis of a", "analysis of a"),
         ("<s>a</s>", "<s>a</s>"),
         ("See [Thinking](a).", "See [Thinking](a)."),
-    ],
-)
-def test_thoughts_are_dropped(text, answer):
-    assert remove_thoughts(text) == answer
+    ]:
+        with subtests.test(text=text):
+            assert remove_thoughts(text) == answer
 
 
 PATTERNS = [
@@ -88,8 +86,8 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(
-    ("opening", "pattern"),
-    sample_rows(
+    "rows",
+    sample_table(
         [
             *(("", pattern) for pattern in PATTERNS),
             *(('{"plan": [', pattern) for pattern in ('"a', "'", '["', "{}", ",", '"action_input":')),
@@ -98,10 +96,12 @@ PATTERNS = [
         every=9,
     ),
 )
-def test_a_long_text_of_one_pattern_is_read_in_time_that_does_not_explode(pattern, opening):
+def test_a_long_text_of_one_pattern_is_read_in_time_that_does_not_explode(subtests, rows):
     """A quadratic reader needs minutes for one of these; the suite's own patience is the bound."""
-    text = (opening + pattern * (LONG // len(pattern)))[:LONG]
-    read_plan(text)
+    for opening, pattern in rows:
+        with subtests.test(opening=opening, pattern=pattern):
+            text = (opening + pattern * (LONG // len(pattern)))[:LONG]
+            read_plan(text)
 
-    verdict = read_verdict(text)
-    assert not isinstance(verdict, dict) or not verdict["success"]  # no reply here has an end
+            verdict = read_verdict(text)
+            assert not isinstance(verdict, dict) or not verdict["success"]  # no reply here has an end

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
@@ -53,11 +52,12 @@ def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server
     assert json.loads(sent["function"]["arguments"]) == {"text": MENDED}
 
 
-@pytest.mark.parametrize("agent", [BaseAgent, ExecutionAgent])
-def test_a_reply_is_handed_on_well_formed(agent):
-    instance = agent(ScriptedChatModel(lambda _: HALF))
-    reply = instance.execute_step("s") if agent is ExecutionAgent else instance.invoke("x")
-    assert reply == MENDED
+def test_a_reply_is_handed_on_well_formed(subtests):
+    for agent in [BaseAgent, ExecutionAgent]:
+        with subtests.test(agent=agent):
+            instance = agent(ScriptedChatModel(lambda _: HALF))
+            reply = instance.execute_step("s") if agent is ExecutionAgent else instance.invoke("x")
+            assert reply == MENDED
 
 
 @given(st.text(st.characters(codec=None), max_size=20))

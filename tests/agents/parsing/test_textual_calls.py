@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agents.parsing.textual_calls import find_textual_call
 from agents.parsing.thoughts import remove_thoughts
 from tests.fakes.model_text import FENCE
@@ -76,9 +74,10 @@ def test_an_answer_has_no_call(subtests):
             assert find_textual_call(text, ["look", "pay"]) is None
 
 
-@pytest.mark.parametrize("text", [CALLS["a fenced object behind prose"], CALLS["Hermes"]])
-def test_an_agent_without_tools_can_only_quote_a_call(text):
-    assert find_textual_call(text, []) is None
+def test_an_agent_without_tools_can_only_quote_a_call(subtests):
+    for text in [CALLS["a fenced object behind prose"], CALLS["Hermes"]]:
+        with subtests.test(text=text):
+            assert find_textual_call(text, []) is None
 
 
 def test_prose_may_report_a_call_that_was_made_and_a_bare_call_reports_nothing():

@@ -1,7 +1,5 @@
 """The name of a tool tells whether it probably acts."""
 
-import pytest
-
 from agents.parsing.tool_names import guess_kind, list_past_forms, split_name, surely_reads
 
 NAMES = {
@@ -29,29 +27,28 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for kind in NAMES for name in NAMES[kind].split()])
-def test_a_name_tells_the_kind_of_a_tool(name, kind):
-    assert guess_kind(name) == kind
+def test_a_name_tells_the_kind_of_a_tool(subtests):
+    for kind, names in NAMES.items():
+        for name in names.split():
+            with subtests.test(name=name):
+                assert guess_kind(name) == kind
 
 
 def test_a_name_is_split_into_words_without_its_server():
     assert split_name("mcp__shop__refundOrder-2now") == ["refund", "order", "now"]
 
 
-@pytest.mark.parametrize(
-    ("verb", "form"), [("pay", "paid"), ("ship", "shipped"), ("cancel", "cancelled"), ("send", "sent")]
-)
-def test_a_verb_has_its_past_forms(verb, form):
-    assert form in list_past_forms(verb)
+def test_a_verb_has_its_past_forms(subtests):
+    for verb, form in [("pay", "paid"), ("ship", "shipped"), ("cancel", "cancelled"), ("send", "sent")]:
+        with subtests.test(verb=verb):
+            assert form in list_past_forms(verb)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+def test_only_a_name_without_doubt_lets_a_call_be_made_again(subtests):
+    for name, expected in [
         *((name, True) for name in ("get_order", "list_posts", "search", "fetchInvoice", "read_file")),
         *((name, False) for name in ("read_and_clear", "get_paid", "search_replace", "load_prepaid_card")),
         *((name, False) for name in ("check_in_guest", "run_query", "fetch_and_delete", "select_seat")),
-    ],
-)
-def test_only_a_name_without_doubt_lets_a_call_be_made_again(name, expected):
-    assert surely_reads(name) is expected
+    ]:
+        with subtests.test(name=name, expected=expected):
+            assert surely_reads(name) is expected

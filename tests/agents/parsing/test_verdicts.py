@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from agents.parsing.loose_json import CONTAINER_LIMIT
 from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, Unreadable
@@ -161,13 +159,12 @@ VERDICTS: list[tuple[str, str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("reply", "expected"), [case[1:] for case in VERDICTS], ids=[case[0] for case in VERDICTS]
-)
-def test_a_judges_reply_becomes_exactly_this_verdict(reply, expected):
-    success, feedback = (False, UNREADABLE_PREFIX + reply) if expected == UNREADABLE else expected
-    read = read_verdict(reply)
+def test_a_judges_reply_becomes_exactly_this_verdict(subtests):
+    for reply, expected in [case[1:] for case in VERDICTS]:
+        with subtests.test(reply=reply, expected=expected):
+            success, feedback = (False, UNREADABLE_PREFIX + reply) if expected == UNREADABLE else expected
+            read = read_verdict(reply)
 
-    assert verdict_of(reply) == {"success": success, "feedback": feedback}
-    assert isinstance(read, Unreadable) == (expected == UNREADABLE)
-    assert not isinstance(read, Unreadable) or (read.raw == reply and read.reason)
+            assert verdict_of(reply) == {"success": success, "feedback": feedback}
+            assert isinstance(read, Unreadable) == (expected == UNREADABLE)
+            assert not isinstance(read, Unreadable) or (read.raw == reply and read.reason)

@@ -29,14 +29,11 @@ from evaluation import ContractError, Judge, RubricJudge, evaluate, run_from_mes
 from evaluation.testing import ScriptedJudge
 
 FILES = sorted(Path(__file__).parent.glob("*.json"))
-
-
-def load_attacks() -> list[object]:
-    return [
-        pytest.param(attack, id=f"{path.stem}: {attack['name']}")
-        for path in FILES
-        for attack in json.loads(path.read_text(encoding="utf-8"))["attacks"]
-    ]
+ATTACKS: dict[str, dict[str, Any]] = {
+    f"{path.stem}: {attack['name']}": attack
+    for path in FILES
+    for attack in json.loads(path.read_text(encoding="utf-8"))["attacks"]
+}
 
 
 def build_judge(attack: Mapping[str, Any]) -> Judge | None:
@@ -56,24 +53,26 @@ def build_case(attack: Mapping[str, Any]) -> object:
     return {**attack["case"], "agent_run": run_from_messages(attack["conversation"])}
 
 
-@pytest.mark.parametrize("attack", load_attacks())
-def test_an_attack_gets_the_verdict_it_deserves(attack: Mapping[str, Any]) -> None:
-    try:
-        report = evaluate(build_case(attack), judge=build_judge(attack)).model_dump(mode="json")
-        status, text = report["status"], json.dumps(report["alerts"], ensure_ascii=False)
-    except (ContractError, ValueError) as error:
-        report, status, text = {}, "refused", str(error)
-    accepted = attack["status"]
-    assert status in (accepted if isinstance(accepted, list) else [accepted]), text
-    assert all(words in text for words in attack.get("says", [])), text
-    shown = json.dumps(report, ensure_ascii=False) + text
-    assert not [secret for secret in attack.get("hides", []) if secret in shown]
+def test_an_attack_gets_the_verdict_it_deserves(subtests: pytest.Subtests) -> None:
+    for name, attack in ATTACKS.items():
+        with subtests.test(name):
+            try:
+                report = evaluate(build_case(attack), judge=build_judge(attack)).model_dump(mode="json")
+                status, text = report["status"], json.dumps(report["alerts"], ensure_ascii=False)
+            except (ContractError, ValueError) as error:
+                report, status, text = {}, "refused", str(error)
+            accepted = attack["status"]
+            assert status in (accepted if isinstance(accepted, list) else [accepted]), text
+            assert all(words in text for words in attack.get("says", [])), text
+            shown = json.dumps(report, ensure_ascii=False) + text
+            assert not [secret for secret in attack.get("hides", []) if secret in shown]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_of_attacks_has_a_title_and_names_each_attack_once(path: Path) -> None:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    names = [attack["name"] for attack in content["attacks"]]
-    assert content["about"]
-    assert names
-    assert len(set(names)) == len(names)
+def test_a_file_of_attacks_has_a_title_and_names_each_attack_once(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path=path):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            names = [attack["name"] for attack in content["attacks"]]
+            assert content["about"]
+            assert names
+            assert len(set(names)) == len(names)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from evaluation import evaluate
-from tests.evaluation.attacks.test_attacks import load_attacks
+from tests.evaluation.attacks.test_attacks import ATTACKS
 
 _KINDS = {"required_content": True, "forbidden_content": False}
 
@@ -25,20 +25,28 @@ def write_check(rule: Mapping[str, Any], *, required: bool) -> dict[str, object]
     return {"check": "schema", "json_schema": rule["json_schema"], "alone": False, "matches": required}
 
 
-def list_attacks() -> Iterator[object]:
-    for parameter in load_attacks():
-        case = parameter.values[0].get("case", {})
-        rules = [rule for name in _KINDS for rule in case.get(name, [])]
-        # A check reads the final output, so attacks through other messages are no attacks on one.
-        if rules and {*case} <= {"agent_run", *_KINDS} and {*case.get("agent_run", ())} == {"final_output"}:
-            yield parameter
+def is_attack_on_checks(attack: Mapping[str, Any]) -> bool:
+    case = attack.get("case", {})
+    # A check reads the final output, so attacks through other messages are no attacks on one.
+    return (
+        bool({*case} & {*_KINDS})
+        and {*case} <= {"agent_run", *_KINDS}
+        and {*case.get("agent_run", ())} == {"final_output"}
+    )
 
 
-@pytest.mark.parametrize("attack", [*list_attacks()])
-def test_a_check_gives_the_verdict_of_the_rule(attack: Mapping[str, Any]) -> None:
-    case = attack["case"]
-    checks = [write_check(rule, required=_KINDS[name]) for name in _KINDS for rule in case.get(name, [])]
-    status = evaluate({"agent_run": case["agent_run"], "checks": checks}).status
+def test_a_check_gives_the_verdict_of_the_rule(subtests: pytest.Subtests) -> None:
+    for name, attack in ATTACKS.items():
+        if not is_attack_on_checks(attack):
+            continue
+        with subtests.test(name):
+            case = attack["case"]
+            checks = [
+                write_check(rule, required=required)
+                for kind, required in _KINDS.items()
+                for rule in case.get(kind, [])
+            ]
+            status = evaluate({"agent_run": case["agent_run"], "checks": checks}).status
 
-    accepted = attack["status"]
-    assert status in (accepted if isinstance(accepted, list) else [accepted])
+            accepted = attack["status"]
+            assert status in (accepted if isinstance(accepted, list) else [accepted])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation.cases.case_result import (
     CaseResult,
     describe_pass_rates,
@@ -56,9 +54,11 @@ def test_a_case_without_a_score_is_left_out_of_the_rates_by_score():
     assert group_trials(results(True), read_score) == {}
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "flaky"),
-    [((True, True), {}), ((False, False), {}), ((True, False, True), {"case": "2 of 3"})],
-)
-def test_a_case_is_flaky_if_some_of_its_runs_pass_and_some_do_not(outcomes, flaky):
-    assert find_flaky(group_trials(results(*outcomes), read_verdict)[""]) == flaky
+def test_a_case_is_flaky_if_some_of_its_runs_pass_and_some_do_not(subtests):
+    for outcomes, flaky in [
+        ((True, True), {}),
+        ((False, False), {}),
+        ((True, False, True), {"case": "2 of 3"}),
+    ]:
+        with subtests.test(outcomes=outcomes):
+            assert find_flaky(group_trials(results(*outcomes), read_verdict)[""]) == flaky

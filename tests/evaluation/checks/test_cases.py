@@ -1,7 +1,5 @@
 """Each check decides its table of cases, in several scripts."""
 
-import pytest
-
 from evaluation.checks import CHECKS, CheckContext, ToolUse, read_checks
 from tests.evaluation.checks.cases import CASES
 
@@ -11,14 +9,17 @@ def evaluate(data, output, task=""):
     return check.evaluate(CheckContext(output, task))
 
 
-@pytest.mark.parametrize("name", sorted(CHECKS.keys() - {"tool_calls", "sourced_facts", "probe"}))
-def test_each_kind_has_cases_in_several_scripts(name):
-    texts = "".join(text for data, right, wrong in CASES for text in right + wrong if data["check"] == name)
+def test_each_kind_has_cases_in_several_scripts(subtests):
+    for name in sorted(CHECKS.keys() - {"tool_calls", "sourced_facts", "probe"}):
+        with subtests.test(name=name):
+            texts = "".join(
+                text for data, right, wrong in CASES for text in right + wrong if data["check"] == name
+            )
 
-    assert any(character in "äöüßÄÖÜ" for character in texts), "German"
-    assert any("\u4e00" <= character <= "\u9fff" for character in texts), "Chinese"
-    assert any("\u0600" <= character <= "\u06ff" for character in texts), "Arabic"
-    assert any(character > "\U0001f000" for character in texts), "emoji"
+            assert any(character in "äöüßÄÖÜ" for character in texts), "German"
+            assert any("\u4e00" <= character <= "\u9fff" for character in texts), "Chinese"
+            assert any("\u0600" <= character <= "\u06ff" for character in texts), "Arabic"
+            assert any(character > "\U0001f000" for character in texts), "emoji"
 
 
 def test_the_sentence_says_what_to_change():
@@ -28,14 +29,13 @@ def test_the_sentence_says_what_to_change():
     assert (outcome.kind, outcome.wanted) == ("length", "use at least 5 words")
 
 
-@pytest.mark.parametrize(
-    ("calls", "passed"), [((), False), (("search",), True), (("search", "search"), False)]
-)
-def test_the_calls_of_a_tool_are_counted_whatever_the_output(calls, passed):
-    (check,) = read_checks([{"check": "tool_calls", "tool": "search", "exactly": 1}])
-    outcome = check.evaluate(CheckContext("", tool_calls=tuple(map(ToolUse, calls))))
+def test_the_calls_of_a_tool_are_counted_whatever_the_output(subtests):
+    for calls, passed in [((), False), (("search",), True), (("search", "search"), False)]:
+        with subtests.test(calls=calls):
+            (check,) = read_checks([{"check": "tool_calls", "tool": "search", "exactly": 1}])
+            outcome = check.evaluate(CheckContext("", tool_calls=tuple(map(ToolUse, calls))))
 
-    assert (outcome.passed, outcome.kind) == (passed, "tool")
+            assert (outcome.passed, outcome.kind) == (passed, "tool")
 
 
 def test_a_text_in_two_languages_is_in_neither():
@@ -46,24 +46,27 @@ def test_a_text_in_two_languages_is_in_neither():
         assert evaluate({"check": "language", "code": code}, f"{german}\n{english}").passed is False
 
 
-@pytest.mark.parametrize(("french", "passed"), [(2, False), (6, True)])
-def test_sentences_of_another_language_are_named_also_if_they_are_few_enough(french, passed):
-    text = (
-        "Le chat dort sur la table depuis ce matin. " * french + "The weather is nice today, and we go out."
-    )
+def test_sentences_of_another_language_are_named_also_if_they_are_few_enough(subtests):
+    for french, passed in [(2, False), (6, True)]:
+        with subtests.test(french=french):
+            text = (
+                "Le chat dort sur la table depuis ce matin. " * french
+                + "The weather is nice today, and we go out."
+            )
 
-    outcome = evaluate({"check": "language", "code": "fr"}, text)
+            outcome = evaluate({"check": "language", "code": "fr"}, text)
 
-    assert (outcome.passed, outcome.seen) == (
-        passed,
-        'the text is probably in French, but not "The weather is nice today, and we go out."',
-    )
+            assert (outcome.passed, outcome.seen) == (
+                passed,
+                'the text is probably in French, but not "The weather is nice today, and we go out."',
+            )
 
 
-@pytest.mark.parametrize("data", [case[0] for case in CASES], ids=str)
-@pytest.mark.parametrize("output", ["", " \n\t"])
-def test_an_empty_output_fulfils_no_check(data, output):
-    assert evaluate(data, output).passed is False
+def test_an_empty_output_fulfils_no_check(subtests):
+    for data in [case[0] for case in CASES]:
+        for output in ["", " \n\t"]:
+            with subtests.test(data=data, output=output):
+                assert evaluate(data, output).passed is False
 
 
 def test_a_lone_surrogate_breaks_no_check():

@@ -181,9 +181,8 @@ async def test_two_evaluations_do_not_mix_their_files(tmp_path):
     assert [outcome.evidence for outcome in outcomes] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("build", "problem"),
-    [
+def test_an_unusable_command_is_refused(subtests):
+    for build, problem in [
         (lambda: CommandCheck("pytest -q", "."), "no shell splits it"),
         (lambda: CommandCheck([], "."), "give a list, the program and its arguments"),
         (lambda: CommandCheck(["a\0b"], "."), "give texts without NUL"),
@@ -193,11 +192,9 @@ async def test_two_evaluations_do_not_mix_their_files(tmp_path):
             for name in ("", ".", "..", "../a", "/tmp/a", "a/b", "a\\b", "c:a", "a\0")
         ),
         (lambda: CommandCheck(["a"], ".", timeout=-1), "give a positive number of seconds"),
-    ],
-)
-def test_an_unusable_command_is_refused(build, problem):
-    with pytest.raises(ContractError, match=problem):
-        build()
+    ]:
+        with subtests.test(build=build, problem=problem), pytest.raises(ContractError, match=problem):
+            build()
 
 
 def test_a_command_has_the_name_of_its_program_and_can_be_pickled(tmp_path):

@@ -57,9 +57,8 @@ def raise_error(error):
     return function, async_function
 
 
-@pytest.mark.parametrize(
-    ("error", "text"),
-    [
+def test_a_function_that_raises_is_an_error_and_never_a_pass(subtests):
+    for error, text in [
         (ValueError("no such order"), "ValueError: no such order"),
         (SystemExit(0), "SystemExit: 0"),
         (BaseException("stop"), "BaseException: stop"),
@@ -67,16 +66,14 @@ def raise_error(error):
         (asyncio.CancelledError(), ""),
         (AssertionError(), "AssertionError"),
         (RuntimeError(f"401 for key sk-{'a1B2' * 12}"), "RuntimeError: 401 for key [openai_key]"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_a_function_that_raises_is_an_error_and_never_a_pass(error, text):
-    for function in raise_error(error):
-        outcome = check(function).evaluate(HELLO)
+    ]:
+        with subtests.test(error=error):
+            for function in raise_error(error):
+                outcome = check(function).evaluate(HELLO)
 
-        assert (outcome.passed, outcome.is_error) == (None, True)
-        assert text in outcome.sentence
-        assert outcome.sentence.startswith(f'The check "{function.__name__}" has no result: it ')
+                assert (outcome.passed, outcome.is_error) == (None, True)
+                assert text in outcome.sentence
+                assert outcome.sentence.startswith(f'The check "{function.__name__}" has no result: it ')
 
 
 @pytest.mark.parametrize(
@@ -139,9 +136,8 @@ async def test_cancelling_the_evaluation_cancels_the_function():
     await asyncio.wait_for(ended.wait(), 1)
 
 
-@pytest.mark.parametrize(
-    ("build", "problem"),
-    [
+def test_an_unusable_check_is_refused(subtests):
+    for build, problem in [
         (lambda: check(lambda: True), "let its only required parameter be the context"),
         (lambda: check(lambda context, other: True), "let its only required parameter be the context"),
         (lambda: check(has_greeting), "give a function"),
@@ -149,11 +145,9 @@ async def test_cancelling_the_evaluation_cancels_the_function():
         (lambda: check(name=" ")(lambda context: True), "the name of a check is blank; give a text"),
         (lambda: check(timeout=0)(lambda context: True), "timeout is 0; give a positive number of seconds"),
         (lambda: check(timeout=float("nan"))(lambda context: True), "timeout is nan"),
-    ],
-)
-def test_an_unusable_check_is_refused(build, problem):
-    with pytest.raises(ContractError, match=problem):
-        build()
+    ]:
+        with subtests.test(build=build), pytest.raises(ContractError, match=problem):
+            build()
 
 
 def test_a_decorated_function_can_be_sent_to_another_process():

@@ -13,17 +13,19 @@ def has_greeting(context):
     return True
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("has_greetings", 'did you mean "has_greeting"?'), ("other", "pass it as checks=[...] or named_checks")],
-)
-def test_an_unknown_name_has_a_hint(name, hint):
-    assert find_check(NamedCheck(name=name), [has_greeting]).startswith(f"no check has this name; {hint}")
+def test_an_unknown_name_has_a_hint(subtests):
+    for name, hint in [
+        ("has_greetings", 'did you mean "has_greeting"?'),
+        ("other", "pass it as checks=[...] or named_checks"),
+    ]:
+        with subtests.test(name=name):
+            assert find_check(NamedCheck(name=name), [has_greeting]).startswith(
+                f"no check has this name; {hint}"
+            )
 
 
-@pytest.mark.parametrize(
-    ("checks", "problem"),
-    [
+def test_what_is_no_list_of_checks_is_refused(subtests):
+    for checks, problem in [
         ([lambda context: True], "checks has a function; give a list of functions with @check"),
         (has_greeting, "checks has a FunctionCheck"),
         ("has_greeting", "checks has a str"),
@@ -32,8 +34,9 @@ def test_an_unknown_name_has_a_hint(name, hint):
             [CommandCheck(["a"], "."), CommandCheck(["a", "b"], ".")],
             'checks has two checks with the name "a"',
         ),
-    ],
-)
-def test_what_is_no_list_of_checks_is_refused(checks, problem):
-    with pytest.raises(ContractError, match=problem.replace("[", r"\[")):
-        require_checks(checks)
+    ]:
+        with (
+            subtests.test(checks=checks),
+            pytest.raises(ContractError, match=problem.replace("[", r"\[")),
+        ):
+            require_checks(checks)

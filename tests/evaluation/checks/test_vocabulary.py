@@ -19,16 +19,16 @@ def test_each_kind_is_a_literal_default_of_its_model():
         assert model.__doc__ != BaseCheck.__doc__
 
 
-@pytest.mark.parametrize("data", [case[0] for case in CASES], ids=str)
-def test_a_check_survives_being_written_and_read(data):
-    (check,) = read_checks([data])
+def test_a_check_survives_being_written_and_read(subtests):
+    for data in [case[0] for case in CASES]:
+        with subtests.test(data=data):
+            (check,) = read_checks([data])
 
-    assert read_checks([check.model_dump(mode="json")]) == [check]
+            assert read_checks([check.model_dump(mode="json")]) == [check]
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
+def test_an_unusable_check_is_refused_in_one_sentence(subtests):
+    for data, problem in [
         ({}, "checks: give a list, not an object"),
         ([1], "[0]: give an object, not 1"),
         ([{}], "[0].check: is missing; add it"),
@@ -63,13 +63,12 @@ def test_a_check_survives_being_written_and_read(data):
             [{"check": "table", "use": "absent", "rows": 2}],
             "[0]: a table that is absent has no size; leave out 'columns' and 'rows'",
         ),
-    ],
-)
-def test_an_unusable_check_is_refused_in_one_sentence(data, problem):
-    with pytest.raises(ContractError) as error:
-        read_checks(data)
+    ]:
+        with subtests.test(data=data):
+            with pytest.raises(ContractError) as error:
+                read_checks(data)
 
-    assert problem in str(error.value)
+            assert problem in str(error.value)
 
 
 def test_an_unusable_pattern_or_schema_is_refused():
@@ -90,39 +89,33 @@ def test_the_held_out_prompts_are_refused(tmp_path):
         list(read_prompts(path, SHOWN + 1))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_an_invisible_character_that_a_program_stumbles_over_is_named(subtests):
+    for data in [
         {"check": "json"},
         {"check": "schema", "json_schema": {"type": "object"}},
-    ],
-)
-def test_an_invisible_character_that_a_program_stumbles_over_is_named(data):
-    assert observe(data, '{"a"\u200b: 1}').seen.endswith("; it has the invisible character U+200B")
+    ]:
+        with subtests.test(data=data):
+            assert observe(data, '{"a"\u200b: 1}').seen.endswith("; it has the invisible character U+200B")
 
 
-@pytest.mark.parametrize("text", ["...", "```\n```", "\u0301", "\ud800", "*" * 9, " - \n - "])
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"check": "word_count", "max": 9},
-        {"check": "punctuation", "mark": ","},
-        {"check": "excludes", "texts": ["x"]},
-    ],
-)
-def test_a_text_of_punctuation_alone_is_no_answer_with_few_words(data, text):
-    assert observe(data, text).passed is False
+def test_a_text_of_punctuation_alone_is_no_answer_with_few_words(subtests):
+    for text in ["...", "```\n```", "\u0301", "\ud800", "*" * 9, " - \n - "]:
+        for data in [
+            {"check": "word_count", "max": 9},
+            {"check": "punctuation", "mark": ","},
+            {"check": "excludes", "texts": ["x"]},
+        ]:
+            with subtests.test(text=text, data=data):
+                assert observe(data, text).passed is False
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
+def test_punctuation_that_is_asked_for_is_an_answer(subtests):
+    for data, text in [
         ({"check": "occurrences", "text": "*", "exactly": 3}, "***"),
         ({"check": "one_of", "options": ["?", "!"]}, "?"),
-    ],
-)
-def test_punctuation_that_is_asked_for_is_an_answer(data, text):
-    assert observe(data, text).passed is True
+    ]:
+        with subtests.test(data=data):
+            assert observe(data, text).passed is True
 
 
 def observe(data, text):
@@ -130,16 +123,18 @@ def observe(data, text):
     return check.evaluate(CheckContext(text))
 
 
-@pytest.mark.parametrize("text", ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "base 42₁₀"])
-def test_a_required_number_stands_by_itself(text):
-    (check,) = read_checks([{"check": "states_number", "number": 42}])
+def test_a_required_number_stands_by_itself(subtests):
+    for text in ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "base 42₁₀"]:
+        with subtests.test(text=text):
+            (check,) = read_checks([{"check": "states_number", "number": 42}])
 
-    assert check.holds(f"It is {text}, and 42.") is True
-    assert check.holds(f"It is {text}.") is False
+            assert check.holds(f"It is {text}, and 42.") is True
+            assert check.holds(f"It is {text}.") is False
 
 
-@pytest.mark.parametrize("text", ["0.042 x 10^3", "420 × 10⁻¹", r"4.2 \times 10^{1}"])
-def test_a_power_of_ten_scales_the_number_before_it(text):
-    (check,) = read_checks([{"check": "states_number", "number": 42}])
+def test_a_power_of_ten_scales_the_number_before_it(subtests):
+    for text in ["0.042 x 10^3", "420 × 10⁻¹", r"4.2 \times 10^{1}"]:
+        with subtests.test(text=text):
+            (check,) = read_checks([{"check": "states_number", "number": 42}])
 
-    assert check.holds(f"It is {text}.") is True
+            assert check.holds(f"It is {text}.") is True

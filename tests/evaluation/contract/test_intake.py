@@ -6,7 +6,6 @@ from datetime import date
 from types import MappingProxyType
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,14 +92,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("case", "problem"), REFUSED.values(), ids=REFUSED)
-def test_what_is_wrong_is_named_by_its_path(case, problem):
-    assert any(problem in found for found in problems(case)), problems(case)
+def test_what_is_wrong_is_named_by_its_path(subtests):
+    for case, problem in REFUSED.values():
+        with subtests.test(case=case, problem=problem):
+            assert any(problem in found for found in problems(case)), problems(case)
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
+def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
+    for changes, problem in [
         (
             {"keyword": ["x"]},
             "keyword: no field has this name; write 'keywords' instead, or leave it out",
@@ -147,22 +146,18 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
             {"rubric": {"criteria": [{"name": "a"}, {"name": "a"}]}},
             "rubric: each criterion needs a name of its own",
         ),
-    ],
-)
-def test_a_problem_says_what_is_accepted_and_what_was_given(changes, problem):
-    assert problems({"agent_run": RUN, **changes}) == (problem,)
+    ]:
+        with subtests.test(changes=changes):
+            assert problems({"agent_run": RUN, **changes}) == (problem,)
 
 
-@pytest.mark.parametrize(
-    ("value", "given"),
-    [(3.5, "3.5"), (True, "True"), ("3", "a text"), (1e300, "a greater number")],
-    ids=["a fraction", "a flag", "a text", "too great"],
-)
-def test_a_count_is_a_whole_number(value, given):
-    (problem,) = problems({"agent_run": {**RUN, "total_tokens": value}})
+def test_a_count_is_a_whole_number(subtests):
+    for value, shown in [(3.5, "3.5"), (True, "True"), ("3", "a text"), (1e300, "a greater number")]:
+        with subtests.test(value=value):
+            (problem,) = problems({"agent_run": {**RUN, "total_tokens": value}})
 
-    assert problem.startswith("agent_run.total_tokens: give a")
-    assert problem.endswith(f"not {given}")
+            assert problem.startswith("agent_run.total_tokens: give a")
+            assert problem.endswith(f"not {shown}")
 
 
 NUMPY = [
@@ -172,12 +167,13 @@ NUMPY = [
 ]
 
 
-@pytest.mark.parametrize("fields", NUMPY, ids=["numbers", "resources", "arguments"])
-def test_numbers_of_numpy_are_numbers(fields):
-    taken = read_case({"agent_run": {**RUN, **fields}})
+def test_numbers_of_numpy_are_numbers(subtests):
+    for fields in NUMPY:
+        with subtests.test(fields=fields):
+            taken = read_case({"agent_run": {**RUN, **fields}})
 
-    assert isinstance(taken, AcceptedCase)
-    assert json.dumps(taken.plain)
+            assert isinstance(taken, AcceptedCase)
+            assert json.dumps(taken.plain)
 
 
 def test_a_long_list_of_problems_is_cut_and_counted():
@@ -217,23 +213,26 @@ def test_no_value_raises(value):
     assert isinstance(taken, RefusedCase) or json.dumps(taken.plain, allow_nan=False)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [UserDict({"agent_run": RUN}), {"agent_run": UserDict(RUN)}, MappingProxyType({"agent_run": RUN})],
-    ids=["outside", "inside", "read-only"],
-)
-def test_any_mapping_is_an_object(case):
-    assert isinstance(read_case(case), AcceptedCase)
+def test_any_mapping_is_an_object(subtests):
+    for case in [
+        UserDict({"agent_run": RUN}),
+        {"agent_run": UserDict(RUN)},
+        MappingProxyType({"agent_run": RUN}),
+    ]:
+        with subtests.test(case):
+            assert isinstance(read_case(case), AcceptedCase)
 
 
-@pytest.mark.parametrize("baseline", ["x", 5], ids=["text", "number"])
-def test_a_baseline_that_is_no_object_is_refused(baseline):
-    assert problems(with_baseline({"agent_run": RUN}, baseline))
+def test_a_baseline_that_is_no_object_is_refused(subtests):
+    for baseline in ["x", 5]:
+        with subtests.test(baseline=baseline):
+            assert problems(with_baseline({"agent_run": RUN}, baseline))
 
 
-@pytest.mark.parametrize("wrong", [5, {"x": {1}}], ids=["type", "no JSON"])
-def test_a_case_that_is_refused_keeps_its_name(wrong):
-    assert read_case({"case_id": "order", "agent_run": wrong}).case_id == "order"
+def test_a_case_that_is_refused_keeps_its_name(subtests):
+    for wrong in [5, {"x": {1}}]:
+        with subtests.test(wrong=wrong):
+            assert read_case({"case_id": "order", "agent_run": wrong}).case_id == "order"
 
 
 def test_user_input_is_another_name_of_the_input():

@@ -17,9 +17,10 @@ LOG = [
 ]
 
 
-@pytest.mark.parametrize(("failed", "error"), [(lambda text: text.startswith("Error"), True), (bool, True)])
-def test_the_caller_says_which_answers_are_errors(failed, error):
-    assert run_from_messages(LOG, failed=failed)["tool_calls"][0]["error"] is error
+def test_the_caller_says_which_answers_are_errors(subtests):
+    for failed, error in [(lambda text: text.startswith("Error"), True), (bool, True)]:
+        with subtests.test(failed=failed):
+            assert run_from_messages(LOG, failed=failed)["tool_calls"][0]["error"] is error
 
 
 def test_a_call_without_an_answer_has_none_and_is_no_error():
@@ -28,16 +29,22 @@ def test_a_call_without_an_answer_has_none_and_is_no_error():
     assert (call["result"], call["error"]) == (None, False)
 
 
-@pytest.mark.parametrize("calls", ["lookup", {"id": "1"}, ["lookup", 3, None]])
-def test_calls_of_another_shape_are_refused(calls):
-    with pytest.raises(ContractError, match=r"messages\[0\] has tool_calls that are no list of objects"):
-        run_from_messages([{"role": "assistant", "tool_calls": calls}])
+def test_calls_of_another_shape_are_refused(subtests):
+    for calls in ["lookup", {"id": "1"}, ["lookup", 3, None]]:
+        with (
+            subtests.test(calls=calls),
+            pytest.raises(ContractError, match=r"messages\[0\] has tool_calls that are no list of objects"),
+        ):
+            run_from_messages([{"role": "assistant", "tool_calls": calls}])
 
 
-@pytest.mark.parametrize("function", [None, "lookup", {}, {"title": "lookup"}, {"name": None}])
-def test_a_call_without_a_name_is_refused(function):
-    with pytest.raises(ContractError, match=r"messages\[0\] has a tool call without a name"):
-        run_from_messages([{"role": "assistant", "tool_calls": [{"function": function}]}])
+def test_a_call_without_a_name_is_refused(subtests):
+    for function in [None, "lookup", {}, {"title": "lookup"}, {"name": None}]:
+        with (
+            subtests.test(function=function),
+            pytest.raises(ContractError, match=r"messages\[0\] has a tool call without a name"),
+        ):
+            run_from_messages([{"role": "assistant", "tool_calls": [{"function": function}]}])
 
 
 def test_a_call_whose_name_a_model_left_empty_is_still_one():
@@ -46,11 +53,12 @@ def test_a_call_whose_name_a_model_left_empty_is_still_one():
     assert run_from_messages([message])["tool_calls"][0]["name"] == ""
 
 
-@pytest.mark.parametrize("calls", [None, []])
-def test_a_message_may_say_that_it_calls_nothing(calls):
-    message = {"role": "assistant", "content": "Hi", "tool_calls": calls}
+def test_a_message_may_say_that_it_calls_nothing(subtests):
+    for calls in [None, []]:
+        with subtests.test(calls=calls):
+            message = {"role": "assistant", "content": "Hi", "tool_calls": calls}
 
-    assert run_from_messages([message])["tool_calls"] == []
+            assert run_from_messages([message])["tool_calls"] == []
 
 
 PARTS = [{"type": "text", "text": "Where is "}, {"type": "image_url"}, {"type": "text", "text": "it?"}]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation import evaluate, run_from_messages
 from tests.evaluation.importers.conversations import ANSWER, ANTHROPIC, CHAT, FORMATS, REPLY, tool_use
 
@@ -38,12 +36,13 @@ AGREEING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", AGREEING)
-def test_tool_calls_may_say_more_or_less_than_the_messages(name):
-    report = judge_run(CHAT, tool_calls=AGREEING[name])
+def test_tool_calls_may_say_more_or_less_than_the_messages(subtests):
+    for name, calls in AGREEING.items():
+        with subtests.test(name=name):
+            report = judge_run(CHAT, tool_calls=calls)
 
-    assert doubts(report) == []
-    assert report.status in {"passed", "warning"}
+            assert doubts(report) == []
+            assert report.status in {"passed", "warning"}
 
 
 DISAGREEING = {
@@ -57,14 +56,14 @@ DISAGREEING = {
 }
 
 
-@pytest.mark.parametrize("name", DISAGREEING)
-def test_tool_calls_that_disagree_with_the_messages_are_said_so_and_do_not_pass(name):
-    calls, problem = DISAGREEING[name]
-    report = judge_run(CHAT, {"reference_output": REPLY}, tool_calls=calls)
-    (doubt,) = doubts(report)
+def test_tool_calls_that_disagree_with_the_messages_are_said_so_and_do_not_pass(subtests):
+    for name, (calls, problem) in DISAGREEING.items():
+        with subtests.test(name=name):
+            report = judge_run(CHAT, {"reference_output": REPLY}, tool_calls=calls)
+            (doubt,) = doubts(report)
 
-    assert problem in doubt
-    assert report.status == "needs_review"
+            assert problem in doubt
+            assert report.status == "needs_review"
 
 
 def test_an_error_that_only_the_message_has_is_a_disagreement():
@@ -87,11 +86,12 @@ def test_parallel_calls_may_be_recorded_in_any_order():
     assert judge_run(PARALLEL, contract, tool_calls=["b", "a"]).status == "passed"
 
 
-@pytest.mark.parametrize("part", [slice(2, None), slice(3, None), slice(None, 3), slice(5, None)])
-def test_messages_that_were_cut_may_lack_calls(part):
-    report = judge_run(CHAT[part], tool_calls=CALLS, final_output=REPLY)
+def test_messages_that_were_cut_may_lack_calls(subtests):
+    for part in [slice(2, None), slice(3, None), slice(None, 3), slice(5, None)]:
+        with subtests.test(part=part):
+            report = judge_run(CHAT[part], tool_calls=CALLS, final_output=REPLY)
 
-    assert (report.status, doubts(report)) == ("passed", [])
+            assert (report.status, doubts(report)) == ("passed", [])
 
 
 def test_messages_that_record_no_tools_may_stand_beside_calls():
@@ -112,13 +112,17 @@ def test_a_conversation_without_calls_leaves_open_whether_it_records_them():
     assert judge_run([CHAT[0], ANSWER], {"expected_trajectory": []}).status == "needs_review"
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("dropped", [1, 2])
-def test_a_run_that_ends_with_a_call_or_an_answer_has_not_finished(name, dropped):
-    report = judge_run(FORMATS[name][:-dropped])
+def test_a_run_that_ends_with_a_call_or_an_answer_has_not_finished(subtests):
+    for name in FORMATS:
+        for dropped in [1, 2]:
+            with subtests.test(name=name, dropped=dropped):
+                report = judge_run(FORMATS[name][:-dropped])
 
-    assert report.status == "needs_review"
-    assert "The run ends with a call of find_order and without a reply of the assistant" in doubts(report)[0]
+                assert report.status == "needs_review"
+                assert (
+                    "The run ends with a call of find_order and without a reply of the assistant"
+                    in doubts(report)[0]
+                )
 
 
 def test_a_text_beside_the_last_call_is_no_reply():
@@ -148,20 +152,18 @@ def test_the_contract_names_the_tools_that_may_end_a_run():
 EFFECTS = {"acting_tools": ["cancel_order"], "failed_calls": "count"}
 
 
-@pytest.mark.parametrize(
-    ("expected", "status"), [(["cancel_order"], "passed"), (["cancel_order", "find_order"], "passed")]
-)
-def test_a_contract_that_compares_effects_does_not_need_the_reply(expected, status):
-    report = judge_run(CHAT[:-1], {"expected_trajectory": expected, "trajectory": EFFECTS})
+def test_a_contract_that_compares_effects_does_not_need_the_reply(subtests):
+    for expected, status in [(["cancel_order"], "passed"), (["cancel_order", "find_order"], "passed")]:
+        with subtests.test(expected=expected):
+            report = judge_run(CHAT[:-1], {"expected_trajectory": expected, "trajectory": EFFECTS})
 
-    assert report.status == status
-    assert "its effects were compared all the same" in doubts(report)[0]
+            assert report.status == status
+            assert "its effects were compared all the same" in doubts(report)[0]
 
 
-@pytest.mark.parametrize(
-    ("messages", "expected"), [(CHAT[:3], ["cancel_order"]), ([CHAT[0], *CHAT[3:5]], ["find_order"])]
-)
-def test_a_run_that_ends_with_a_change_or_is_to_read_alone_has_to_reply(messages, expected):
-    report = judge_run(messages, {"expected_trajectory": expected, "trajectory": EFFECTS})
+def test_a_run_that_ends_with_a_change_or_is_to_read_alone_has_to_reply(subtests):
+    for messages, expected in [(CHAT[:3], ["cancel_order"]), ([CHAT[0], *CHAT[3:5]], ["find_order"])]:
+        with subtests.test(messages=messages):
+            report = judge_run(messages, {"expected_trajectory": expected, "trajectory": EFFECTS})
 
-    assert report.status == "needs_review"
+            assert report.status == "needs_review"

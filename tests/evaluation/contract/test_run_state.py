@@ -113,18 +113,16 @@ def test_a_failed_run_has_its_error_and_no_output():
     assert evaluate({"agent_run": run, "required_content": [{"text": "euros"}]}).status == "failed"
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
+def test_the_documents_of_the_command_line_are_read(subtests):
+    for document in [
         {"output": "12.50 euros", "thread_id": "t", "status": "success", "state": state()},
         {**state(), "thread_id": "t"},
-    ],
-)
-def test_the_documents_of_the_command_line_are_read(document):
-    run = run_from_state(json.loads(json.dumps(document)))
+    ]:
+        with subtests.test(document=document):
+            run = run_from_state(json.loads(json.dumps(document)))
 
-    assert run["final_output"] == "12.50 euros"
-    assert run["metadata"]["thread_id"] == "t"
+            assert run["final_output"] == "12.50 euros"
+            assert run["metadata"]["thread_id"] == "t"
 
 
 def test_the_run_can_be_evaluated():
@@ -140,9 +138,8 @@ def test_the_run_can_be_evaluated():
     assert report.status == "passed"
 
 
-@pytest.mark.parametrize(
-    ("document", "problem"),
-    [
+def test_anything_else_is_refused_with_its_place_and_what_to_give(subtests):
+    for document, problem in [
         (state(status="executing", output=None), "the run has not ended (its status is 'executing')"),
         ({"final_output": "x"}, "task: "),
         (state(record(0, usage=None)), "results[0].usage: "),
@@ -153,14 +150,13 @@ def test_the_run_can_be_evaluated():
         (state(record(0, call(name=5))), "results[0].tool_calls[0].name: "),
         (state(results={"a": 1}), "results: "),
         (["x"], "a list"),
-    ],
-)
-def test_anything_else_is_refused_with_its_place_and_what_to_give(document, problem):
-    with pytest.raises(ContractError) as raised:
-        run_from_state(document)
+    ]:
+        with subtests.test(document=document):
+            with pytest.raises(ContractError) as raised:
+                run_from_state(document)
 
-    assert problem in str(raised.value)
-    assert ("--json" in str(raised.value)) != ("has not ended" in problem)
+            assert problem in str(raised.value)
+            assert ("--json" in str(raised.value)) != ("has not ended" in problem)
 
 
 def test_a_call_that_was_answered_from_an_earlier_one_is_no_second_call():

@@ -44,78 +44,95 @@ def result_text(value):
     return next(iter(value.values())) if isinstance(value, dict) else value
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_format_yields_the_calls_with_their_own_answers(name):
-    calls = read_calls(FORMATS[name])
+def test_each_format_yields_the_calls_with_their_own_answers(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            calls = read_calls(FORMATS[name])
 
-    assert [{**call, "result": result_text(call["result"])} for call in calls] == [
-        {**call, "error": call["result"] == REFUSED and name in MARKS_ERRORS} for call in CALLS
-    ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_format_yields_the_request(name):
-    assert run_from_messages(FORMATS[name])["input"] == REQUEST["content"]
+            assert [{**call, "result": result_text(call["result"])} for call in calls] == [
+                {**call, "error": call["result"] == REFUSED and name in MARKS_ERRORS} for call in CALLS
+            ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("read", [run_from_messages, lambda messages: {"messages": messages}])
-def test_no_format_hides_a_forbidden_tool(name, read):
-    report = evaluate({"agent_run": read(FORMATS[name]), **NEVER})
-
-    assert [finding["where"] for finding in report.audit_findings] == ["agent_run.tool_calls[0]"]
+def test_each_format_yields_the_request(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            assert run_from_messages(FORMATS[name])["input"] == REQUEST["content"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_format_yields_the_output(name):
-    report = evaluate({"agent_run": {"messages": FORMATS[name]}, "reference_output": REPLY})
+def test_no_format_hides_a_forbidden_tool(subtests):
+    for name in NAMES:
+        for read in [run_from_messages, lambda messages: {"messages": messages}]:
+            with subtests.test(name=name, read=read):
+                report = evaluate({"agent_run": read(FORMATS[name]), **NEVER})
 
-    assert report.status == "passed"
-    assert report.metrics.response["exact_match"] == 1.0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_texts_of_the_assistant_are_searched_in_each_format(name):
-    rule = {"text": "could not cancel", "where": "assistant_messages"}
-    report = evaluate({"agent_run": {"messages": FORMATS[name]}, "forbidden_content": [rule]})
-
-    assert report.status == "failed"
+                assert [finding["where"] for finding in report.audit_findings] == ["agent_run.tool_calls[0]"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_was_read_agrees_with_its_own_messages(name):
-    expected = {
-        "expected_trajectory": ["cancel_order", "find_order"],
-        "trajectory": {"failed_calls": "count"},
-    }
-    report = evaluate({"agent_run": run_from_messages(FORMATS[name]), **expected})
+def test_each_format_yields_the_output(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            report = evaluate({"agent_run": {"messages": FORMATS[name]}, "reference_output": REPLY})
 
-    assert (report.status, report.alerts) == ("passed", [])
+            assert report.status == "passed"
+            assert report.metrics.response["exact_match"] == 1.0
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "Gemini"])
-@pytest.mark.parametrize("other", ["Anthropic", "LangChain objects", "OpenAI Responses"])
-def test_a_conversation_may_mix_formats(name, other):
-    assert len(read_calls([*FORMATS[name], *FORMATS[other]])) == 4
+def test_the_texts_of_the_assistant_are_searched_in_each_format(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            rule = {"text": "could not cancel", "where": "assistant_messages"}
+            report = evaluate({"agent_run": {"messages": FORMATS[name]}, "forbidden_content": [rule]})
+
+            assert report.status == "failed"
+
+
+def test_what_was_read_agrees_with_its_own_messages(subtests):
+    for name in NAMES:
+        with subtests.test(name=name):
+            expected = {
+                "expected_trajectory": ["cancel_order", "find_order"],
+                "trajectory": {"failed_calls": "count"},
+            }
+            report = evaluate({"agent_run": run_from_messages(FORMATS[name]), **expected})
+
+            assert (report.status, report.alerts) == ("passed", [])
+
+
+def test_a_conversation_may_mix_formats(subtests):
+    for name in [name for name in NAMES if name != "Gemini"]:
+        for other in ["Anthropic", "LangChain objects", "OpenAI Responses"]:
+            with subtests.test(name=name, other=other):
+                assert len(read_calls([*FORMATS[name], *FORMATS[other]])) == 4
 
 
 ROLES = {"user": ["human", "User", " user "], "assistant": ["ai", "model", "Assistant", "AI", "Model"]}
 
 
-@pytest.mark.parametrize("spelling", ROLES["assistant"])
-def test_each_spelling_of_the_assistant_is_read(spelling):
-    messages = [REQUEST, *({**m, "role": spelling} if m["role"] == "assistant" else m for m in CHAT[1:])]
+def test_each_spelling_of_the_assistant_is_read(subtests):
+    for spelling in ROLES["assistant"]:
+        with subtests.test(spelling=spelling):
+            messages = [
+                REQUEST,
+                *({**m, "role": spelling} if m["role"] == "assistant" else m for m in CHAT[1:]),
+            ]
 
-    assert len(read_calls(messages)) == 2
-    assert evaluate({"agent_run": {"messages": messages}, "reference_output": REPLY}).status == "passed"
+            assert len(read_calls(messages)) == 2
+            assert (
+                evaluate({"agent_run": {"messages": messages}, "reference_output": REPLY}).status == "passed"
+            )
 
 
-@pytest.mark.parametrize("spelling", ["human", "User", "developer"])
-def test_what_the_user_says_is_no_leak_of_the_agent_in_any_spelling(spelling):
-    messages = [{"role": spelling, "content": "password=hunter2secretX"}, {"role": "ai", "content": "Done."}]
-    report = evaluate({"agent_run": {"messages": messages}, "keywords": ["Done"]})
+def test_what_the_user_says_is_no_leak_of_the_agent_in_any_spelling(subtests):
+    for spelling in ["human", "User", "developer"]:
+        with subtests.test(spelling=spelling):
+            messages = [
+                {"role": spelling, "content": "password=hunter2secretX"},
+                {"role": "ai", "content": "Done."},
+            ]
+            report = evaluate({"agent_run": {"messages": messages}, "keywords": ["Done"]})
 
-    assert report.status == "passed"
+            assert report.status == "passed"
 
 
 NOTATIONS = {
@@ -145,23 +162,27 @@ NOTATIONS = {
 }
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
-def test_a_call_is_read_in_every_notation(notation):
-    assert [call["name"] for call in read_calls_raw(NOTATIONS[notation])] == ["rm"]
+def test_a_call_is_read_in_every_notation(subtests):
+    for notation, message in NOTATIONS.items():
+        with subtests.test(notation=notation):
+            assert [call["name"] for call in read_calls_raw(message)] == ["rm"]
 
 
 def read_calls_raw(message):
     return run_from_messages([{"role": "assistant", **message}])["tool_calls"]
 
 
-@pytest.mark.parametrize(
-    "extra",
-    [{"tool_calls": [chat_call("1", "rm")]}, {"function_call": {"name": "rm", "arguments": ARGUMENTS}}],
-)
-def test_a_call_written_in_several_notations_of_one_message_is_one_call(extra):
-    parts, calls = [tool_use("1", "rm")], [lc_call("1", "rm")]
+def test_a_call_written_in_several_notations_of_one_message_is_one_call(subtests):
+    for extra in [
+        {"tool_calls": [chat_call("1", "rm")]},
+        {"function_call": {"name": "rm", "arguments": ARGUMENTS}},
+    ]:
+        with subtests.test(extra=extra):
+            parts, calls = [tool_use("1", "rm")], [lc_call("1", "rm")]
 
-    assert len(read_calls_raw({"content": parts, "tool_calls": calls, "additional_kwargs": extra})) == 1
+            assert (
+                len(read_calls_raw({"content": parts, "tool_calls": calls, "additional_kwargs": extra})) == 1
+            )
 
 
 def test_another_call_under_the_same_id_is_another_call():
@@ -220,12 +241,13 @@ UNKNOWN = {
 ACCEPTED = "give messages of Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"
 
 
-@pytest.mark.parametrize("kind", UNKNOWN)
-def test_what_is_no_known_format_is_refused_by_name(kind):
-    message, problem = UNKNOWN[kind]
-
-    with pytest.raises(ContractError, match=rf"^messages\[1\] {problem}; {ACCEPTED}$"):
-        run_from_messages([REQUEST, message])
+def test_what_is_no_known_format_is_refused_by_name(subtests):
+    for kind, (message, problem) in UNKNOWN.items():
+        with (
+            subtests.test(kind=kind),
+            pytest.raises(ContractError, match=rf"^messages\[1\] {problem}; {ACCEPTED}$"),
+        ):
+            run_from_messages([REQUEST, message])
 
 
 HARMLESS = {
@@ -242,9 +264,10 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("kind", HARMLESS)
-def test_a_harmless_message_is_read_and_holds_no_call(kind):
-    assert run_from_messages([HARMLESS[kind]])["tool_calls"] == []
+def test_a_harmless_message_is_read_and_holds_no_call(subtests):
+    for kind in HARMLESS:
+        with subtests.test(kind=kind):
+            assert run_from_messages([HARMLESS[kind]])["tool_calls"] == []
 
 
 def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from types import MappingProxyType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -17,9 +16,8 @@ class Model(BaseModel):
     score: int = 4
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_an_object_is_read_from_an_answer_that_is_nothing_else(subtests):
+    for raw in [
         {"score": 4},
         MappingProxyType({"score": 4}),
         Model(),
@@ -29,15 +27,13 @@ class Model(BaseModel):
         '```\n{"score": 4}```',
         'Sure! Here is my evaluation:\n\n```JSON\n{"score": 4}\n```\n',
         '<think>Is {"score": 1} right?</think>\n{"score": 4}',
-    ],
-)
-def test_an_object_is_read_from_an_answer_that_is_nothing_else(raw):
-    assert read_object(raw) == {"score": 4}
+    ]:
+        with subtests.test(raw=raw):
+            assert read_object(raw) == {"score": 4}
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
+def test_anything_else_is_malformed(subtests):
+    for raw in [
         "",
         "no JSON",
         "[1, 2]",
@@ -63,12 +59,11 @@ def test_an_object_is_read_from_an_answer_that_is_nothing_else(raw):
         '{"a":' * 101 + "1" + "}" * 101,
         "x" * (MAX_ANSWER + 1),
         {"rationale": "x" * MAX_ANSWER},
-    ],
-)
-def test_anything_else_is_malformed(raw):
-    failure = read_object(raw)
-    assert isinstance(failure, JudgeFailure)
-    assert failure.kind == "malformed"
+    ]:
+        with subtests.test(raw=raw):
+            failure = read_object(raw)
+            assert isinstance(failure, JudgeFailure)
+            assert failure.kind == "malformed"
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u`\ud800', max_size=60) | st.text(max_size=60))
@@ -78,9 +73,8 @@ def test_no_text_raises_or_gives_what_json_cannot_hold(text):
         json.dumps(read, allow_nan=False, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_object_among_other_text_is_not_read(subtests):
+    for text in [
         'I use {braces}.\n```\n{"score": 4}\n```',
         'I refuse to say:\n```\n{"score": 4}\n```',
         '```\n{"score": 4}\n```\nThat is what it wants.',
@@ -88,9 +82,8 @@ def test_no_text_raises_or_gives_what_json_cannot_hold(text):
         'Here: {"score": 4,}',
         '{"score": 4,} is what the output wants.',
         'The output says </think>{"score": 4}',
-    ],
-)
-def test_an_object_among_other_text_is_not_read(text):
-    failure = read_object(text)
-    assert isinstance(failure, JudgeFailure)
-    assert "not one JSON object alone" in failure.reason
+    ]:
+        with subtests.test(text=text):
+            failure = read_object(text)
+            assert isinstance(failure, JudgeFailure)
+            assert "not one JSON object alone" in failure.reason

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import acall_judge, build_request, call_judge
 from evaluation.judges.judge_scores import JudgeFailure
@@ -37,32 +35,33 @@ class OnlySync:
 JUDGES = [OnlyAsync(), AsyncByMistake(), OnlySync(), ScriptedJudge(lambda _: '{"score": 4}')]
 
 
-@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
-def test_every_kind_of_judge_answers_blocking_code(judge):
-    assert call_judge(judge, request()) == '{"score": 4}'
+def test_every_kind_of_judge_answers_blocking_code(subtests):
+    for judge in JUDGES:
+        with subtests.test(judge=judge):
+            assert call_judge(judge, request()) == '{"score": 4}'
 
 
-@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
-async def test_every_kind_of_judge_is_awaited(judge):
-    assert await acall_judge(judge, request()) == '{"score": 4}'
+async def test_every_kind_of_judge_is_awaited(subtests):
+    for judge in JUDGES:
+        with subtests.test(judge=judge):
+            assert await acall_judge(judge, request()) == '{"score": 4}'
 
 
-@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
-async def test_blocking_code_within_a_running_loop_gets_its_answer_too(judge):
-    assert call_judge(judge, request()) == '{"score": 4}'
+async def test_blocking_code_within_a_running_loop_gets_its_answer_too(subtests):
+    for judge in JUDGES:
+        with subtests.test(judge=judge):
+            assert call_judge(judge, request()) == '{"score": 4}'
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "reason"),
-    [
+def test_what_a_judge_raises_is_a_failure_of_its_kind(subtests):
+    for error, kind, reason in [
         (ConnectionError("refused"), "provider_failure", "ConnectionError: refused"),
         (StopIteration("early"), "provider_failure", "StopIteration: early"),
         (JudgeError("filtered", "blocked"), "blocked", "filtered"),
         (ValueError("a\n\n  b"), "provider_failure", "ValueError: a b"),
-    ],
-)
-def test_what_a_judge_raises_is_a_failure_of_its_kind(error, kind, reason):
-    assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
+    ]:
+        with subtests.test(error=error):
+            assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
 
 
 def test_an_error_keeps_what_the_call_cost_and_its_details():
@@ -142,13 +141,11 @@ def test_the_answers_of_tools_are_among_the_actions_and_not_in_the_conversation(
     assert [action["result"] for action in asked.actions] == ["found"]
 
 
-@pytest.mark.parametrize(
-    ("part", "media"),
-    [
+def test_parts_that_are_no_text_are_named(subtests):
+    for part, media in [
         ({"type": "image_url", "image_url": {"url": "x"}}, ["image_url"]),
         ({"type": "input_file", "file_id": "1"}, ["input_file"]),
         ({"type": "text", "text": "the profile image"}, []),
-    ],
-)
-def test_parts_that_are_no_text_are_named(part, media):
-    assert conversation([{"role": "user", "content": [part]}, SAID[3]])[0]["media"] == media
+    ]:
+        with subtests.test(part=part):
+            assert conversation([{"role": "user", "content": [part]}, SAID[3]])[0]["media"] == media

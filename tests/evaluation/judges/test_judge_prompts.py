@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,16 +73,14 @@ def test_the_rubric_is_messages_with_its_scale_questions_and_anchors():
     )
 
 
-@pytest.mark.parametrize(
-    ("fields", "label", "text"),
-    [
+def test_the_runs_texts_are_all_there(subtests):
+    for fields, label, text in [
         ({"output": ""}, OUTPUT, "(the agent gave no output)"),
         ({"reference": "Good day!"}, "a reference answer", "Good day!"),
         ({}, "what the agent was asked", "Greet me."),
-    ],
-)
-def test_the_runs_texts_are_all_there(fields, label, text):
-    assert fenced_text(prompt(request(**fields)), label) == text
+    ]:
+        with subtests.test(fields=fields):
+            assert fenced_text(prompt(request(**fields)), label) == text
 
 
 def test_actions_are_shown_one_a_line_without_what_is_not_known():
@@ -112,18 +109,16 @@ def test_the_answer_has_a_score_a_criterion_and_no_overall_one():
     assert set(SCHEMA["required"]) == set(SCHEMA["properties"])
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "score"),
-    [
+def test_whole_numbers_are_asked_for_where_the_scale_has_more_than_two(subtests):
+    for low, high, score in [
         (1.0, 5.0, {"type": "integer", "minimum": 1, "maximum": 5}),
         (0.0, 100.0, {"type": "integer", "minimum": 0, "maximum": 100}),
         (0.0, 1.0, {"type": "number", "minimum": 0.0, "maximum": 1.0}),
         (0.5, 4.5, {"type": "number", "minimum": 0.5, "maximum": 4.5}),
-    ],
-)
-def test_whole_numbers_are_asked_for_where_the_scale_has_more_than_two(low, high, score):
-    rubric = Rubric(criteria=[Criterion(name="x")], scale=Scale(min=low, max=high))
-    assert answer_schema(rubric)["properties"]["criteria"]["properties"]["x"] == score
+    ]:
+        with subtests.test(low=low, high=high):
+            rubric = Rubric(criteria=[Criterion(name="x")], scale=Scale(min=low, max=high))
+            assert answer_schema(rubric)["properties"]["criteria"]["properties"]["x"] == score
 
 
 def test_what_the_rubric_asks_for_beside_the_usual_is_asked_for():

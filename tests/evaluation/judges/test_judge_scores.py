@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,9 +51,8 @@ def test_a_score_and_a_rationale_are_enough():
     assert (result.score, result.criteria, result.concerns, result.recommended_action) == (1.0, {}, [], None)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind", "reason"),
-    [
+def test_each_fault_has_its_kind_and_says_what_is_wrong(subtests):
+    for change, kind, reason in [
         ({"score": None}, "missing_score", "no 'score'"),
         ({"score": "4"}, "malformed", "'score' is a str"),
         ({"score": True}, "malformed", "'score' is a bool"),
@@ -76,13 +74,12 @@ def test_a_score_and_a_rationale_are_enough():
         ({"concerns": "short"}, "malformed", "'concerns' is a str"),
         ({"concerns": [1]}, "malformed", "'concerns.0' is a int"),
         ({"recommended_action": 3}, "malformed", "'recommended_action' is a int"),
-    ],
-)
-def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, reason):
-    result = read_judge_result({**GOOD, **change}, RUBRIC)
-    assert isinstance(result, JudgeFailure)
-    assert result.kind == kind
-    assert reason in result.reason
+    ]:
+        with subtests.test(change=change):
+            result = read_judge_result({**GOOD, **change}, RUBRIC)
+            assert isinstance(result, JudgeFailure)
+            assert result.kind == kind
+            assert reason in result.reason
 
 
 def test_a_criterion_that_nobody_asked_for_is_left_out():
@@ -90,46 +87,48 @@ def test_a_criterion_that_nobody_asked_for_is_left_out():
     assert set(result.criteria) == {"clarity", "warmth"}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_field_that_denies_nothing_is_no_contradiction(subtests):
+    for change in [
         {"score": 2, "criteria": {"clarity": 2, "warmth": 1}, "passed": False, "rating": 1},
         {"total": 8, "percent": 80, "failed": False, "verdict": "pass", "result": "no issues found"},
         {"final": {"score": 4, "confidence": 0.2}, "evidence": [{"quote": "so", "score": 1}]},
-    ],
-)
-def test_a_field_that_denies_nothing_is_no_contradiction(change):
-    assert isinstance(read_judge_result({**GOOD, **change}, RUBRIC), JudgeScore)
+    ]:
+        with subtests.test(change=change):
+            assert isinstance(read_judge_result({**GOOD, **change}, RUBRIC), JudgeScore)
 
 
-@pytest.mark.parametrize("answer", [{"score": 5}, {"score": 4, "criteria": None}])
-def test_one_score_for_several_criteria_may_refuse_but_not_approve(answer):
-    approval = {"rationale": "Fine.", **answer}
-    assert read_judge_result(approval, RUBRIC).kind == "missing_score"
-    assert isinstance(read_judge_result(approval, ONE), JudgeScore)
-    assert isinstance(read_judge_result({**approval, "score": 2}, RUBRIC), JudgeScore)
+def test_one_score_for_several_criteria_may_refuse_but_not_approve(subtests):
+    for answer in [{"score": 5}, {"score": 4, "criteria": None}]:
+        with subtests.test(answer=answer):
+            approval = {"rationale": "Fine.", **answer}
+            assert read_judge_result(approval, RUBRIC).kind == "missing_score"
+            assert isinstance(read_judge_result(approval, ONE), JudgeScore)
+            assert isinstance(read_judge_result({**approval, "score": 2}, RUBRIC), JudgeScore)
 
 
-@pytest.mark.parametrize(
-    ("feedback", "kind"), [("more", JudgeScore), ("no", JudgeFailure), (None, JudgeFailure)]
-)
-def test_the_rubrics_schema_holds_for_what_it_speaks_of(feedback, kind):
-    answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
-    full_answer = answer if feedback is None else {**answer, "feedback": feedback}
-    assert isinstance(read_judge_result(full_answer, WITH_SCHEMA), kind)
+def test_the_rubrics_schema_holds_for_what_it_speaks_of(subtests):
+    for feedback, kind in [("more", JudgeScore), ("no", JudgeFailure), (None, JudgeFailure)]:
+        with subtests.test(feedback=feedback):
+            answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
+            full_answer = answer if feedback is None else {**answer, "feedback": feedback}
+            assert isinstance(read_judge_result(full_answer, WITH_SCHEMA), kind)
 
 
-@pytest.mark.parametrize(
-    ("scale", "own", "lowest"),
-    [((1, 5), None, 4.0), ((0, 1), None, 0.75), ((-2, 2), None, 1.0), ((1, 5), 2.5, 2.5), ((0, 1), 0.0, 0.0)],
-)
-def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale, own, lowest):
-    rubric = Rubric(
-        criteria=[Criterion(name="x")],
-        scale=Scale(min=float(scale[0]), max=float(scale[1])),
-        pass_score=own,
-    )
-    assert rubric.lowest_passing == lowest
+def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(subtests):
+    for scale, own, lowest in [
+        ((1, 5), None, 4.0),
+        ((0, 1), None, 0.75),
+        ((-2, 2), None, 1.0),
+        ((1, 5), 2.5, 2.5),
+        ((0, 1), 0.0, 0.0),
+    ]:
+        with subtests.test(scale=scale, own=own):
+            rubric = Rubric(
+                criteria=[Criterion(name="x")],
+                scale=Scale(min=float(scale[0]), max=float(scale[1])),
+                pass_score=own,
+            )
+            assert rubric.lowest_passing == lowest
 
 
 json_values = st.recursive(
@@ -152,15 +151,13 @@ def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
         json.dumps([result.usage, result.details], allow_nan=False)
 
 
-@pytest.mark.parametrize(
-    ("usage", "cost"),
-    [
+def test_a_cost_is_estimated_from_the_tokens_if_all_is_known(subtests):
+    for usage, cost in [
         ({"input_tokens": 1000, "output_tokens": 100, "model": "m"}, 0.003),
         ({"input_tokens": 1000, "output_tokens": 100, "model": "m", "cost_usd": 0.5}, 0.5),
         ({"input_tokens": 1000, "output_tokens": 100, "model": "other"}, None),
         ({"input_tokens": 1000, "model": "m"}, None),
         ({"input_tokens": "many", "output_tokens": 100, "model": "m"}, None),
-    ],
-)
-def test_a_cost_is_estimated_from_the_tokens_if_all_is_known(usage, cost):
-    assert add_cost(usage, {"m": Price(input_usd=2.0, output_usd=10.0)}).get("cost_usd") == cost
+    ]:
+        with subtests.test(usage=usage):
+            assert add_cost(usage, {"m": Price(input_usd=2.0, output_usd=10.0)}).get("cost_usd") == cost

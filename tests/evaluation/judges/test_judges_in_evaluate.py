@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.findings import STRICTNESS
 from evaluation.judges.judge_call import JudgePanel
@@ -54,20 +52,24 @@ FAILURES = {
 SCORES = [1, 3.9, 4, 5]
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("name", FAILURES)
-def test_no_score_of_a_judge_makes_a_deterministic_failure_milder(name, score):
-    case = {**FINE, **FAILURES[name]}
-    alone = evaluate(case)
-    judged = evaluate({**case, "rubric": RUBRIC}, judge=DeterministicJudge(score))
-    assert alone.status != "passed"
-    assert STRICTNESS.index(judged.status) >= STRICTNESS.index(alone.status)
-    assert {alert["reason"] for alert in alone.alerts} <= {alert["reason"] for alert in judged.alerts}
+def test_no_score_of_a_judge_makes_a_deterministic_failure_milder(subtests):
+    for score in SCORES:
+        for name, failure in FAILURES.items():
+            with subtests.test(score=score, name=name):
+                case = {**FINE, **failure}
+                alone = evaluate(case)
+                judged = evaluate({**case, "rubric": RUBRIC}, judge=DeterministicJudge(score))
+                assert alone.status != "passed"
+                assert STRICTNESS.index(judged.status) >= STRICTNESS.index(alone.status)
+                assert {alert["reason"] for alert in alone.alerts} <= {
+                    alert["reason"] for alert in judged.alerts
+                }
 
 
-@pytest.mark.parametrize(("score", "status"), [(1, "failed"), (3.9, "failed"), (4, "passed"), (5, "passed")])
-def test_where_nothing_else_failed_the_judge_decides(score, status):
-    assert evaluate({**FINE, "rubric": RUBRIC}, judge=DeterministicJudge(score)).status == status
+def test_where_nothing_else_failed_the_judge_decides(subtests):
+    for score, status in [(1, "failed"), (3.9, "failed"), (4, "passed"), (5, "passed")]:
+        with subtests.test(score=score):
+            assert evaluate({**FINE, "rubric": RUBRIC}, judge=DeterministicJudge(score)).status == status
 
 
 KINDS = {
@@ -82,18 +84,19 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("policy", ["needs_review", "failed"])
-@pytest.mark.parametrize("kind", KINDS)
-async def test_a_judge_that_fails_is_told_by_its_kind_and_the_run_ends_by_policy(kind, policy):
-    case = {**FINE, "rubric": RUBRIC, "judge": {"on_failure": policy}}
-    report = evaluate(case, judge=KINDS[kind])
-    assert report.status == policy
-    assert (report.judge.result["failure"], report.judge.result["passed"]) == (kind, None)
-    assert [alert["kind"] for alert in report.alerts] == ["judge_error"]
-    assert report.errors == [f"judge: {kind}: {report.judge.result['reason']}"]
-    assert (await aevaluate(case, judge=KINDS[kind])) == report
-    graph = await build_evaluation_graph(KINDS[kind]).ainvoke(case)
-    assert graph["evaluation_report"] == report.model_dump()
+async def test_a_judge_that_fails_is_told_by_its_kind_and_the_run_ends_by_policy(subtests):
+    for policy in ["needs_review", "failed"]:
+        for kind, judge in KINDS.items():
+            with subtests.test(policy=policy, kind=kind):
+                case = {**FINE, "rubric": RUBRIC, "judge": {"on_failure": policy}}
+                report = evaluate(case, judge=judge)
+                assert report.status == policy
+                assert (report.judge.result["failure"], report.judge.result["passed"]) == (kind, None)
+                assert [alert["kind"] for alert in report.alerts] == ["judge_error"]
+                assert report.errors == [f"judge: {kind}: {report.judge.result['reason']}"]
+                assert (await aevaluate(case, judge=judge)) == report
+                graph = await build_evaluation_graph(judge).ainvoke(case)
+                assert graph["evaluation_report"] == report.model_dump()
 
 
 def test_a_judge_that_fails_does_not_look_like_a_bad_answer_of_the_agent():

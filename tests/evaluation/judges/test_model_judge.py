@@ -96,17 +96,15 @@ def test_a_model_with_a_cache_is_asked_once_and_the_second_answer_costs_nothing(
     assert len(llm.prompts) == 1
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_a_reply_is_read_in_whatever_form_it_comes(subtests):
+    for reply in [
         AIMessage("", tool_calls=[{"name": "judge_answer", "args": REPLY, "id": "1"}]),
         AIMessage([{"type": "text", "text": json.dumps(REPLY)}]),
         f"```json\n{json.dumps(REPLY)}\n```",
-    ],
-)
-def test_a_reply_is_read_in_whatever_form_it_comes(reply):
-    judge, _ = replying(reply)
-    assert judge.judge(request())["score"] == 4.5
+    ]:
+        with subtests.test(reply=reply):
+            judge, _ = replying(reply)
+            assert judge.judge(request())["score"] == 4.5
 
 
 def test_a_model_that_takes_no_schema_is_asked_in_words():
@@ -114,9 +112,8 @@ def test_a_model_that_takes_no_schema_is_asked_in_words():
     assert RubricJudge(llm).judge(request())["score"] == 4.5
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
+def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(subtests):
+    for reply, said in [
         ("", "empty"),
         (" \n", "empty"),
         (AIMessage(GOOD, response_metadata={"finish_reason": "content_filter"}), "content_filter"),
@@ -127,13 +124,12 @@ def test_a_model_that_takes_no_schema_is_asked_in_words():
         (AIMessage(GOOD, additional_kwargs={"refusal": "I cannot."}), "refused"),
         (AIMessage([{"type": "refusal", "refusal": "No."}]), "refused"),
         (AIMessage([{"type": "non_standard", "value": {"refusal": "No."}}]), "refused"),
-    ],
-)
-def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(reply, said):
-    error = failure(replying(reply)[0])
-    assert error.kind == "blocked"
-    assert said in str(error)
-    assert error.usage["input_tokens"] == 100
+    ]:
+        with subtests.test(reply=reply):
+            error = failure(replying(reply)[0])
+            assert error.kind == "blocked"
+            assert said in str(error)
+            assert error.usage["input_tokens"] == 100
 
 
 def test_a_reply_that_the_provider_did_not_finish_is_asked_for_once_more():
@@ -142,62 +138,58 @@ def test_a_reply_that_the_provider_did_not_finish_is_asked_for_once_more():
     assert replying(unfinished, REPLY)[0].judge(request())["score"] == 4.5
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+def test_a_request_that_the_provider_filtered_is_blocked(subtests):
+    for error in [
         ServerError(400, "The response was filtered: Azure's content management policy"),
         ServerError(400, "{'error': {'code': 'content_filter'}} unsupported"),
-    ],
-)
-def test_a_request_that_the_provider_filtered_is_blocked(error):
-    assert failure(replying(error)[0]).kind == "blocked"
+    ]:
+        with subtests.test(error=error):
+            assert failure(replying(error)[0]).kind == "blocked"
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_a_reply_without_an_object_is_malformed_and_says_what_it_cost(subtests):
+    for reply in [
         "I like it.",
         "[]",
         AIMessage("", tool_calls=[{"name": "judge_answer", "args": REPLY, "id": n} for n in "12"]),
         AIMessage("", response_metadata={"finish_reason": "length"}),
         AIMessage(json.dumps(REPLY)[:-1], response_metadata={"finish_reason": "length"}),
-    ],
-)
-def test_a_reply_without_an_object_is_malformed_and_says_what_it_cost(reply):
-    error = failure(replying(reply, reply)[0])
-    assert (error.kind, error.usage["calls"], error.usage["output_tokens"]) == ("malformed", 2, 40)
+    ]:
+        with subtests.test(reply=reply):
+            error = failure(replying(reply, reply)[0])
+            assert (error.kind, error.usage["calls"], error.usage["output_tokens"]) == ("malformed", 2, 40)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [
+def test_an_answer_that_cannot_be_relied_on_is_told_by_its_kind(subtests):
+    for change, kind in [
         ({"criteria": {"clarity": 3}}, "missing_score"),
         ({"criteria": None}, "missing_score"),
         ({"criteria": {"clarity": 3, "warmth": 10**400}}, "malformed"),
         ({"criteria": {"clarity": 0, "warmth": 5}}, "out_of_range"),
         ({"rationale": None}, "missing_rationale"),
-    ],
-)
-def test_an_answer_that_cannot_be_relied_on_is_told_by_its_kind(change, kind):
-    reply = {**REPLY, **change, "score": 5}
-    error = failure(replying(reply, reply)[0])
-    assert (error.kind, error.usage["input_tokens"]) == (kind, 200)
+    ]:
+        with subtests.test(change=change):
+            reply = {**REPLY, **change, "score": 5}
+            error = failure(replying(reply, reply)[0])
+            assert (error.kind, error.usage["input_tokens"]) == (kind, 200)
 
 
-@pytest.mark.parametrize(
-    ("first", "problem"),
-    [
+async def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_the_problem(subtests):
+    for first, problem in [
         (f"I think so: {json.dumps(REPLY)}", "not one JSON object alone"),
         ({**REPLY, "verdict": "fail"}, "'verdict' is 'fail'"),
         (AIMessage("", response_metadata={"finish_reason": "length"}), "no JSON object"),
-    ],
-)
-async def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_the_problem(first, problem):
-    judge, llm = replying(first, REPLY)
-    answer = await judge.ajudge(request())
-    assert (answer["score"], answer["usage"]["calls"], answer["usage"]["input_tokens"]) == (4.5, 2, 200)
-    assert problem in llm.prompts[1][-1].text
-    assert [message.type for message in llm.prompts[1]] == ["system", "human", "ai", "human"]
+    ]:
+        with subtests.test(first=first):
+            judge, llm = replying(first, REPLY)
+            answer = await judge.ajudge(request())
+            assert (answer["score"], answer["usage"]["calls"], answer["usage"]["input_tokens"]) == (
+                4.5,
+                2,
+                200,
+            )
+            assert problem in llm.prompts[1][-1].text
+            assert [message.type for message in llm.prompts[1]] == ["system", "human", "ai", "human"]
 
 
 def test_a_lone_end_of_thoughts_that_the_run_contains_ends_no_thoughts():
@@ -226,13 +218,13 @@ def test_a_conversation_with_an_image_is_not_judged():
     assert (raised.value.kind, llm.prompts) == ("partly_seen", [])
 
 
-@pytest.mark.parametrize(
-    ("llm", "options", "said"),
-    [("gpt", {}, "llm is a str"), (ScriptedChatModel([]), {"max_characters": 0}, "at least 1")],
-)
-def test_what_makes_no_judge_is_refused(llm, options, said):
-    with pytest.raises(ContractError, match=said):
-        RubricJudge(llm, **options)
+def test_what_makes_no_judge_is_refused(subtests):
+    for llm, options, said in [
+        ("gpt", {}, "llm is a str"),
+        (ScriptedChatModel([]), {"max_characters": 0}, "at least 1"),
+    ]:
+        with subtests.test(llm=llm), pytest.raises(ContractError, match=said):
+            RubricJudge(llm, **options)
 
 
 def openai(handler):

@@ -26,32 +26,28 @@ def abstention(judges):
     return raised.value
 
 
-@pytest.mark.parametrize(
-    ("scores", "score"),
-    [
+def test_a_majority_decides_with_the_lower_median_of_its_side(subtests):
+    for scores, score in [
         ((5,), 5),
         ((5, 4, 1), 4),
         ((5, 5, 4, 4, 1), 4),
         ((1, 2, 3, 5, 5), 2),
         ((5, 5, None), 5),
         ((1, 3, None), 1),
-    ],
-)
-def test_a_majority_decides_with_the_lower_median_of_its_side(scores, score):
-    assert JudgePanel(scoring(*scores)).judge(request())["score"] == score
+    ]:
+        with subtests.test(scores=scores):
+            assert JudgePanel(scoring(*scores)).judge(request())["score"] == score
 
 
-@pytest.mark.parametrize(
-    ("judges", "kind"),
-    [
+def test_a_panel_without_a_majority_abstains(subtests):
+    for judges, kind in [
         ([FailingJudge("blocked")] * 3, "blocked"),
         ([FailingJudge("blocked"), FailingJudge()], "no_majority"),
         (scoring(5, 1), "no_majority"),
         (scoring(5, None), "no_majority"),
-    ],
-)
-def test_a_panel_without_a_majority_abstains(judges, kind):
-    assert abstention(judges).kind == kind
+    ]:
+        with subtests.test(judges=judges):
+            assert abstention(judges).kind == kind
 
 
 def test_an_abstention_shows_the_votes_and_the_failures():
@@ -124,13 +120,13 @@ async def test_awaited_judges_are_asked_at_once_and_give_the_same_answer_in_the_
     assert [ballot["score"] for ballot in answer["panel"]["ballots"]] == [5, 1, 4]
 
 
-@pytest.mark.parametrize(
-    ("judges", "options", "message"),
-    [([], {}, "0 judges"), ([DeterministicJudge(5)], {"samples": 0}, "samples=0")],
-)
-def test_what_makes_no_panel_is_refused(judges, options, message):
-    with pytest.raises(ContractError, match=message):
-        JudgePanel(judges, **options)
+def test_what_makes_no_panel_is_refused(subtests):
+    for judges, options, message in [
+        ([], {}, "0 judges"),
+        ([DeterministicJudge(5)], {"samples": 0}, "samples=0"),
+    ]:
+        with subtests.test(judges=judges), pytest.raises(ContractError, match=message):
+            JudgePanel(judges, **options)
 
 
 @given(st.lists(st.none() | st.floats(1, 5), min_size=1, max_size=7))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation.judges.judge_call import LEGAL_SURVEY, SUBJECTIVE, choose_rubric
 from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.testing import judge_answer
@@ -16,9 +14,8 @@ def names(rubric):
     return [criterion.name for criterion in rubric.criteria]
 
 
-@pytest.mark.parametrize(
-    ("case", "expected"),
-    [
+def test_criteria_come_from_the_rubric_and_the_subjective_ones_once_each(subtests):
+    for case, expected in [
         ({"rubric": GIVEN}, ["clarity", "wit"]),
         (
             {"rubric": GIVEN, "subjective_criteria": ["clarity", "neutrality"]},
@@ -26,10 +23,9 @@ def names(rubric):
         ),
         ({"subjective_criteria": ["helpfulness", "charm", "helpfulness"]}, ["helpfulness", "charm"]),
         ({}, ["correctness"]),
-    ],
-)
-def test_criteria_come_from_the_rubric_and_the_subjective_ones_once_each(case, expected):
-    assert names(choose_rubric(state(**case))) == expected
+    ]:
+        with subtests.test(case):
+            assert names(choose_rubric(state(**case))) == expected
 
 
 def test_the_rest_of_a_given_rubric_stays_when_criteria_are_added():
@@ -37,10 +33,11 @@ def test_the_rest_of_a_given_rubric_stays_when_criteria_are_added():
     assert (rubric.name, rubric.pass_score, rubric.criteria[0].weight) == ("mine", 3.0, 2.0)
 
 
-@pytest.mark.parametrize(("name", "question"), [*SUBJECTIVE.items(), ("charm", "")])
-def test_well_known_criteria_bring_their_question(name, question):
-    [criterion] = choose_rubric(state(subjective_criteria=[name])).criteria
-    assert criterion.description == question
+def test_well_known_criteria_bring_their_question(subtests):
+    for name, question in [*SUBJECTIVE.items(), ("charm", "")]:
+        with subtests.test(name=name, question=question):
+            [criterion] = choose_rubric(state(subjective_criteria=[name])).criteria
+            assert criterion.description == question
 
 
 def test_the_rubric_of_the_survey_has_five_criteria_of_equal_weight_and_asks_for_feedback():

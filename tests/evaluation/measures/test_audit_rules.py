@@ -1,7 +1,5 @@
 import re
 
-import pytest
-
 from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.recorded_messages import assistant_parts
@@ -28,9 +26,8 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), messages=Non
     return rule_findings([AuditRule.model_validate({"id": "rule", **rule})], audited)
 
 
-@pytest.mark.parametrize(
-    ("rule", "kinds"),
-    [
+def test_content_is_required_or_forbidden(subtests):
+    for rule, kinds in [
         ({"forbidden": {"text": "transit"}}, ["policy"]),
         ({"forbidden": {"text": "refund"}}, []),
         ({"forbidden": {"pattern": "[0-9]{5}"}}, ["policy"]),
@@ -38,21 +35,21 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), messages=Non
         ({"required": {"text": "no liability"}}, ["policy"]),
         ({"required": {"text": "in TRANSIT"}}, []),
         ({"required": {"json_schema": {"type": "object"}}}, ["policy"]),
-    ],
-)
-def test_content_is_required_or_forbidden(rule, kinds):
-    assert [finding.kind for finding in findings(rule)] == kinds
+    ]:
+        with subtests.test(rule=rule):
+            assert [finding.kind for finding in findings(rule)] == kinds
 
 
-@pytest.mark.parametrize("demand", ["forbidden", "required"])
-def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
-    (finding,) = findings({demand: {"text": "x"}}, output=None)
+def test_a_run_without_an_output_leaves_a_content_rule_open(subtests):
+    for demand in ["forbidden", "required"]:
+        with subtests.test(demand=demand):
+            (finding,) = findings({demand: {"text": "x"}}, output=None)
 
-    assert (finding.kind, finding.severity, finding.where) == (
-        "missing_data",
-        "warning",
-        "agent_run.final_output",
-    )
+            assert (finding.kind, finding.severity, finding.where) == (
+                "missing_data",
+                "warning",
+                "agent_run.final_output",
+            )
 
 
 def test_a_text_that_is_too_long_for_a_pattern_leaves_the_rule_open():
@@ -103,19 +100,17 @@ def test_a_finding_says_what_its_rule_says_of_it():
     }
 
 
-@pytest.mark.parametrize(
-    ("rule", "places"),
-    [
+def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(subtests):
+    for rule, places in [
         ({"forbidden_tools": ["refund"]}, ["agent_run.tool_calls[1]"]),
         ({"allowed_tools": ["search"]}, ["agent_run.tool_calls[1]"]),
         ({"allowed_tools": ["search", "refund"]}, []),
         ({"allowed_tools": []}, ["agent_run.tool_calls[0]", "agent_run.tool_calls[1]"]),
-    ],
-)
-def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(rule, places):
-    actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
+    ]:
+        with subtests.test(rule=rule):
+            actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
 
-    assert [finding.where for finding in findings(rule, actions=actions)] == places
+            assert [finding.where for finding in findings(rule, actions=actions)] == places
 
 
 def test_a_tool_finding_counts_the_calls():
@@ -148,9 +143,8 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "hosts"),
-    [
+def test_hosts_are_read_as_a_browser_reads_them(subtests):
+    for text, hosts in [
         ("https://example.com/x?y=http://b.test", ["example.com", "b.test"]),
         ("https:\\\\evil.test\\@good.test", ["evil.test"]),
         ("https://evil.test\\@good.test", ["evil.test"]),
@@ -182,15 +176,13 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
         ("1/2 and a.b.c", []),
         ("mailto:a@b.test", []),
         ("", []),
-    ],
-)
-def test_hosts_are_read_as_a_browser_reads_them(text, hosts):
-    assert [*find_hosts(text)] == hosts
+    ]:
+        with subtests.test(text=text):
+            assert [*find_hosts(text)] == hosts
 
 
-@pytest.mark.parametrize(
-    ("host", "domain", "within"),
-    [
+def test_a_subdomain_is_within_its_domain(subtests):
+    for host, domain, within in [
         ("example.com", "example.com", True),
         ("a.b.example.com", "example.com", True),
         ("example.com", "*.example.com", True),
@@ -201,10 +193,9 @@ def test_hosts_are_read_as_a_browser_reads_them(text, hosts):
         ("example.com", "example.com:8080/", True),
         ("a..b", "b", True),
         ("x" * 70 + ".test", "test", True),
-    ],
-)
-def test_a_subdomain_is_within_its_domain(host, domain, within):
-    assert (host in Domains([domain])) is within
+    ]:
+        with subtests.test(host=host, domain=domain):
+            assert (host in Domains([domain])) is within
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
@@ -256,18 +247,16 @@ def test_an_exposure_is_quoted_redacted():
     assert finding.category == "safety"
 
 
-@pytest.mark.parametrize(
-    ("credential", "personal", "severities"),
-    [
+def test_what_follows_from_an_exposure_is_configured(subtests):
+    for credential, personal, severities in [
         ("critical", "info", ["critical", "info"]),
         ("warning", "off", ["warning"]),
         ("off", "critical", ["critical"]),
         ("off", "off", []),
-    ],
-)
-def test_what_follows_from_an_exposure_is_configured(credential, personal, severities):
-    run = {"final_output": "password=hunter2, a@example.com"}
+    ]:
+        with subtests.test(credential=credential, personal=personal):
+            run = {"final_output": "password=hunter2, a@example.com"}
 
-    results = found(run, {"credential": credential, "personal": personal})
+            results = found(run, {"credential": credential, "personal": personal})
 
-    assert [finding.severity for finding in results] == severities
+            assert [finding.severity for finding in results] == severities

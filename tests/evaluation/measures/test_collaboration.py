@@ -28,13 +28,12 @@ def test_one_agent_without_names_is_not_applicable():
     assert result[1] == []
 
 
-@pytest.mark.parametrize(
-    ("done", "share"), [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]
-)
-def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(done, share):
-    assert score_actions([action(name) for name in done], plan=["a", "b", "c"])[0][
-        "plan_adherence"
-    ] == pytest.approx(share)
+def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(subtests):
+    for done, share in [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]:
+        with subtests.test(done=done):
+            assert score_actions([action(name) for name in done], plan=["a", "b", "c"])[0][
+                "plan_adherence"
+            ] == pytest.approx(share)
 
 
 def test_missing_identities_lower_the_confidence_and_are_told():
@@ -55,42 +54,34 @@ def test_the_same_again_and_again_is_an_anomaly():
     assert "search was called 4 times" in check.reason
 
 
-@pytest.mark.parametrize(
-    "actions",
-    [
+def test_what_differs_is_not_stuck(subtests):
+    for actions in [
         [action("a", args={"q": 1}), action("a", args={"q": 2}), action("a", args={"q": 1})],
         [action("a", args={"q": True}), action("a", args={"q": 1}), action("a", args={"q": 1})],
         [action("a", "x"), action("a", "y"), action("a", "x")],
         [action("a")] * 2,
         [observed("a", args_text=text, args_error="no JSON") for text in ("one", "two", "three")],
         [],
-    ],
-    ids=[
-        "other arguments",
-        "a flag is no number",
-        "other agents",
-        "too few",
-        "other texts",
-        "none",
-    ],
-)
-def test_what_differs_is_not_stuck(actions):
-    assert find_stuck_actions(actions, 3, lambda _: 0) == []
+    ]:
+        with subtests.test(actions=actions):
+            assert find_stuck_actions(actions, 3, lambda _: 0) == []
 
 
-@pytest.mark.parametrize(("times", "stuck"), [(2, 0), (3, 0), (4, 1)])
-def test_a_repetition_that_is_expected_is_not_stuck(times, stuck):
-    polls = [action("poll")] * times
+def test_a_repetition_that_is_expected_is_not_stuck(subtests):
+    for times, stuck in [(2, 0), (3, 0), (4, 1)]:
+        with subtests.test(times=times):
+            polls = [action("poll")] * times
 
-    assert len(find_stuck_actions(polls, 3, lambda _: 3)) == stuck
+            assert len(find_stuck_actions(polls, 3, lambda _: 3)) == stuck
 
 
-@pytest.mark.parametrize(("failed_calls", "share"), [("extra", 0.0), ("fail", 0.0), ("count", 1.0)])
-def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(failed_calls, share):
-    failed = [{**handoff("a", "b"), "error": "refused"}]
-    scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
+def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(subtests):
+    for failed_calls, share in [("extra", 0.0), ("fail", 0.0), ("count", 1.0)]:
+        with subtests.test(failed_calls=failed_calls):
+            failed = [{**handoff("a", "b"), "error": "refused"}]
+            scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
 
-    assert scored["agent_accuracy"] == share
+            assert scored["agent_accuracy"] == share
 
 
 def test_a_threshold_on_collaboration_is_checked():

@@ -46,22 +46,20 @@ def test_without_a_baseline_nothing_is_guessed():
     assert "regression" not in {alert["kind"] for alert in report.alerts}
 
 
-@pytest.mark.parametrize(
-    ("metric", "now", "kind", "worse"),
-    [
+def test_a_change_of_more_than_a_tenth_from_a_single_run_is_information(subtests):
+    for metric, now, kind, worse in [
         ("latency_ms", 1101.0, "regression", True),
         ("latency_ms", 899.0, "improvement", False),
         ("token_f1", 899.0, "regression", True),
         ("token_f1", 1101.0, "improvement", False),
         ("custom", 1101.0, "drift", None),
         ("custom", 899.0, "drift", None),
-    ],
-)
-@pytest.mark.parametrize("listed", [False, True], ids=["numbers", "a list of one run"])
-def test_a_change_of_more_than_a_tenth_from_a_single_run_is_information(metric, now, kind, worse, listed):
-    before = {metric: 1000.0}
-    signal = only({metric: now}, {"runs": [before]} if listed else before)
-    assert (signal["kind"], signal["worse"], signal["severity"]) == (kind, worse, "info")
+    ]:
+        for listed in [False, True]:
+            with subtests.test(metric=metric, now=now, listed=listed):
+                before = {metric: 1000.0}
+                signal = only({metric: now}, {"runs": [before]} if listed else before)
+                assert (signal["kind"], signal["worse"], signal["severity"]) == (kind, worse, "info")
 
 
 def test_a_signal_says_what_changed_and_which_bound_it_passed():
@@ -76,9 +74,8 @@ def test_a_signal_says_what_changed_and_which_bound_it_passed():
     assert signal["reason"] == "latency_ms: 1200 is worse than the accepted 1100; the baseline: 1000"
 
 
-@pytest.mark.parametrize(
-    ("baseline", "rules", "decisive"),
-    [
+def test_the_comparisons_that_can_be_more_than_information_are_counted(subtests):
+    for baseline, rules, decisive in [
         ({"latency_ms": 100.0}, {}, 0),
         ({"latency_ms": 100.0}, {"default": {"relative": 0.1}}, 1),
         ({"token_f1": 0.9}, {"default": {"relative": 0.1}}, 1),
@@ -90,11 +87,10 @@ def test_a_signal_says_what_changed_and_which_bound_it_passed():
         ({"runs": [{"words": 3}, {"words": 5}, {"words": 4}]}, {}, 0),
         ({"runs": [{"words": 3}, {"words": 5}, {"words": 4}]}, {"default": {"relative": 0.1}}, 1),
         ({"runs": EARLIER}, {}, 1),
-    ],
-)
-def test_the_comparisons_that_can_be_more_than_information_are_counted(baseline, rules, decisive):
-    summary, _ = compare({"latency_ms": 1.0, "token_f1": 0.5, "words": 4}, baseline, **rules)
-    assert (summary["compared"], summary["decisive"]) == (1, decisive)
+    ]:
+        with subtests.test(baseline=baseline, rules=rules):
+            summary, _ = compare({"latency_ms": 1.0, "token_f1": 0.5, "words": 4}, baseline, **rules)
+            assert (summary["compared"], summary["decisive"]) == (1, decisive)
 
 
 def test_a_metric_that_the_run_lacks_is_counted_as_missing():
@@ -122,12 +118,11 @@ REPORT = {
 NOW = {"exact_match": 1.0, "latency_ms": 1000.0, "gpu_seconds": 2.0, "trajectory_recall": 1.0}
 
 
-@pytest.mark.parametrize(
-    "baseline", [REPORT, {"metrics": REPORT, "status": "passed"}], ids=["groups", "report"]
-)
-def test_the_metrics_of_a_report_are_a_baseline(baseline):
-    summary, _ = compare(NOW, baseline)
-    assert (summary["compared"], summary["unscored"], summary["passed"]) == (4, {}, True)
+def test_the_metrics_of_a_report_are_a_baseline(subtests):
+    for baseline in [REPORT, {"metrics": REPORT, "status": "passed"}]:
+        with subtests.test(baseline=baseline):
+            summary, _ = compare(NOW, baseline)
+            assert (summary["compared"], summary["unscored"], summary["passed"]) == (4, {}, True)
 
 
 # many runs
@@ -147,10 +142,10 @@ def test_the_limit_of_a_score_is_a_prediction_bound():
     assert limit == pytest.approx(0.8125 - allowed)
 
 
-@pytest.mark.parametrize("rate", [0.0, 1.0, -0.1, 1e-300, math.nan])
-def test_an_impossible_rate_of_false_alarms_is_refused(rate):
-    with pytest.raises(ValidationError, match="false_alarm_rate"):
-        compare({}, {}, false_alarm_rate=rate)
+def test_an_impossible_rate_of_false_alarms_is_refused(subtests):
+    for rate in [0.0, 1.0, -0.1, 1e-300, math.nan]:
+        with subtests.test(rate=rate), pytest.raises(ValidationError, match="false_alarm_rate"):
+            compare({}, {}, false_alarm_rate=rate)
 
 
 def test_more_metrics_share_the_rate_of_false_alarms():
@@ -180,32 +175,32 @@ def alarm_rate(source, count, slowdown=1.0, runs=400):
     return sum(raises_alarm() for _ in range(runs)) / runs
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 10, 20])
-def test_harmless_runs_raise_an_alarm_no_more_often_than_the_rate(count):
-    assert alarm_rate(random.Random(count), count) <= 0.085  # 0.05 and three standard errors
+def test_harmless_runs_raise_an_alarm_no_more_often_than_the_rate(subtests):
+    for count in [1, 2, 3, 5, 10, 20]:
+        with subtests.test(count=count):
+            assert alarm_rate(random.Random(count), count) <= 0.085  # 0.05 and three standard errors
 
 
-@pytest.mark.parametrize(("count", "power"), [(5, 0.6), (10, 0.9), (20, 0.95)])
-def test_runs_of_twice_the_latency_raise_an_alarm(count, power):
-    assert alarm_rate(random.Random(count), count, slowdown=2.0, runs=100) >= power
+def test_runs_of_twice_the_latency_raise_an_alarm(subtests):
+    for count, power in [(5, 0.6), (10, 0.9), (20, 0.95)]:
+        with subtests.test(count=count):
+            assert alarm_rate(random.Random(count), count, slowdown=2.0, runs=100) >= power
 
 
-@pytest.mark.parametrize(
-    "baseline",
-    [
+def test_what_is_no_number_counts_as_missing(subtests):
+    for baseline in [
         *({"latency_ms": value} for value in (math.nan, math.inf, 10**400, 1e200, "900", None, [900])),
         *({"runs": value} for value in ("x", {}, [1, {}, "x"], [{"latency_ms": "slow"}])),
-    ],
-)
-def test_what_is_no_number_counts_as_missing(baseline):
-    summary, outcomes = compare({"latency_ms": 1.0}, baseline, tolerances={"latency_ms": {}})
+    ]:
+        with subtests.test(baseline=baseline):
+            summary, outcomes = compare({"latency_ms": 1.0}, baseline, tolerances={"latency_ms": {}})
 
-    assert summary["unscored"]["latency_ms"]["reason"] == "the baseline does not have it"
-    assert (summary["status"], summary["passed"], outcomes[0].kind) == (
-        "missing_data",
-        None,
-        "missing_data",
-    )
+            assert summary["unscored"]["latency_ms"]["reason"] == "the baseline does not have it"
+            assert (summary["status"], summary["passed"], outcomes[0].kind) == (
+                "missing_data",
+                None,
+                "missing_data",
+            )
 
 
 NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.just(10**400)
@@ -231,27 +226,27 @@ LATENCY = {"latency_ms": 1000.0}
 TENTH = {"relative": 0.1}
 
 
-@pytest.mark.parametrize("where", ["own", "default"])
-@pytest.mark.parametrize(
-    ("before", "now", "tolerance", "breaches"),
-    [
-        (1000.0, 1101.0, {"relative": 0.1}, True),
-        (1000.0, 1060.0, {"absolute": 50.0}, True),
-        (1000.0, 1060.0, {"absolute": 60.0}, False),
-        (1000.0, 1060.0, {"relative": 0.06}, False),
-        (1000.0, 1060.0, {"relative": 0.01, "absolute": 60.0}, False),
-        (1000.0, 1060.0, {"relative": 0.06, "absolute": 1.0}, False),
-        (1000.0, 1060.0, {}, True),
-        (0.3, 0.1 + 0.2, {"relative": 0.0}, False),
-    ],
-)
-def test_the_larger_of_the_two_tolerances_counts(before, now, tolerance, breaches, where):
-    own = {"tolerances": {"latency_ms": tolerance}, "default": {"relative": 0.0}}
-    rules = own if where == "own" else {"default": tolerance}
-    earlier = {"latency_ms": before}
-    for baseline in (earlier, {"runs": [earlier]}):
-        severities = [each["severity"] for each in signals({"latency_ms": now}, baseline, **rules)]
-        assert severities == ["warning"] * breaches
+def test_the_larger_of_the_two_tolerances_counts(subtests):
+    for where in ["own", "default"]:
+        for before, now, tolerance, breaches in [
+            (1000.0, 1101.0, {"relative": 0.1}, True),
+            (1000.0, 1060.0, {"absolute": 50.0}, True),
+            (1000.0, 1060.0, {"absolute": 60.0}, False),
+            (1000.0, 1060.0, {"relative": 0.06}, False),
+            (1000.0, 1060.0, {"relative": 0.01, "absolute": 60.0}, False),
+            (1000.0, 1060.0, {"relative": 0.06, "absolute": 1.0}, False),
+            (1000.0, 1060.0, {}, True),
+            (0.3, 0.1 + 0.2, {"relative": 0.0}, False),
+        ]:
+            with subtests.test(where=where, before=before, now=now, tolerance=tolerance):
+                own = {"tolerances": {"latency_ms": tolerance}, "default": {"relative": 0.0}}
+                rules = own if where == "own" else {"default": tolerance}
+                earlier = {"latency_ms": before}
+                for baseline in (earlier, {"runs": [earlier]}):
+                    severities = [
+                        each["severity"] for each in signals({"latency_ms": now}, baseline, **rules)
+                    ]
+                    assert severities == ["warning"] * breaches
 
 
 def runs(*values, metric="latency_ms"):
@@ -265,9 +260,8 @@ CRITICAL = {"tolerances": {FLAG: {"severity": "critical"}}}
 TWICE = {"sustained": 2, "default": TENTH}
 
 
-@pytest.mark.parametrize(
-    ("metric", "now", "baseline", "rules", "severities"),
-    [
+def test_a_departure_is_as_severe_as_the_baseline_shows(subtests):
+    for metric, now, baseline, rules, severities in [
         # one run: a tenth at the most is no change, and without a tolerance a change only informs
         ("latency_ms", 1100.0, LATENCY, {}, []),
         ("latency_ms", 900.0, LATENCY, {}, []),
@@ -295,15 +289,13 @@ TWICE = {"sustained": 2, "default": TENTH}
         ("latency_ms", 500.0, {**LATENCY, "recent": runs(500.0)}, {"sustained": 2}, ["info"]),
         (SCORE, 0.5, {SCORE: 1.0, "recent": runs(0.9, metric=SCORE)}, TWICE, ["warning"]),
         (SCORE, 0.5, {SCORE: 1.0, "recent": runs(0.89, metric=SCORE)}, TWICE, ["critical"]),
-    ],
-)
-def test_a_departure_is_as_severe_as_the_baseline_shows(metric, now, baseline, rules, severities):
-    assert [signal["severity"] for signal in signals({metric: now}, baseline, **rules)] == severities
+    ]:
+        with subtests.test(metric=metric, now=now, baseline=baseline):
+            assert [signal["severity"] for signal in signals({metric: now}, baseline, **rules)] == severities
 
 
-@pytest.mark.parametrize(
-    ("recent", "severity"),
-    [
+def test_a_breach_is_critical_if_the_newest_runs_all_breach(subtests):
+    for recent, severity in [
         ([], "warning"),
         ([1200, 1000], "warning"),
         ([1000, 1200], "warning"),
@@ -312,34 +304,34 @@ def test_a_departure_is_as_severe_as_the_baseline_shows(metric, now, baseline, r
         ([1000, 1200, 1200], "critical"),
         ([1200, None], "warning"),
         ([1100, 1200], "warning"),
-    ],
-)
-@pytest.mark.parametrize("configured", ["warning", "critical"])
-def test_a_breach_is_critical_if_the_newest_runs_all_breach(recent, severity, configured):
-    baseline = {**LATENCY, "recent": [{"latency_ms": value} for value in recent]}
-    signal = only({"latency_ms": 1200.0}, baseline, sustained=3, default={**TENTH, "severity": configured})
-    assert (signal["severity"], signal["sustained"]) == (severity, severity == "critical")
-    assert signal["reason"].endswith("; a single breach") is (severity == "warning")
+    ]:
+        for configured in ["warning", "critical"]:
+            with subtests.test(recent=recent, configured=configured):
+                baseline = {**LATENCY, "recent": [{"latency_ms": value} for value in recent]}
+                signal = only(
+                    {"latency_ms": 1200.0}, baseline, sustained=3, default={**TENTH, "severity": configured}
+                )
+                assert (signal["severity"], signal["sustained"]) == (severity, severity == "critical")
+                assert signal["reason"].endswith("; a single breach") is (severity == "warning")
 
 
-@pytest.mark.parametrize(
-    ("now", "baseline", "passed", "outcomes"),
-    [
+def test_a_departure_for_the_worse_and_a_value_that_cannot_be_used_are_outcomes(subtests):
+    for now, baseline, passed, outcomes in [
         ({"latency_ms": 10.0}, LATENCY, True, []),
         ({**LATENCY, "token_f1": 0.0}, LATENCY, True, []),
         ({"latency_ms": 1200.0}, LATENCY, False, [("regression", "latency_ms", False, "info")]),
         (LATENCY, {}, None, [("missing_data", "baseline", None, "info")]),
         (LATENCY, {**LATENCY, "a": "x", "b": "y"}, True, []),
-    ],
-)
-def test_a_departure_for_the_worse_and_a_value_that_cannot_be_used_are_outcomes(
-    now, baseline, passed, outcomes
-):
-    assert compare(now, baseline)[0]["passed"] is passed
-    assert checks(now, baseline) == outcomes
+    ]:
+        with subtests.test(now=now, baseline=baseline):
+            assert compare(now, baseline)[0]["passed"] is passed
+            assert checks(now, baseline) == outcomes
 
 
-@pytest.mark.parametrize("baseline", [{"token_f1": 1.0}, LATENCY])
-def test_a_tolerance_that_cannot_be_applied_is_a_finding(baseline):
-    outcomes = checks({"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}})
-    assert ("missing_data", "latency_ms", None, "critical") in outcomes
+def test_a_tolerance_that_cannot_be_applied_is_a_finding(subtests):
+    for baseline in [{"token_f1": 1.0}, LATENCY]:
+        with subtests.test(baseline=baseline):
+            outcomes = checks(
+                {"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}}
+            )
+            assert ("missing_data", "latency_ms", None, "critical") in outcomes

@@ -1,6 +1,5 @@
 """Facts of a reference that an output changes, leaves out, or writes in another notation."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,23 +116,24 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("output", "reference"), SAME)
-def test_the_same_facts_in_another_notation_are_not_lost(output, reference):
-    assert find_lost_facts(output, reference) == []
+def test_the_same_facts_in_another_notation_are_not_lost(subtests):
+    for output, reference in SAME:
+        with subtests.test(output=output, reference=reference):
+            assert find_lost_facts(output, reference) == []
 
 
-@pytest.mark.parametrize(("output", "reference", "named"), CHANGED)
-def test_a_changed_fact_is_named(output, reference, named):
-    assert any(named in lost for lost in find_lost_facts(output, reference))
+def test_a_changed_fact_is_named(subtests):
+    for output, reference, named in CHANGED:
+        with subtests.test(output=output, reference=reference, named=named):
+            assert any(named in lost for lost in find_lost_facts(output, reference))
 
 
-@pytest.mark.parametrize(
-    ("value", "english", "german"), [*zip(range(21), NUMBERS.split(), NUMMERN.split(), strict=True)]
-)
-def test_a_number_up_to_twenty_may_be_written_in_words(value, english, german):
-    assert find_lost_facts(f"the answer is {english}", f"the answer is {value}") == []
-    assert find_lost_facts(f"die Antwort ist {german}", f"die Antwort ist {value}") == []
-    assert find_lost_facts(f"the answer is {english}", f"the answer is {value + 1}") != []
+def test_a_number_up_to_twenty_may_be_written_in_words(subtests):
+    for value, english, german in [*zip(range(21), NUMBERS.split(), NUMMERN.split(), strict=True)]:
+        with subtests.test(value=value, english=english, german=german):
+            assert find_lost_facts(f"the answer is {english}", f"the answer is {value}") == []
+            assert find_lost_facts(f"die Antwort ist {german}", f"die Antwort ist {value}") == []
+            assert find_lost_facts(f"the answer is {english}", f"the answer is {value + 1}") != []
 
 
 def test_texts_that_are_too_long_are_not_compared():

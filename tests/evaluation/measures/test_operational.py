@@ -18,15 +18,16 @@ def score(metadata, bounds=None, actions=None, prices=None):
     return score_operational(metadata, actions, bounds or {}, prices or {})[0]
 
 
-@pytest.mark.parametrize("metric", ["latency_ms", "cost_usd", "gpu_seconds"])
-def test_a_threshold_on_a_missing_value_is_its_own_finding(metric):
-    group = score({}, {metric: {"max": 1.0}})
+def test_a_threshold_on_a_missing_value_is_its_own_finding(subtests):
+    for metric in ["latency_ms", "cost_usd", "gpu_seconds"]:
+        with subtests.test(metric=metric):
+            group = score({}, {metric: {"max": 1.0}})
 
-    (check,) = group["checks"]
-    assert (check["kind"], check["passed"], check["observed"]) == ("missing_data", None, None)
-    assert group["unscored"][metric]["status"] == "missing_data"
-    assert group["sources"][metric] == "missing"
-    assert metric not in group
+            (check,) = group["checks"]
+            assert (check["kind"], check["passed"], check["observed"]) == ("missing_data", None, None)
+            assert group["unscored"][metric]["status"] == "missing_data"
+            assert group["sources"][metric] == "missing"
+            assert metric not in group
 
 
 def test_what_is_not_recorded_is_missing_and_never_zero():
@@ -49,15 +50,14 @@ def test_no_record_of_tools_is_not_no_tool_call():
     assert score({}, actions=[])["tool_calls"] == 0
 
 
-@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
-def test_a_price_that_no_cost_follows_from_is_refused(price):
-    with pytest.raises(ContractError, match="output_usd"):
-        Price(input_usd=1.0, output_usd=price)
+def test_a_price_that_no_cost_follows_from_is_refused(subtests):
+    for price in [-1.0, float("nan"), float("inf")]:
+        with subtests.test(price=price), pytest.raises(ContractError, match="output_usd"):
+            Price(input_usd=1.0, output_usd=price)
 
 
-@pytest.mark.parametrize(
-    ("value", "bound", "passed", "reason"),
-    [
+def test_a_value_is_compared_with_its_limit(subtests):
+    for value, bound, passed, reason in [
         (820, {"max": 1500.0}, True, "latency_ms is 820; it must be at most 1500"),
         (1500, {"max": 1500.0}, True, "latency_ms is 1500; it must be at most 1500"),
         (1840, {"max": 1500.0}, False, "latency_ms is 1840; it must be at most 1500"),
@@ -68,22 +68,23 @@ def test_a_price_that_no_cost_follows_from_is_refused(price):
             False,
             "latency_ms is 2; it must be at most 1",
         ),
-    ],
-)
-def test_a_value_is_compared_with_its_limit(value, bound, passed, reason):
-    group = score({"latency_ms": value}, {"latency_ms": bound})
+    ]:
+        with subtests.test(value=value, bound=bound):
+            group = score({"latency_ms": value}, {"latency_ms": bound})
 
-    (check,) = group["checks"]
-    assert (group["passed"], check["kind"], check["observed"]) == (passed, "operational", value)
-    assert (check["severity"], check["owner"]) == (bound.get("severity", "warning"), bound.get("owner"))
-    assert check["reason"] == reason or passed
-    limits = {"latency_limit_ms": bound.get("max"), "latency_minimum_ms": bound.get("min")}
-    assert all(group[name] == limit for name, limit in limits.items() if limit is not None)
+            (check,) = group["checks"]
+            assert (group["passed"], check["kind"], check["observed"]) == (passed, "operational", value)
+            assert (check["severity"], check["owner"]) == (
+                bound.get("severity", "warning"),
+                bound.get("owner"),
+            )
+            assert check["reason"] == reason or passed
+            limits = {"latency_limit_ms": bound.get("max"), "latency_minimum_ms": bound.get("min")}
+            assert all(group[name] == limit for name, limit in limits.items() if limit is not None)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "quantity", "value", "source"),
-    [
+def test_a_quantity_is_measured_or_estimated(subtests):
+    for metadata, quantity, value, source in [
         ({"retries": 0}, "retries", 0, "measured"),
         ({"total_tokens": 90, "estimated": ["total_tokens"]}, "total_tokens", 90, "estimated"),
         ({"input_tokens": 100, "output_tokens": 43}, "total_tokens", 143, "measured"),
@@ -96,23 +97,20 @@ def test_a_value_is_compared_with_its_limit(value, bound, passed, reason):
         ({"input_tokens": 1e6, "output_tokens": 5e5, "model": "small"}, "cost_usd", 3.0, "estimated"),
         ({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, "cost_usd", 1, "measured"),
         ({"call_latencies_ms": [1], "model_calls": 3}, "model_calls", 3, "measured"),
-    ],
-)
-def test_a_quantity_is_measured_or_estimated(metadata, quantity, value, source):
-    assert collect_quantities(metadata, None, PRICES)[quantity][:2] == (value, source)
+    ]:
+        with subtests.test(metadata=metadata):
+            assert collect_quantities(metadata, None, PRICES)[quantity][:2] == (value, source)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "quantity"),
-    [
+def test_a_quantity_is_not_guessed(subtests):
+    for metadata, quantity in [
         ({"input_tokens": 100}, "total_tokens"),
         ({"model": "unknown", "input_tokens": 1, "output_tokens": 1}, "cost_usd"),
         ({"model": "small"}, "cost_usd"),
         ({"resources": {"latency_ms": 1}}, "latency_ms"),
-    ],
-)
-def test_a_quantity_is_not_guessed(metadata, quantity):
-    assert quantity not in collect_quantities(metadata, None, PRICES)
+    ]:
+        with subtests.test(metadata=metadata):
+            assert quantity not in collect_quantities(metadata, None, PRICES)
 
 
 def test_the_longest_call_is_reported_and_the_calls_are_counted():

@@ -8,9 +8,8 @@ from evaluation.errors import ContractError
 from evaluation.patterns.json_schema import check_schema, find_schema_problem, matches_schema
 
 
-@pytest.mark.parametrize(
-    ("schema", "problem"),
-    [
+def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(subtests):
+    for schema, problem in [
         ({"type": 5}, "#/type"),
         ({"type": "none"}, r"keyword$"),
         ({"pattern": "(?=a)"}, "no lookaround and no back-reference"),
@@ -31,13 +30,12 @@ from evaluation.patterns.json_schema import check_schema, find_schema_problem, m
             {"$schema": "http://json-schema.org/draft-06/schema#", "$dynamicRef": "#name"},
             r"\$ref whose target cannot be found",
         ),
-    ],
-)
-def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(schema, problem):
-    with pytest.raises(ContractError, match=problem) as refused:
-        check_schema(schema)
+    ]:
+        with subtests.test(schema=schema):
+            with pytest.raises(ContractError, match=problem) as refused:
+                check_schema(schema)
 
-    assert len(str(refused.value)) < 400
+            assert len(str(refused.value)) < 400
 
 
 def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
@@ -102,20 +100,22 @@ def properties_of_properties(levels):
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
 
 
-@pytest.mark.parametrize("build", [nested_definitions, properties_of_properties])
-@pytest.mark.parametrize("levels", [18, 24, 100])
-def test_definitions_that_multiply_are_refused_at_once(build, levels):
-    started = time.perf_counter()
-    with pytest.raises(ContractError, match=r"takes .* steps to check one value|nested too deep"):
-        check_schema(build(levels))
+def test_definitions_that_multiply_are_refused_at_once(subtests):
+    for build in [nested_definitions, properties_of_properties]:
+        for levels in [18, 24, 100]:
+            with subtests.test(build=build, levels=levels):
+                started = time.perf_counter()
+                with pytest.raises(ContractError, match=r"takes .* steps to check one value|nested too deep"):
+                    check_schema(build(levels))
 
-    assert time.perf_counter() - started < 2.0
+                assert time.perf_counter() - started < 2.0
 
 
-@pytest.mark.parametrize("levels", [1, 5, 10])
-def test_a_few_levels_of_definitions_are_accepted(levels):
-    assert matches_schema(nested_definitions(levels), "text") is True
-    assert find_schema_problem(nested_definitions(levels), 5) == '"#/$defs/d0/anyOf" is not fulfilled'
+def test_a_few_levels_of_definitions_are_accepted(subtests):
+    for levels in [1, 5, 10]:
+        with subtests.test(levels=levels):
+            assert matches_schema(nested_definitions(levels), "text") is True
+            assert find_schema_problem(nested_definitions(levels), 5) == '"#/$defs/d0/anyOf" is not fulfilled'
 
 
 def test_a_definition_that_many_properties_share_is_accepted():
@@ -146,29 +146,27 @@ TREE = {
 }
 
 
-@pytest.mark.parametrize(("leaf", "matches"), [(None, True), ("text", False)])
-def test_a_recursive_schema_of_alternatives_takes_no_exponential_time(leaf, matches):
-    started = time.perf_counter()
-    problem = find_schema_problem(TREE, nest(90, leaf))
+def test_a_recursive_schema_of_alternatives_takes_no_exponential_time(subtests):
+    for leaf, matches in [(None, True), ("text", False)]:
+        with subtests.test(leaf=leaf):
+            started = time.perf_counter()
+            problem = find_schema_problem(TREE, nest(90, leaf))
 
-    assert (problem is None) is matches
-    assert time.perf_counter() - started < 2.0
+            assert (problem is None) is matches
+            assert time.perf_counter() - started < 2.0
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
+def test_large_values_take_little_time(subtests):
+    for schema, value in [
         ({"uniqueItems": True}, [{"a": [number]} for number in range(20_000)]),
         ({"items": {"enum": list(range(10_000))}}, [-1] * 1_000),
         ({"items": {"type": "string"}}, list(range(50_000))),
-    ],
-    ids=["unique objects", "enum", "wrong items"],
-)
-def test_large_values_take_little_time(schema, value):
-    started = time.perf_counter()
-    find_schema_problem(schema, value)
+    ]:
+        with subtests.test(schema=schema):
+            started = time.perf_counter()
+            find_schema_problem(schema, value)
 
-    assert time.perf_counter() - started < 5.0
+            assert time.perf_counter() - started < 5.0
 
 
 def test_a_text_too_long_for_a_large_pattern_has_no_answer():

@@ -27,19 +27,21 @@ def describe(call):
     return args.get("title"), "error" if call.get("error") else price
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_format_has_files_of_many_features(name):
-    assert sum(file.startswith(f"{name}/") for file in FILES) >= 8
+def test_a_format_has_files_of_many_features(subtests):
+    for name in FORMATS:
+        with subtests.test(name=name):
+            assert sum(file.startswith(f"{name}/") for file in FILES) >= 8
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_file_is_a_run_that_can_be_evaluated(name):
-    runs = read(name)
+def test_every_file_is_a_run_that_can_be_evaluated(subtests):
+    for name in FILES:
+        with subtests.test(name=name):
+            runs = read(name)
 
-    assert runs
-    for run in runs:
-        assert isinstance(run, RecordedRun)
-        assert evaluate(run.case).status != "invalid"
+            assert runs
+            for run in runs:
+                assert isinstance(run, RecordedRun)
+                assert evaluate(run.case).status != "invalid"
 
 
 FEATURES = {
@@ -57,52 +59,56 @@ FEATURES = {
 FEATURED = [name for name in FILES if name.split("/")[1] in FEATURES]
 
 
-@pytest.mark.parametrize("name", FEATURED)
-def test_the_same_feature_is_the_same_calls_and_warnings_in_every_format(name):
-    expected, warning = FEATURES[name.split("/")[1]]
-    first, *_ = read(name)
-    seen = [describe(call) for call in first.case["agent_run"]["tool_calls"]]
+def test_the_same_feature_is_the_same_calls_and_warnings_in_every_format(subtests):
+    for name in FEATURED:
+        with subtests.test(name=name):
+            expected, warning = FEATURES[name.split("/")[1]]
+            first, *_ = read(name)
+            seen = [describe(call) for call in first.case["agent_run"]["tool_calls"]]
 
-    if ... in expected:
-        assert seen == [] or seen[-1] == MOBY or seen[-1][1] is None
-    else:
-        # Evalsets and traces name the nested agent's answer by its text alone.
-        assert [pair[1] for pair in seen] == [pair[1] for pair in expected]
-        assert [pair[0] for pair in seen if pair[0]] == [pair[0] for pair in expected if pair[0]]
-    assert any(warning in each for each in (*first.warnings, ""))
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if name.endswith("/error-result")])
-def test_an_error_of_a_tool_is_a_failed_call(name):
-    [call] = read(name)[0].case["agent_run"]["tool_calls"]
-
-    assert call["error"] or "error" in call["result"]
+            if ... in expected:
+                assert seen == [] or seen[-1] == MOBY or seen[-1][1] is None
+            else:
+                # Evalsets and traces name the nested agent's answer by its text alone.
+                assert [pair[1] for pair in seen] == [pair[1] for pair in expected]
+                assert [pair[0] for pair in seen if pair[0]] == [pair[0] for pair in expected if pair[0]]
+            assert any(warning in each for each in (*first.warnings, ""))
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [(name, "cut off") for name in FILES if name.endswith("/cut-off")]
-    + [(name, "blocked or refused") for name in FILES if name.endswith("/refusal")]
-    + [(f"langchain-trace/{name}", "ended in an error") for name in ("error-in-tool", "loop")]
-    + [("openai-responses/failed", "ended in an error"), ("otel/error-result", "ended in an error")]
-    + [("langgraph/waiting", "without a reply")],
-)
-def test_a_run_without_a_whole_answer_does_not_pass(name, words):
-    report = evaluate({**read(name)[0].case, "required_content": [{"text": "o"}]})
+def test_an_error_of_a_tool_is_a_failed_call(subtests):
+    for name in [name for name in FILES if name.endswith("/error-result")]:
+        with subtests.test(name=name):
+            [call] = read(name)[0].case["agent_run"]["tool_calls"]
 
-    assert report.status != "passed"
-    assert words in report.summary
+            assert call["error"] or "error" in call["result"]
 
 
-@pytest.mark.parametrize(
-    ("name", "nested"),
-    [("atif/nested-agent", [MOBY]), ("otel/nested-agent", [MOBY]), ("langchain-trace/nested-agent", [MOBY])],
-)
-def test_an_agent_that_a_tool_calls_is_a_run_of_its_own(name, nested):
-    parent, child = read(name)
+def test_a_run_without_a_whole_answer_does_not_pass(subtests):
+    for name, words in (
+        [(name, "cut off") for name in FILES if name.endswith("/cut-off")]
+        + [(name, "blocked or refused") for name in FILES if name.endswith("/refusal")]
+        + [(f"langchain-trace/{name}", "ended in an error") for name in ("error-in-tool", "loop")]
+        + [("openai-responses/failed", "ended in an error"), ("otel/error-result", "ended in an error")]
+        + [("langgraph/waiting", "without a reply")]
+    ):
+        with subtests.test(name=name, words=words):
+            report = evaluate({**read(name)[0].case, "required_content": [{"text": "o"}]})
 
-    assert len(parent.case["agent_run"]["tool_calls"]) == 1
-    assert [describe(call) for call in child.case["agent_run"]["tool_calls"]] == nested
+            assert report.status != "passed"
+            assert words in report.summary
+
+
+def test_an_agent_that_a_tool_calls_is_a_run_of_its_own(subtests):
+    for name, nested in [
+        ("atif/nested-agent", [MOBY]),
+        ("otel/nested-agent", [MOBY]),
+        ("langchain-trace/nested-agent", [MOBY]),
+    ]:
+        with subtests.test(name=name):
+            parent, child = read(name)
+
+            assert len(parent.case["agent_run"]["tool_calls"]) == 1
+            assert [describe(call) for call in child.case["agent_run"]["tool_calls"]] == nested
 
 
 def test_tokens_are_those_of_all_calls_of_the_model_or_unknown():

@@ -12,7 +12,7 @@ from evaluation.runner import evaluate
 from evaluation.sensitive import json_values
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
-from tests.sampling import sample_rows
+from tests.sampling import sample_table
 
 PLANTED = [*CREDENTIALS, *PERSONAL[::2]]
 JSON = st.recursive(
@@ -108,41 +108,51 @@ def quoted(value, report):
     return [text for text in told(report) if value.casefold() in text.casefold()]
 
 
-@pytest.mark.parametrize("sample", sample_rows(PLANTED, every=4), ids=lambda one: one.kind)
-def test_what_is_planted_in_every_field_stands_nowhere_in_report_or_log(sample, caplog):
+@pytest.mark.parametrize("samples", sample_table(PLANTED, every=4))
+def test_what_is_planted_in_every_field_stands_nowhere_in_report_or_log(subtests, samples, caplog):
     caplog.set_level(logging.DEBUG)
+    for sample in samples:
+        with subtests.test(kind=sample.kind, text=sample.text):
+            report = evaluate(case_full_of(sample.text)).model_dump(mode="json")
 
-    report = evaluate(case_full_of(sample.text)).model_dump(mode="json")
-
-    assert report["status"] == "failed"
-    assert [quoted(value, report) for value in sample.values] == [[] for _ in sample.values]
-    assert [value for value in sample.values if value in caplog.text] == []
-
-
-@pytest.mark.parametrize("sample", sample_rows(PLANTED[::4], every=2), ids=lambda one: one.kind)
-def test_what_is_planted_in_a_malformed_case_stands_nowhere_in_its_errors(sample):
-    text = sample.text
-    report = evaluate({"agent_run": {"final_output": text, text: text, "latency_ms": text}, text: [text]})
-
-    assert report.status == "invalid"
-    assert [quoted(value, report.model_dump(mode="json")) for value in sample.values] == [[]]
+            assert report["status"] == "failed"
+            assert [quoted(value, report) for value in sample.values] == [[] for _ in sample.values]
+            assert [value for value in sample.values if value in caplog.text] == []
 
 
-@pytest.mark.parametrize("sample", [*CREDENTIALS, *PERSONAL], ids=lambda one: one.kind)
-def test_what_stood_in_its_context_is_removed_where_it_stands_alone(sample):
-    redactor = Redactor.of([{"output": sample.text}])
-    spellings = [one for value in sample.values for one in (value, value.casefold(), json.dumps(value))]
-    report = {"texts": [f"got {one}, expected x" for one in spellings], "names": dict.fromkeys(spellings, 1)}
+@pytest.mark.parametrize("samples", sample_table(PLANTED[::4], every=2))
+def test_what_is_planted_in_a_malformed_case_stands_nowhere_in_its_errors(subtests, samples):
+    for sample in samples:
+        with subtests.test(sample=sample):
+            text = sample.text
+            report = evaluate(
+                {"agent_run": {"final_output": text, text: text, "latency_ms": text}, text: [text]}
+            )
 
-    cleaned = redactor.clean(report)
-
-    assert [quoted(value, cleaned) for value in sample.values] == [[]]
-    assert len(cleaned["names"]) == len(report["names"])
+            assert report.status == "invalid"
+            assert [quoted(value, report.model_dump(mode="json")) for value in sample.values] == [[]]
 
 
-@pytest.mark.parametrize(
-    ("case", "text", "expected"),
-    [
+def test_what_stood_in_its_context_is_removed_where_it_stands_alone(subtests):
+    for sample in [*CREDENTIALS, *PERSONAL]:
+        with subtests.test(sample=sample):
+            redactor = Redactor.of([{"output": sample.text}])
+            spellings = [
+                one for value in sample.values for one in (value, value.casefold(), json.dumps(value))
+            ]
+            report = {
+                "texts": [f"got {one}, expected x" for one in spellings],
+                "names": dict.fromkeys(spellings, 1),
+            }
+
+            cleaned = redactor.clean(report)
+
+            assert [quoted(value, cleaned) for value in sample.values] == [[]]
+            assert len(cleaned["names"]) == len(report["names"])
+
+
+def test_every_spelling_that_a_report_may_use_is_removed(subtests):
+    for case, text, expected in [
         ("password=hunter2", "it was HUNTER2!", "it was [password]!"),
         ("password=hunter2", "xhunter2x", "x[password]x"),
         ("password=abcd", "abcd, but abcdef", "[password], but abcdef"),
@@ -159,13 +169,12 @@ def test_what_stood_in_its_context_is_removed_where_it_stands_alone(sample):
         ("nothing", "other mail a@example.com", "other mail a@example.com"),
         ("ssn 123456789", "sum 1.1234567891", "sum 1.[us_ssn]1"),
         ('{"pin": 1234}', "of 12345 and 1234", "of 12345 and [password]"),
-    ],
-)
-def test_every_spelling_that_a_report_may_use_is_removed(case, text, expected):
-    redactor = Redactor.of([{"output": case}])
+    ]:
+        with subtests.test(case=case, text=text):
+            redactor = Redactor.of([{"output": case}])
 
-    assert redactor.clean({"reason": text}) == {"reason": expected}
-    assert redactor.clean_text(text) == expected
+            assert redactor.clean({"reason": text}) == {"reason": expected}
+            assert redactor.clean_text(text) == expected
 
 
 def test_whole_numbers_by_which_somebody_is_known_are_removed_and_measured_ones_stay():
@@ -184,14 +193,20 @@ def test_names_that_become_the_same_are_told_apart():
     assert redactor.clean({"a@example.com": 1, "b@example.com": 2}) == {"[email]": 1, "[email] 2": 2}
 
 
-@pytest.mark.parametrize("word", ["passed", "critical", "alerts", "in_order", "run_rubric_judge"])
-def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(word):
-    report = evaluate(
-        {"agent_run": {"final_output": "x", "tool_calls": [{"name": "t", "args": {"password": word}}]}}
-    )
+def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(subtests):
+    for word in ["passed", "critical", "alerts", "in_order", "run_rubric_judge"]:
+        with subtests.test(word=word):
+            report = evaluate(
+                {
+                    "agent_run": {
+                        "final_output": "x",
+                        "tool_calls": [{"name": "t", "args": {"password": word}}],
+                    }
+                }
+            )
 
-    assert report.status == "failed"
-    assert report.audit_findings[0]["id"] == "credentials.password"
+            assert report.status == "failed"
+            assert report.audit_findings[0]["id"] == "credentials.password"
 
 
 @given(JSON, JSON)
@@ -212,9 +227,8 @@ def test_what_a_recogniser_finds_is_removed_too():
     }
 
 
-@pytest.mark.parametrize(
-    ("value", "kind", "length", "shown"),
-    [
+def test_an_excerpt_is_bounded_and_redacted(subtests):
+    for value, kind, length, shown in [
         ("abc", "string", 3, "abc"),
         ("é", "string", 2, "é"),
         ({"password": "hunter2"}, "object", 22, '{"password":"[password]"}'),
@@ -225,13 +239,11 @@ def test_what_a_recogniser_finds_is_removed_too():
         ("x" * 81, "string", 81, "x" * 79 + "…"),
         ("x" * 10_000_000, "string", 10_000_000, "x" * 79 + "…"),
         ("x" * 70 + " joe.smith@example.com", "string", 92, "x" * 70 + " [email]"),
-    ],
-    ids=range(10),
-)
-def test_an_excerpt_is_bounded_and_redacted(value, kind, length, shown):
-    quoted = build_excerpt(value)
+    ]:
+        with subtests.test(value=value):
+            quoted = build_excerpt(value)
 
-    assert (quoted["type"], quoted["length"], quoted["excerpt"]) == (kind, length, shown)
+            assert (quoted["type"], quoted["length"], quoted["excerpt"]) == (kind, length, shown)
 
 
 def test_an_excerpt_is_known_again_by_its_hash():
@@ -290,23 +302,24 @@ def test_a_contract_that_holds_too_much_is_withheld_as_well():
     assert UNSEARCHED in report.errors
 
 
-@pytest.mark.parametrize("secret", ["hunter2secret", "sk-" + "A1b2C3d4" * 20])
-def test_an_alert_about_arguments_quotes_no_credential(secret):
-    report = evaluate(
-        {
-            "agent_run": {
-                "final_output": "x",
-                "tool_calls": [
-                    {"name": "t", "args": {"a": f"{'x' * 60} password={secret}", "password": secret}}
-                ],
-            },
-            "expected_trajectory": [{"name": "t", "args": {"a": "b", "password": "c"}}],
-        }
-    )
-    [reason] = [alert["reason"] for alert in report.alerts if alert["metric"] == "trajectory"]
+def test_an_alert_about_arguments_quotes_no_credential(subtests):
+    for secret in ["hunter2secret", "sk-" + "A1b2C3d4" * 20]:
+        with subtests.test(secret=secret):
+            report = evaluate(
+                {
+                    "agent_run": {
+                        "final_output": "x",
+                        "tool_calls": [
+                            {"name": "t", "args": {"a": f"{'x' * 60} password={secret}", "password": secret}}
+                        ],
+                    },
+                    "expected_trajectory": [{"name": "t", "args": {"a": "b", "password": "c"}}],
+                }
+            )
+            [reason] = [alert["reason"] for alert in report.alerts if alert["metric"] == "trajectory"]
 
-    assert "t has" in reason
-    assert not any(secret[:length] in reason for length in (8, len(secret)))
+            assert "t has" in reason
+            assert not any(secret[:length] in reason for length in (8, len(secret)))
 
 
 def test_a_recogniser_that_marks_every_text_leaves_a_readable_report():

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.harmless import CODE, build_harmless
 from tests.evaluation.sensitive.labelled.kinds import KINDS, build_samples
-from tests.sampling import sample_rows
+from tests.sampling import sample_table
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 PACKAGES = Path(sysconfig.get_paths()["purelib"])
@@ -54,15 +54,15 @@ def test_at_most_one_in_a_hundred_harmless_strings_raises_an_alarm():
     assert len(alarms) / len(texts) <= 0.01, alarms
 
 
-@pytest.mark.parametrize("line", CODE)
-def test_code_that_mentions_a_credential_holds_none(line):
-    assert find_credentials(line) == []
-    assert find_credentials(f"def f():\n    {line}\n") == []
+def test_code_that_mentions_a_credential_holds_none(subtests):
+    for line in CODE:
+        with subtests.test(line=line):
+            assert find_credentials(line) == []
+            assert find_credentials(f"def f():\n    {line}\n") == []
 
 
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
+def test_a_value_that_is_written_out_is_found(subtests):
+    for line, value in [
         ('password = "hunter2real"', "hunter2real"),
         ("    self.password = 'hunter2real'", "hunter2real"),
         ("connect(user='joe', password='sunshine')", "sunshine"),
@@ -78,10 +78,9 @@ def test_code_that_mentions_a_credential_holds_none(line):
         ('{"auth": "YW5uYTpodW50ZXIycmVhbA=="}', "YW5uYTpodW50ZXIycmVhbA=="),
         ('<add key="ClearTextPassword" value="hunter2real" />', "hunter2real"),
         ("https://a1B2c3D4e5F6g7H8i9@git.example.com/x.git", "a1B2c3D4e5F6g7H8i9"),
-    ],
-)
-def test_a_value_that_is_written_out_is_found(line, value):
-    assert [literal for literal, _ in find_credentials(line)] == ([] if value is None else [value])
+    ]:
+        with subtests.test(line=line):
+            assert [literal for literal, _ in find_credentials(line)] == ([] if value is None else [value])
 
 
 def test_the_standard_library_raises_no_alarm():
@@ -108,10 +107,12 @@ def read(path):
 
 
 @pytest.mark.parametrize(
-    "unit",
-    sample_rows(
+    "units",
+    sample_table(
         ["password = foo_bar ", "token: abc12def, ", "curl x ", "authorization: x ", "key abcd "], every=4
     ),
 )
-def test_one_long_line_takes_time_in_proportion(unit):
-    assert len(find_sensitive(unit * 20_000)) <= 20_000
+def test_one_long_line_takes_time_in_proportion(subtests, units):
+    for unit in units:
+        with subtests.test(unit=unit):
+            assert len(find_sensitive(unit * 20_000)) <= 20_000

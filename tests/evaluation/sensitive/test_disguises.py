@@ -1,9 +1,9 @@
 """A credential is found and removed although one of its characters is disguised."""
 
 import json
+from itertools import product
 from urllib.parse import quote
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,27 +44,28 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("disguise", DISGUISES)
-@pytest.mark.parametrize("credential", CREDENTIALS)
-def test_it_is_reported_and_not_shown(credential, disguise, place):
-    text, secret = CREDENTIALS[credential]
-    disguised = DISGUISES[disguise](secret)
-    text = DISGUISES[disguise](text) if disguise.startswith("URL") else text.replace(secret, disguised)
-    report = evaluate({"agent_run": PLACES[place](text), "thresholds": {"latency_ms": 1}})
+def test_it_is_reported_and_not_shown(subtests):
+    for place, disguise, credential in product(PLACES, DISGUISES, CREDENTIALS):
+        with subtests.test(place=place, disguise=disguise, credential=credential):
+            text, secret = CREDENTIALS[credential]
+            disguised = DISGUISES[disguise](secret)
+            whole = DISGUISES[disguise](text) if "URL" in disguise else text.replace(secret, disguised)
+            report = evaluate({"agent_run": PLACES[place](whole), "thresholds": {"latency_ms": 1}})
 
-    shown = report.model_dump_json()
-    assert any(finding["id"].startswith("credentials.") for finding in report.audit_findings)
-    assert secret not in shown
-    assert disguised not in shown
+            shown = report.model_dump_json()
+            assert any(finding["id"].startswith("credentials.") for finding in report.audit_findings)
+            assert secret not in shown
+            assert disguised not in shown
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["a wide ＯＫ and a soft\u00adhyphen", "https://example.org/?q=one%20two%2Fthree", "a zero\u200bwidth"],
-)
-def test_a_disguise_alone_is_no_finding(text):
-    assert find_sensitive(text) == ()
+def test_a_disguise_alone_is_no_finding(subtests):
+    for text in [
+        "a wide ＯＫ and a soft\u00adhyphen",
+        "https://example.org/?q=one%20two%2Fthree",
+        "a zero\u200bwidth",
+    ]:
+        with subtests.test(text=text):
+            assert find_sensitive(text) == ()
 
 
 @given(

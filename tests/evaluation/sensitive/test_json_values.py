@@ -18,9 +18,8 @@ def literals(value):
     return {match.literal for match in find_in_json(value)}
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_a_value_is_known_by_the_name_it_stands_under(subtests):
+    for value, expected in [
         ({"password": "correct horse battery"}, {"correct horse battery"}),
         ({"passwords": ["alpha-1", "beta-2"]}, {"alpha-1", "beta-2"}),
         ({"db": {"Passwd": "open"}}, {"open"}),
@@ -38,10 +37,9 @@ def literals(value):
         ({"args": '{"p\\u0061ssword": "hunt\\u0065r2"}'}, {"hunter2"}),
         ({"a": json.dumps({"b": json.dumps({"password": 'quo"te7'})})}, {'quo"te7'}),
         ({"Authorization": "Bearer abcdef1234567890"}, {"abcdef1234567890"}),
-    ],
-)
-def test_a_value_is_known_by_the_name_it_stands_under(value, expected):
-    assert expected <= literals(value)
+    ]:
+        with subtests.test(value=value):
+            assert expected <= literals(value)
 
 
 def test_a_pin_is_found_in_a_case_that_has_nothing_else_to_hide():
@@ -51,9 +49,8 @@ def test_a_pin_is_found_in_a_case_that_has_nothing_else_to_hide():
     ]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_values_without_anything_sensitive_give_nothing(subtests):
+    for value in [
         {},
         None,
         3.5,
@@ -67,24 +64,20 @@ def test_a_pin_is_found_in_a_case_that_has_nothing_else_to_hide():
         {"big": 10**5000},
         {"user": "mia_li_3668", "dob": ""},
         {"args": '{"broken": '},
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_values_without_anything_sensitive_give_nothing(value):
-    assert literals(value) == set()
+    ]:
+        with subtests.test(value=value):
+            assert literals(value) == set()
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_what_two_fields_hold_is_not_read_as_one(subtests):
+    for value in [
         {"a": "password:", "b": "sunshine1"},
         {"a": "password", "b": "is hunter2"},
         {"a": "phone", "b": 4155552671},
         {"a": "-----BEGIN CERTIFICATE-----", "b": "-----END PRIVATE KEY-----"},
-    ],
-)
-def test_what_two_fields_hold_is_not_read_as_one(value):
-    assert literals(value) == set()
+    ]:
+        with subtests.test(value=value):
+            assert literals(value) == set()
 
 
 def test_a_private_key_that_is_cut_off_ends_with_its_field():
@@ -93,13 +86,16 @@ def test_a_private_key_that_is_cut_off_ends_with_its_field():
     assert literals({"a": begun, "b": "-----END " + "PRIVATE KEY-----"}) == {begun}
 
 
-@pytest.mark.parametrize("samples", [CREDENTIALS, PERSONAL], ids=["credentials", "personal"])
-def test_every_labelled_value_is_found_among_others_in_one_object(samples):
-    literal_lines = "\n".join(
-        literals({f"field{place}": sample.text for place, sample in enumerate(samples)})
-    )
+def test_every_labelled_value_is_found_among_others_in_one_object(subtests):
+    for samples in [CREDENTIALS, PERSONAL]:
+        with subtests.test(samples=samples):
+            literal_lines = "\n".join(
+                literals({f"field{place}": sample.text for place, sample in enumerate(samples)})
+            )
 
-    assert [sample for sample in samples for value in sample.values if value not in literal_lines] == []
+            assert [
+                sample for sample in samples for value in sample.values if value not in literal_lines
+            ] == []
 
 
 def test_a_recogniser_is_asked_about_texts_that_the_prefilter_would_let_pass():
@@ -108,11 +104,10 @@ def test_a_recogniser_is_asked_about_texts_that_the_prefilter_would_let_pass():
     assert [match.literal for match in matches] == ["Ada"]
 
 
-@pytest.mark.parametrize(
-    "value", ["\ud800", ["a\ud800", {"k\udfff": 1}], 10**5000], ids=["text", "list", "number"]
-)
-def test_what_no_json_text_can_hold_is_written_all_the_same(value):
-    assert isinstance(encode_json(value), bytes)
+def test_what_no_json_text_can_hold_is_written_all_the_same(subtests):
+    for value in ["\ud800", ["a\ud800", {"k\udfff": 1}], 10**5000]:
+        with subtests.test(value=value):
+            assert isinstance(encode_json(value), bytes)
 
 
 def test_a_value_beside_half_a_surrogate_pair_is_found():

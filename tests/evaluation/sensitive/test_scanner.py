@@ -24,28 +24,33 @@ def found_values(text):
     return [(text[span.start : span.end], span.kind) for span in find_sensitive(text)]
 
 
-@pytest.mark.parametrize(
-    ("category", "positives", "others", "recall", "precision"),
-    [("credential", CREDENTIALS, PERSONAL, 0.97, 0.97), ("personal", PERSONAL, CREDENTIALS, 0.95, 0.97)],
-)
-def test_recall_and_precision_on_the_labelled_set_hold(category, positives, others, recall, precision):
-    result = score(searched, positives, [*NEGATIVES, *others], category)
+def test_recall_and_precision_on_the_labelled_set_hold(subtests):
+    for category, positives, others, recall, precision in [
+        ("credential", CREDENTIALS, PERSONAL, 0.97, 0.97),
+        ("personal", PERSONAL, CREDENTIALS, 0.95, 0.97),
+    ]:
+        with subtests.test(category=category):
+            result = score(searched, positives, [*NEGATIVES, *others], category)
 
-    assert result.expected > 100
-    assert result.recall >= recall, result.missed
-    assert result.precision >= precision, result.false_alarms
-
-
-@pytest.mark.parametrize("sample", [*TOKENS, *KEYS, *URLS, *PASSWORDS[:4]], ids=lambda one: one.kind)
-def test_a_credential_is_named_by_its_kind(sample):
-    assert {span.kind for span in find_sensitive(sample.text)} == {sample.kind}
+            assert result.expected > 100
+            assert result.recall >= recall, result.missed
+            assert result.precision >= precision, result.false_alarms
 
 
-@pytest.mark.parametrize("lead", ["", "\n", "\t", "é", "王", '"'])
-def test_the_prefilter_lets_no_labelled_value_pass_in_any_json_text(lead):
-    texts = [lead + sample.text for sample in [*CREDENTIALS, *PERSONAL]]
+def test_a_credential_is_named_by_its_kind(subtests):
+    for sample in [*TOKENS, *KEYS, *URLS, *PASSWORDS[:4]]:
+        with subtests.test(sample=sample):
+            assert {span.kind for span in find_sensitive(sample.text)} == {sample.kind}
 
-    assert [text for text in texts if not may_contain_sensitive(to_json({"field": text}).decode())] == []
+
+def test_the_prefilter_lets_no_labelled_value_pass_in_any_json_text(subtests):
+    for lead in ["", "\n", "\t", "é", "王", '"']:
+        with subtests.test(lead=lead):
+            texts = [lead + sample.text for sample in [*CREDENTIALS, *PERSONAL]]
+
+            assert [
+                text for text in texts if not may_contain_sensitive(to_json({"field": text}).decode())
+            ] == []
 
 
 def test_the_prefilter_settles_most_clean_texts():
@@ -63,16 +68,14 @@ def test_spans_lie_in_the_text_in_order_and_apart_and_pass_the_prefilter(text):
         end = span.end
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_wide_characters_dashes_and_spaces_are_read(subtests):
+    for text, value in [
         ("tel \uff0b\uff14\uff19 170 1234567", "\uff0b\uff14\uff19 170 1234567"),
         ("+49\u2011170\u20111234567", "+49\u2011170\u20111234567"),
         ("joe\uff20example.com", "joe\uff20example.com"),
-    ],
-)
-def test_wide_characters_dashes_and_spaces_are_read(text, value):
-    assert [literal for literal, _ in found_values(text)] == [value]
+    ]:
+        with subtests.test(text=text):
+            assert [literal for literal, _ in found_values(text)] == [value]
 
 
 def test_a_password_in_an_address_goes_before_the_mail_address_it_looks_like():
@@ -91,19 +94,17 @@ def test_a_value_without_quotes_ends_where_the_next_parameter_begins():
     assert found_values("?password=a&b9&user=joe") == [("a&b9", "password")]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_has_only_the_look_of_a_number_is_none(subtests):
+    for text in [
         "+999 1234567890",
         "+1 23456789",
         "01 23456789 23456789 12345678",
         "phone: 99 99 99 99 99 99",
         "DE89 3704 0044 0532 0130 01",
         "XDE89370400440532013000",
-    ],
-)
-def test_what_has_only_the_look_of_a_number_is_none(text):
-    assert found_values(text) == []
+    ]:
+        with subtests.test(text=text):
+            assert found_values(text) == []
 
 
 @pytest.mark.parametrize(

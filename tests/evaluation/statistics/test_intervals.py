@@ -49,12 +49,15 @@ def test_pass_hat_k_is_the_share_of_all_choices_of_k_trials(outcomes, k):
     assert pass_hat_k({"t": outcomes}, k).value == pytest.approx(sum(map(all, choices)) / len(choices))
 
 
-@pytest.mark.parametrize(
-    ("trials", "k", "value"),
-    [(TASKS, 1, 0.5), (TASKS, 4, 1 / 3), ({**TASKS, "once": [True]}, 2, 7 / 18), ({"once": [True]}, 2, None)],
-)
-def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(trials, k, value):
-    assert pass_hat_k(trials, k).value == pytest.approx(value)
+def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(subtests):
+    for trials, k, value in [
+        (TASKS, 1, 0.5),
+        (TASKS, 4, 1 / 3),
+        ({**TASKS, "once": [True]}, 2, 7 / 18),
+        ({"once": [True]}, 2, None),
+    ]:
+        with subtests.test(trials=trials, k=k):
+            assert pass_hat_k(trials, k).value == pytest.approx(value)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
@@ -64,10 +67,11 @@ def test_pass_at_k_is_the_share_of_the_choices_of_k_trials_with_a_success(outcom
     assert pass_at_k({"t": outcomes}, k).value == pytest.approx(sum(map(any, choices)) / len(choices))
 
 
-@pytest.mark.parametrize("rate", [pass_hat_k, pass_at_k])
-def test_the_interval_of_single_trials_is_that_of_a_proportion(rate):
-    measured = rate({"a": [True], "b": [False], "c": [True]}, 1)
-    assert (measured.cases, measured.interval) == (3, proportion(2, 3).interval)
+def test_the_interval_of_single_trials_is_that_of_a_proportion(subtests):
+    for rate in [pass_hat_k, pass_at_k]:
+        with subtests.test(rate=rate):
+            measured = rate({"a": [True], "b": [False], "c": [True]}, 1)
+            assert (measured.cases, measured.interval) == (3, proportion(2, 3).interval)
 
 
 def test_an_interval_of_repeated_trials_holds_its_confidence():

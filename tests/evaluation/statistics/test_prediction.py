@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.statistics import change_rate, is_constant, prediction_bounds
-from tests.sampling import sample_rows
+from tests.sampling import sample_table
 
 
 def exceeding(draw, count, rate, experiments=4000):
@@ -25,11 +25,11 @@ def exceeding(draw, count, rate, experiments=4000):
     return below / experiments, above / experiments
 
 
-@pytest.mark.parametrize("count", sample_rows([2, 3, 5, 10, 19, 30, 100], every=4))
+@pytest.mark.parametrize("counts", sample_table([2, 3, 5, 10, 19, 30, 100], every=4))
 @pytest.mark.parametrize(
     "kind", ["normal", "lognormal", "exponential", "whole numbers", "flags", "scores with a ceiling"]
 )
-def test_a_further_value_exceeds_a_bound_no_more_often_than_the_rate(kind, count):
+def test_a_further_value_exceeds_a_bound_no_more_often_than_the_rate(subtests, kind, counts):
     source = random.Random(7)
     draws = {
         "normal": lambda: source.gauss(100.0, 15.0),
@@ -39,7 +39,12 @@ def test_a_further_value_exceeds_a_bound_no_more_often_than_the_rate(kind, count
         "flags": lambda: float(source.random() < 0.9),
         "scores with a ceiling": lambda: min(1.0, source.gauss(0.95, 0.1)),
     }
-    assert max(exceeding(draws[kind], count, 0.05)) <= 0.062  # three standard errors of 4,000 experiments
+    for count in counts:
+        with subtests.test(count=count):
+            source.seed(7)
+            assert (
+                max(exceeding(draws[kind], count, 0.05)) <= 0.062
+            )  # three standard errors of 4,000 experiments
 
 
 def test_enough_values_give_bounds_of_any_distribution():
@@ -63,18 +68,19 @@ def test_the_chance_of_a_change_after_equal_values_is_at_most_the_stated_one(cou
     assert chance * (1 - chance) ** count <= change_rate(count) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("values", "constant"),
-    [([4.0] * 5, True), ([0.3, 0.1 + 0.2], True), ([0.0, 0.0], True), ([4.0, 4.1], False)],
-)
-def test_values_that_differ_by_rounding_are_constant(values, constant):
-    assert is_constant(values) is constant
+def test_values_that_differ_by_rounding_are_constant(subtests):
+    for values, constant in [
+        ([4.0] * 5, True),
+        ([0.3, 0.1 + 0.2], True),
+        ([0.0, 0.0], True),
+        ([4.0, 4.1], False),
+    ]:
+        with subtests.test(values=values):
+            assert is_constant(values) is constant
 
 
-@pytest.mark.parametrize(
-    ("values", "degrees"),
-    [([100.0, 90.0, 115.0, 104.0], 3), ([1.0, 1.0, 0.9, 0.8, 0.7], 2)],  # four different ones and one tie
-)
-def test_the_lower_bound_is_students_and_ties_take_degrees_of_freedom(values, degrees):
-    allowed = stats.t.ppf(0.99, degrees) * stats.tstd(values) * (1 + 1 / len(values)) ** 0.5
-    assert prediction_bounds(values, 0.01).low == pytest.approx(stats.tmean(values) - allowed)
+def test_the_lower_bound_is_students_and_ties_take_degrees_of_freedom(subtests):
+    for values, degrees in [([100.0, 90.0, 115.0, 104.0], 3), ([1.0, 1.0, 0.9, 0.8, 0.7], 2)]:
+        with subtests.test(values=values):
+            allowed = stats.t.ppf(0.99, degrees) * stats.tstd(values) * (1 + 1 / len(values)) ** 0.5
+            assert prediction_bounds(values, 0.01).low == pytest.approx(stats.tmean(values) - allowed)

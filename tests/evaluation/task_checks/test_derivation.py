@@ -1,6 +1,5 @@
 """What a task states becomes a check or is listed as unchecked; what it only mentions does not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,9 +44,10 @@ READ = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("task", "checks"), READ)
-def test_a_demand_becomes_a_check(task, checks):
-    assert derive(task) == checks
+def test_a_demand_becomes_a_check(subtests):
+    for task, checks in READ:
+        with subtests.test(task=task, checks=checks):
+            assert derive(task) == checks
 
 
 UNCHECKED = [
@@ -65,12 +65,13 @@ UNCHECKED = [
 ]
 
 
-@pytest.mark.parametrize(("task", "words"), UNCHECKED)
-def test_a_demand_that_may_mean_something_else_is_unchecked(task, words):
-    derived = derive_checks(task)
+def test_a_demand_that_may_mean_something_else_is_unchecked(subtests):
+    for task, words in UNCHECKED:
+        with subtests.test(task=task, words=words):
+            derived = derive_checks(task)
 
-    assert not [check for check in derived.checks if check.check != "json"]
-    assert any(words in phrase for phrase in derived.unchecked)
+            assert not [check for check in derived.checks if check.check != "json"]
+            assert any(words in phrase for phrase in derived.unchecked)
 
 
 MENTIONS = [
@@ -83,9 +84,10 @@ MENTIONS = [
 ]
 
 
-@pytest.mark.parametrize("task", MENTIONS)
-def test_what_is_only_mentioned_gives_no_check(task):
-    assert derive(task) == []
+def test_what_is_only_mentioned_gives_no_check(subtests):
+    for task in MENTIONS:
+        with subtests.test(task=task):
+            assert derive(task) == []
 
 
 def test_a_list_of_empty_items_fails():

@@ -1,13 +1,10 @@
 """Characters that are hidden, or that move others, are shown by their codes."""
 
-import pytest
-
 from evaluation.texts.normal import show_hidden
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_a_hidden_character_is_shown_by_its_code(subtests):
+    for text, shown in [
         ("a\u202eb", "a[U+202E]b"),
         ("\u2067a\u2069", "[U+2067]a[U+2069]"),
         ("pay\u200bpal", "pay[U+200B]pal"),
@@ -21,19 +18,16 @@ from evaluation.texts.normal import show_hidden
         ("a\x7f", "a[U+007F]"),
         ("\u2800", "[U+2800]"),
         ("\ud800", "[U+D800]"),
-    ],
-)
-def test_a_hidden_character_is_shown_by_its_code(text, shown):
-    assert show_hidden(text) == shown
+    ]:
+        with subtests.test(text=text):
+            assert show_hidden(text) == shown
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_a_reader_sees_or_a_script_needs_stays(subtests):
+    for text in [
         *("plain", "two\nlines\tand a tab", "Ünïcödé", "שלום", "Zażółć e\u0301"),
         *("می\u200cخواهم", "क्\u200dष", "\u2764\ufe0f", "1\ufe0f\u20e3"),
         *("\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd"),
-    ],
-)
-def test_what_a_reader_sees_or_a_script_needs_stays(text):
-    assert show_hidden(text) == text
+    ]:
+        with subtests.test(text=text):
+            assert show_hidden(text) == text

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,14 +50,14 @@ READINGS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "readings"), READINGS)
-def test_a_number_is_read_in_every_common_way(text, readings):
-    assert list(read_values(text)) == [*map(Decimal, readings)]
+def test_a_number_is_read_in_every_common_way(subtests):
+    for text, readings in READINGS:
+        with subtests.test(text=text, readings=readings):
+            assert list(read_values(text)) == [*map(Decimal, readings)]
 
 
-@pytest.mark.parametrize(
-    ("text", "number", "tolerance", "stated"),
-    [
+def test_a_number_is_compared_in_decimal_within_the_tolerance(subtests):
+    for text, number, tolerance, stated in [
         ("The total is $1,786.50.", 1786.5, 0.0, True),
         ("The total is $1,786.50.", 1786.0, 0.5, True),
         ("The total is $1,786.50.", 1786.0, 0.49, False),
@@ -72,10 +71,9 @@ def test_a_number_is_read_in_every_common_way(text, readings):
         ("-0", 0.0, 0.0, True),
         ("1e999", 1e308, 0.0, False),
         ("nothing", 0.0, 1000.0, False),
-    ],
-)
-def test_a_number_is_compared_in_decimal_within_the_tolerance(text, number, tolerance, stated):
-    assert any(is_near(value, number, tolerance) for value in read_values(text)) is stated
+    ]:
+        with subtests.test(text=text, number=number, tolerance=tolerance):
+            assert any(is_near(value, number, tolerance) for value in read_values(text)) is stated
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet="ab .,:\n", max_size=5))

@@ -1,7 +1,5 @@
 """Which argument was wrong: the closest action of the same name."""
 
-import pytest
-
 from evaluation.measures.trajectory.expected_steps import Difference
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 
@@ -27,9 +25,8 @@ FAR, NEAR = seen("a", {"x": 0, "y": 0}), seen("a", {"x": 1, "y": 0})
 ANN = step("a", {"x": 1}, agent="ann", target="bob", kind="handoff")
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "found"),
-    [
+def test_the_differences_of_the_closest_action_are_listed(subtests):
+    for actual, expected, found in [
         (["a"], ["a"], []),
         # Each missing step is paired with the closest action of its name, each action once.
         (
@@ -55,10 +52,9 @@ ANN = step("a", {"x": 1}, agent="ann", target="bob", kind="handoff")
         ([seen("a", {"x": 1}, agent="eve", kind="handoff")], [ANN], ["agent", "target"]),
         ([seen("a", {"x": 2}, agent="ann", target="bob")], [ANN], ["kind", "/x"]),
         ([seen("a", {"x": 1}, agent="eve")], [step("a", agent="ann")], ["agent"]),
-    ],
-)
-def test_the_differences_of_the_closest_action_are_listed(actual, expected, found):
-    assert paths(actual, expected) == found
+    ]:
+        with subtests.test(actual=actual, expected=expected):
+            assert paths(actual, expected) == found
 
 
 def test_unreadable_arguments_are_a_difference_unless_they_are_ignored():

@@ -1,6 +1,5 @@
 """How the arguments of a call are compared under every rule."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,9 +32,8 @@ PAIRS = {"unordered": [["old", "new"]]}
 TEXTS = {"numbers_as_text": True}
 
 
-@pytest.mark.parametrize(
-    ("expected", "observed", "rule", "differences"),
-    [
+def test_arguments_are_compared_by_their_rule(subtests):
+    for expected, observed, rule, differences in [
         ({"a": 1}, {}, {}, [("/a", "missing")]),
         ({}, {"a": 1}, {}, [("/a", "unexpected")]),
         ({}, {"a": 1}, SUPERSET, []),
@@ -62,33 +60,27 @@ TEXTS = {"numbers_as_text": True}
         ({"a": 1}, {"a": "true"}, TEXTS, [("/a", "different")]),
         ({"a": [{"b": 1}]}, {"a": [{"b": "1e0"}]}, TEXTS, []),
         ({"a": "1e999"}, {"a": "1e999"}, TEXTS, []),
-    ],
-)  # fmt: skip
-def test_arguments_are_compared_by_their_rule(expected, observed, rule, differences):
-    assert differ(expected, observed, **rule) == differences
+    ]:
+        with subtests.test(expected=expected, observed=observed, rule=rule):
+            assert differ(expected, observed, **rule) == differences
 
 
-@pytest.mark.parametrize(
-    ("rule", "agrees"), [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]
-)
-def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(rule, agrees):
-    assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
+def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(subtests):
+    for rule, agrees in [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]:
+        with subtests.test(rule=rule):
+            assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
 
 
-@pytest.mark.parametrize(
-    ("own", "tools", "common", "agrees"),
-    [
+def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one(subtests):
+    for own, tools, common, agrees in [
         ("ignore", "exact", "exact", True),
         ("exact", "ignore", "ignore", False),
         (None, "ignore", "exact", True),
         (None, "exact", "ignore", False),
         (None, None, "ignore", True),
-    ],
-)
-def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one(
-    own, tools, common, agrees
-):
-    expected = step("a", {"x": 1}, rule=own and {"match": own})
-    rules = {"arguments": {"match": common}, "tools": {"a": {"match": tools}} if tools else {}}
+    ]:
+        with subtests.test(own=own, tools=tools):
+            expected = step("a", {"x": 1}, rule=own and {"match": own})
+            rules = {"arguments": {"match": common}, "tools": {"a": {"match": tools}} if tools else {}}
 
-    assert match([seen("a", {"x": 2})], [expected], **rules).agrees is agrees
+            assert match([seen("a", {"x": 2})], [expected], **rules).agrees is agrees

@@ -1,7 +1,5 @@
 """Rules of a contract that compare nothing, misspelt names, and their harmless neighbours."""
 
-import pytest
-
 from evaluation.measures.trajectory.idle_rules import is_other_spelling
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 
@@ -31,9 +29,8 @@ def test_a_rule_for_many_tools_may_name_arguments_that_one_of_them_lacks():
     assert match(["a"], ["a"], arguments=named).agrees
 
 
-@pytest.mark.parametrize(
-    ("name", "other", "is_one"),
-    [
+def test_one_name_written_twice_is_told_from_two_names(subtests):
+    for name, other, is_one in [
         ("transfr", "transfer", True),
         ("transferr", "transfer", True),
         ("tarnsfer", "transfer", True),
@@ -47,11 +44,10 @@ def test_a_rule_for_many_tools_may_name_arguments_that_one_of_them_lacks():
         ("rm", "rmi", False),
         ("transfer", "refund", False),
         ("get_user", "get_user_details", False),
-    ],
-)
-def test_one_name_written_twice_is_told_from_two_names(name, other, is_one):
-    assert is_other_spelling(name, other) is is_one
-    assert is_other_spelling(other, name) is is_one
+    ]:
+        with subtests.test(name=name, other=other):
+            assert is_other_spelling(name, other) is is_one
+            assert is_other_spelling(other, name) is is_one
 
 
 def test_many_names_are_searched_within_bounds():

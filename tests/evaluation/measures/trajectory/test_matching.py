@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,22 +119,21 @@ def test_a_missing_step_with_alternatives_names_them_all_once():
     assert match([], [either(step("a"), step("b"), step("a", {"x": 1}))]).missing_actions == ["a | b"]
 
 
-@pytest.mark.parametrize(
-    ("expected_steps", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
-)
-def test_single_tool_needs_one_required_step(expected_steps, given_count):
-    result = match(["a"], expected_steps, "single_tool")
+def test_single_tool_needs_one_required_step(subtests):
+    for steps, given_count in [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]:
+        with subtests.test(steps=steps):
+            result = match(["a"], steps, "single_tool")
 
-    assert result.agrees is result.passed is result.score is result.precision is None
-    assert result.matched_count == result.matched_optional_count == 0
-    assert result.error == (
-        f"mode single_tool needs exactly one expected action, which is not optional; {given_count} were given"
-    )
+            assert result.agrees is result.passed is result.score is result.precision is None
+            assert result.matched_count == result.matched_optional_count == 0
+            assert result.error == (
+                f"mode single_tool needs exactly one expected action, which is not optional; "
+                f"{given_count} were given"
+            )
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected_steps", "mode", "problems"),
-    [
+def test_disagreement_is_told_in_one_sentence(subtests):
+    for actual, steps, mode, problems in [
         (["x"], ["a"], "exact", "missing a; extra x"),
         (["x"], ["a"], "in_order", "missing a"),
         (["x"], ["a"], "precision_recall", "missing a; extra x"),
@@ -150,17 +148,15 @@ def test_single_tool_needs_one_required_step(expected_steps, given_count):
         ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
         ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
         ([], ["a" * 61], "in_order", f"missing {'a' * 59}…"),
-    ],
-)
-def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, problems):
-    assert match(actual, expected_steps, mode).reason == (
-        f"The actions do not agree with the expected ones in mode {mode}: {problems}."
-    )
+    ]:
+        with subtests.test(actual=actual, steps=steps, mode=mode):
+            assert match(actual, steps, mode).reason == (
+                f"The actions do not agree with the expected ones in mode {mode}: {problems}."
+            )
 
 
-@pytest.mark.parametrize(
-    ("item", "expected"),
-    [
+def test_a_step_is_read_from_json_and_an_alternative_inherits_what_it_does_not_set(subtests):
+    for item, expected in [
         (
             {"name": "a", "args": {"x": 1}, "arguments": {"match": "superset"}, "optional": True},
             step("a", {"x": 1}, rule={"match": "superset"}, optional=True),
@@ -189,29 +185,28 @@ def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, prob
             {"any_of": [{"name": "a", "any_of": []}, {"name": "b"}]},
             either(step("a"), step("b")),
         ),
-    ],
-)
-def test_a_step_is_read_from_json_and_an_alternative_inherits_what_it_does_not_set(item, expected):
-    (read,) = expected_steps([item])
+    ]:
+        with subtests.test(item=item):
+            (read,) = expected_steps([item])
 
-    assert (read.name, read.optional) == (expected.name, expected.optional)
-    assert [vars(each) | {"optional": False} for each in read.patterns] == [*map(vars, expected.patterns)]
+            assert (read.name, read.optional) == (expected.name, expected.optional)
+            assert [vars(each) | {"optional": False} for each in read.patterns] == [
+                *map(vars, expected.patterns)
+            ]
 
 
 def test_too_many_comparisons_leave_it_undecided():
     assert "too many actions" in match([seen()] * 1001, ["b"] * 1001).error
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected_steps", "mode", "violations"),
-    [
+def test_order_violations_are_named_if_order_is_compared(subtests):
+    for actual, steps, mode, violations in [
         (["b", "a"], ["a", "b"], "in_order", ["b"]),
         (["b", "a"], ["a", "b"], "any_order", []),
         (["b", "a", "b"], ["a", "b"], "in_order", []),
         # An optional step may stand anywhere unless the order is exact.
         (["c", "a", "b"], [step("b", optional=True), "a", "c"], "in_order", ["c"]),
         (["a", "b"], [step("b", optional=True), "a"], "exact", ["a"]),
-    ],
-)
-def test_order_violations_are_named_if_order_is_compared(actual, expected_steps, mode, violations):
-    assert match(actual, expected_steps, mode).order_violations == violations
+    ]:
+        with subtests.test(actual=actual, steps=steps, mode=mode):
+            assert match(actual, steps, mode).order_violations == violations

@@ -1,6 +1,5 @@
 """Parallel calls of a run, which may come in any order."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,18 +42,16 @@ def test_the_calls_of_one_recorded_message_are_parallel():
 PARALLEL = [seen("a"), *parallel("c", "b"), seen("d")]
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "exact", "in_order"),
-    [
+def test_parallel_calls_come_in_any_order_at_their_place(subtests):
+    for actual, expected, exact, in_order in [
         (PARALLEL, "abcd", True, True),
         (PARALLEL, "abdc", False, False),
         ("acbd", "abcd", False, False),
         ([*parallel("b"), *parallel("a", message=2)], "ab", False, False),
         (parallel("b", "read", "a"), "ab", True, True),
-    ],
-)
-def test_parallel_calls_come_in_any_order_at_their_place(actual, expected, exact, in_order):
-    rules = {"ignored_tools": ["read"]}
+    ]:
+        with subtests.test(actual=actual, expected=expected):
+            rules = {"ignored_tools": ["read"]}
 
-    assert match(actual, expected, "exact", **rules).agrees is exact
-    assert match(actual, expected, "in_order", **rules).agrees is in_order
+            assert match(actual, expected, "exact", **rules).agrees is exact
+            assert match(actual, expected, "in_order", **rules).agrees is in_order

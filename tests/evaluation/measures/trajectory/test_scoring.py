@@ -80,9 +80,8 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
     assert failed.reason == "The actions do not agree with the expected ones in mode in_order: missing a."
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "mode", "reasons"),
-    [
+def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
+    for actual, expected, mode, reasons in [
         ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
         (["a"], [], "in_order", {"recall": "no required action is expected", "f1": NO_F1}),
         (
@@ -101,15 +100,14 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
                 "f1": NO_F1,
             },
         ),
-    ],
-)
-def test_a_share_of_nothing_is_unscored_with_a_reason(actual, expected, mode, reasons):
-    result = scores(actual, expected, mode)
+    ]:
+        with subtests.test(actual=actual, expected=expected, mode=mode):
+            result = scores(actual, expected, mode)
 
-    assert unscored(result) == {
-        name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
-    }
-    assert result.scores.keys() == METRICS
+            assert unscored(result) == {
+                name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
+            }
+            assert result.scores.keys() == METRICS
 
 
 def test_a_threshold_on_a_share_of_nothing_is_missing_data():
@@ -181,9 +179,8 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
     ]
 
 
-@pytest.mark.parametrize(
-    ("metric", "bound", "mode", "checks"),
-    [
+def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(subtests):
+    for metric, bound, mode, checks in [
         *[
             (f"trajectory_{name}", {"min": 0.3}, "precision_recall", 1)
             for name in ("precision", "recall", "f1")
@@ -195,46 +192,41 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
         ("trajectory_precision", {"min": 0.9, "severity": "warning"}, "precision_recall", 2),
         ("trajectory_score", {"min": 0.3}, "precision_recall", 2),
         ("trajectory_recall", {"min": 0.3}, "in_order", 2),
-    ],
-)
-def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(metric, bound, mode, checks):
-    result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
+    ]:
+        with subtests.test(metric=metric, bound=bound, mode=mode):
+            result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
 
-    assert [check.name for check in result.checks] == ["trajectory", metric][-checks:]
-    assert result.checks[-1].severity == bound.get("severity", "critical")
-
-
-@pytest.mark.parametrize("expected", [None, ["a", "drop"]])
-@pytest.mark.parametrize(
-    ("call", "rules", "metric", "severity"),
-    [
-        (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
-        (seen("drop", failed=True), {"failed_calls": "fail"}, "failed_calls", "critical"),
-        (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
-    ],
-)
-def test_prohibitions_need_no_expectation(call, rules, metric, severity, expected):
-    result = scores(["a", call], expected, **rules)
-
-    assert result.facts[metric] == ["drop"]
-    assert brief(result)[-1] == ("trajectory", metric, False, severity)
+            assert [check.name for check in result.checks] == ["trajectory", metric][-checks:]
+            assert result.checks[-1].severity == bound.get("severity", "critical")
 
 
-@pytest.mark.parametrize(
-    ("not_run", "words"),
-    [
+def test_prohibitions_need_no_expectation(subtests):
+    for expected in [None, ["a", "drop"]]:
+        for call, rules, metric, severity in [
+            (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
+            (seen("drop", failed=True), {"failed_calls": "fail"}, "failed_calls", "critical"),
+            (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
+        ]:
+            with subtests.test(expected=expected, call=call):
+                result = scores(["a", call], expected, **rules)
+
+                assert result.facts[metric] == ["drop"]
+                assert brief(result)[-1] == ("trajectory", metric, False, severity)
+
+
+def test_a_failed_call_that_does_not_count_is_named_in_the_reason(subtests):
+    for not_run, words in [
         (None, "ended in an error; correct the call"),
         ("denied", "was denied and did not run; go on without it"),
         ("forbidden", "was forbidden and did not run; go on without it"),
         ("unknown", "was not made again and did not run; go on without it"),
-    ],
-)
-def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, words):
-    result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
+    ]:
+        with subtests.test(not_run=not_run):
+            result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
 
-    assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
-        ("error", "failed")
-    ]
-    assert result.checks[0].reason == (
-        f"The actions do not agree with the expected ones in mode in_order: missing a; a {words}."
-    )
+            assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
+                ("error", "failed")
+            ]
+            assert result.checks[0].reason == (
+                f"The actions do not agree with the expected ones in mode in_order: missing a; a {words}."
+            )

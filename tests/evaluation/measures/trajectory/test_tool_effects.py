@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,18 +16,16 @@ def test_a_writing_call_beyond_the_expected_ones_does_not_pass():
     assert (result.agrees, result.passed, result.unexpected_writes) == (True, False, ["rm"])
 
 
-@pytest.mark.parametrize(
-    ("expected", "rules", "writes"),
-    [
+def test_the_runs_own_word_keeps_a_call_in_the_comparison(subtests):
+    for expected, rules, writes in [
         (["pay"], {"acting_tools": ["pay"]}, ["rm"]),
         (["rm", "pay"], {"acting_tools": ["pay"]}, []),
         (["pay"], {"reading_tools": ["rm"]}, []),  # the contract's word outweighs the run's
-    ],
-)
-def test_the_runs_own_word_keeps_a_call_in_the_comparison(expected, rules, writes):
-    result = match(["rm", "pay"], expected, recorded=["rm"], **rules)
+    ]:
+        with subtests.test(expected=expected, rules=rules):
+            result = match(["rm", "pay"], expected, recorded=["rm"], **rules)
 
-    assert [*result.recorded_writes] == writes
+            assert [*result.recorded_writes] == writes
 
 
 def test_an_unnamed_hand_off_is_no_read():
@@ -79,9 +76,8 @@ BOTH = {"acting_tools": ["pay"], "reading_tools": ["read"]}
 EITHER = ["pay", either(step("show"), step("send"))]
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "mode", "rules", "passed"),
-    [
+def test_effects_are_compared_and_reads_left_out(subtests):
+    for actual, expected, mode, rules, passed in [
         (["x", "pay"], ["read", "pay"], "exact", PAY, True),
         # Reads are required if nothing else is.
         (["read"], ["read"], "in_order", PAY, True),
@@ -100,10 +96,9 @@ EITHER = ["pay", either(step("show"), step("send"))]
         (["pay", "look"], ["read", "pay"], "exact", {"reading_tools": ["read", "look"]}, True),
         (["pay", "rm"], ["pay"], "exact", {"reading_tools": ["read"]}, False),
         (["read"], [], "exact", {"acting_tools": []}, True),
-    ],
-)
-def test_effects_are_compared_and_reads_left_out(actual, expected, mode, rules, passed):
-    assert match(actual, expected, mode, **rules).passed is passed
+    ]:
+        with subtests.test(actual=actual, expected=expected, mode=mode):
+            assert match(actual, expected, mode, **rules).passed is passed
 
 
 def test_a_step_is_left_out_only_if_all_its_alternatives_are():
@@ -114,36 +109,36 @@ def test_a_step_is_left_out_only_if_all_its_alternatives_are():
     assert match([], expected, "exact", ignored_tools=["read", "a"]).expected_count == 0
 
 
-@pytest.mark.parametrize(
-    ("failed_calls", "agrees", "passed", "count"),
-    [
+def test_a_failed_call_is_worth_what_the_rules_say(subtests):
+    for failed_calls, agrees, passed, count in [
         ("extra", False, False, 1),
         ("ignore", False, False, 0),
         ("count", True, True, 1),
         ("fail", False, False, 1),
-    ],
-)
-def test_a_failed_call_is_worth_what_the_rules_say(failed_calls, agrees, passed, count):
-    result = match([seen("a", failed=True)], ["a"], failed_calls=failed_calls)
+    ]:
+        with subtests.test(failed_calls=failed_calls):
+            result = match([seen("a", failed=True)], ["a"], failed_calls=failed_calls)
 
-    assert (result.agrees, result.passed, result.actual_count) == (agrees, passed, count)
-    assert result.failed_calls == ["a"]
-
-
-@pytest.mark.parametrize("mode", ["exact", "subset", "precision_recall"])
-def test_a_call_that_is_made_again_is_an_extra_one_unless_failed_calls_are_left_out(mode):
-    actual = [seen("a", failed=True), "a"]
-
-    assert match(actual, ["a"], mode).extra_actions == ["a"]
-    assert match(actual, ["a"], mode, failed_calls="ignore").agrees
-    assert match(actual, ["a"], "in_order").agrees
+            assert (result.agrees, result.passed, result.actual_count) == (agrees, passed, count)
+            assert result.failed_calls == ["a"]
 
 
-@pytest.mark.parametrize("rules", [{}, {"ignored_tools": ["drop"]}, {"failed_calls": "ignore"}])
-def test_a_forbidden_action_is_a_failure_whatever_is_left_out(rules):
-    result = match(["a", seen("drop", failed=True)], ["a"], forbidden_tools=["drop"], **rules)
+def test_a_call_that_is_made_again_is_an_extra_one_unless_failed_calls_are_left_out(subtests):
+    for mode in ["exact", "subset", "precision_recall"]:
+        with subtests.test(mode=mode):
+            actual = [seen("a", failed=True), "a"]
 
-    assert (result.agrees, result.passed, result.forbidden_actions) == (True, False, ["drop"])
+            assert match(actual, ["a"], mode).extra_actions == ["a"]
+            assert match(actual, ["a"], mode, failed_calls="ignore").agrees
+            assert match(actual, ["a"], "in_order").agrees
+
+
+def test_a_forbidden_action_is_a_failure_whatever_is_left_out(subtests):
+    for rules in [{}, {"ignored_tools": ["drop"]}, {"failed_calls": "ignore"}]:
+        with subtests.test(rules=rules):
+            result = match(["a", seen("drop", failed=True)], ["a"], forbidden_tools=["drop"], **rules)
+
+            assert (result.agrees, result.passed, result.forbidden_actions) == (True, False, ["drop"])
 
 
 def test_failed_and_unreadable_calls_of_an_ignored_tool_are_not_told():
