@@ -14,12 +14,10 @@ from .errors import ThreadBusyError as ThreadBusyError
 from .errors import UnmetContractError as UnmetContractError
 from .judging.evaluator import EvaluationOptions as EvaluationOptions
 from .options import OrchestratorOptions as OrchestratorOptions
-from .retry.policy import Attempt as Attempt
 from .retry.policy import RetryDecision as RetryDecision
 from .retry.policy import RetryPolicy as RetryPolicy
 from .retry.policy import best_attempt as best_attempt
 from .retry.policy import decide as decide
-from .retry.policy import read_attempts as read_attempts
 from .retry.retry_rules import AskHumanRule as AskHumanRule
 from .retry.retry_rules import CustomRule as CustomRule
 from .retry.retry_rules import EscalateRule as EscalateRule

@@ -17,98 +17,31 @@ from orchestrator.judging.output import is_blank
 from orchestrator.retry.retry_rules import EscalateRule, ExecutingRule, FeedbackRule, RetryRule
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.current_step import read_correction
-from orchestrator.state.evaluation_report import RefusalKind, Report, failed_kinds, is_refused_outright
+from orchestrator.state.evaluation_report import RefusalKind, failed_kinds, is_refused_outright
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
-from orchestrator.state.usage import NO_USAGE, add_usage
 
-Outcome = Literal["validated", "failed", "needs_review"]
-FIRST: Final = "first"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One execution of a step.
-
-    Attributes:
-        number: Number of the execution in its step, from 1.
-        strategy: The strategy that led to it, such as "feedback", or "correct"; "first" for the first.
-        rule: Place of that rule in ``RetryPolicy.strategies``; None if no rule led to it.
-        outcome: How it was judged; "needs_review" if there is no verdict.
-        kinds: Kinds of its failed checks; empty if it was accepted.
-        score: Checks that passed, weighted by severity, from 0 to 1; None if none was answered.
-        corrected: Whether a supervisor or a person sent it back with a correction, which counts for them.
-        raised: Whether it ended in an error, so that it has no output.
-        unusable: Whether its output is blank, was cut off, exposes a key, or breaks a critical audit rule.
-        tokens: Tokens of the executor and the judge; None if they were not reported.
-        seconds: Seconds of the executor and the judge.
-        cost_usd: Cost of both; None if a price is missing.
-    """
-
-    number: int
-    strategy: str = FIRST
-    rule: int | None = None
-    outcome: Outcome
-    kinds: tuple[RefusalKind, ...] = ()
-    score: float | None = None
-    corrected: bool = False
-    raised: bool = False
-    unusable: bool = False
-    tokens: int | None = None
-    seconds: float = 0.0
-    cost_usd: float | None = None
+_UNJUDGED: Final = ("pending_validation", "needs_review")
+"""The statuses of an execution that has no verdict."""
 
 
-def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
-    """Reads the executions of one step from its records, in their order."""
-    before: list[StepRecord | None] = [None, *records]
-    return tuple(_read_attempt(record, last) for record, last in zip(records, before, strict=False))
-
-
-def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
+def best_attempt(history: Sequence[StepRecord]) -> StepRecord | None:
     """Returns the best execution so far by its report: the latest of those with the highest score.
 
     Returns None if none has a score. An execution that raised, has no verdict, was sent back with a
-    correction or has an unusable output is never the best.
+    correction, or whose output is blank, was cut off, exposes a key or breaks a critical audit rule is never
+    the best.
     """
-    judged = [attempt for attempt in history if _is_judged(attempt)]
-    scored = [(attempt.score, attempt.number, attempt) for attempt in judged if attempt.score is not None]
+    scores = [(report_score(record["report"] or {}), record) for record in history if _may_be_kept(record)]
+    scored = [(score, record["attempt"], record) for score, record in scores if score is not None]
     return max(scored, key=lambda item: item[:2])[2] if scored else None
 
 
-def _is_judged(attempt: Attempt) -> bool:
+def _may_be_kept(record: StepRecord) -> bool:
     # Checks may pass an output that a person refused: their score does not count then.
-    is_refused = attempt.raised or attempt.corrected or attempt.unusable
-    return attempt.outcome != "needs_review" and not is_refused
-
-
-def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
-    decision = None if last is None else last.get("decision")
-    report: Report = record["report"] or {}
-    is_failed = record["status"] in ("warning", "failed")
-    outcome: Outcome = "failed" if is_failed else "needs_review"
-    outcome = "validated" if record["status"] == "validated" else outcome
-    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
-    return Attempt(
-        number=record["attempt"],
-        strategy=FIRST if last is None else "feedback" if decision is None else decision["use"],
-        rule=None if decision is None else decision["rule"],
-        outcome=outcome,
-        kinds=() if outcome == "validated" else failed_kinds(report),
-        score=report_score(report),
-        corrected=read_correction(record) is not None,
-        raised=record["error"] is not None,
-        unusable=is_blank(record["result"]) or is_refused_outright(report),
-        tokens=usage["total_tokens"],
-        seconds=usage["latency_ms"] / 1000,
-        cost_usd=usage["cost_usd"],
-    )
-
-
-def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:
-    """Returns the record of the best execution of a step so far; None if none has a score."""
-    best = best_attempt(read_attempts(executions))
-    return None if best is None else next(r for r in executions if r["attempt"] == best.number)
+    is_refused = record["error"] is not None or read_correction(record) is not None
+    is_unusable = is_blank(record["result"]) or is_refused_outright(record["report"] or {})
+    return record["status"] not in _UNJUDGED and not is_refused and not is_unusable
 
 
 def find_best_answer(state: OrchestratorState) -> StepRecord | None:
@@ -246,7 +179,7 @@ class RetryDecision:
         return isinstance(self.rule, ExecutingRule)
 
 
-def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
+def decide(policy: RetryPolicy, history: Sequence[StepRecord]) -> RetryDecision:
     """Chooses the next action after the last execution of a step.
 
     ``max_retries`` decides first. Then the first rule of ``strategies`` decides that matches the failure and
@@ -255,22 +188,22 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
 
     Args:
         policy: The policy. ``max_retries`` and ``max_replans`` are those that the run has left in all.
-        history: The executions of the step, in order; not empty.
+        history: The executions of the step as judged, in order; not empty.
     """
     last = history[-1]
-    if last.outcome == "validated":
+    if last["status"] == "validated":
         return RetryDecision(use="accept", reason="the evaluation accepted the output")
     names_it = any("unverified" in (rule.after or ()) for rule in policy.strategies)
-    if last.outcome == "needs_review" and not names_it:
+    if last["status"] in _UNJUDGED and not names_it:
         return RetryDecision(use="stop", reason="there is no verdict")
     end = _find_end(policy, history)
     by_rule = _apply_rules(policy, history, can_execute=end is None)
-    return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
+    return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe_kinds(last)}")
 
 
-def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
+def _find_end(policy: RetryPolicy, history: Sequence[StepRecord]) -> str | None:
     """Returns why the step is not executed again under any rule; None if it may be."""
-    refusals = sum(attempt.outcome != "validated" and not attempt.corrected for attempt in history)
+    refusals = sum(each["status"] != "validated" and read_correction(each) is None for each in history)
     if refusals <= policy.max_retries:
         return None
     times = "once" if refusals == 1 else f"{refusals} times"
@@ -278,38 +211,39 @@ def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
 
 
 def _apply_rules(
-    policy: RetryPolicy, history: Sequence[Attempt], *, can_execute: bool
+    policy: RetryPolicy, history: Sequence[StepRecord], *, can_execute: bool
 ) -> RetryDecision | None:
     """Returns the decision of the first rule that matches; None if none does."""
     last = history[-1]
     for position, rule in enumerate(policy.strategies):
         is_possible = can_execute or rule.use == "ask_human"
-        if is_possible and _matches(rule, last) and not _is_used_up(rule, position, history):
-            reason = f"{_describe(last.kinds)} failed at attempt {last.number}"
+        if is_possible and _matches(rule, last) and not _is_used_up(rule, position, history[:-1]):
+            reason = f"{_describe_kinds(last)} failed at attempt {last['attempt']}"
             return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position)
     return None
 
 
-def _matches(rule: RetryRule, last: Attempt) -> bool:
-    if last.outcome == "needs_review":
+def _matches(rule: RetryRule, last: StepRecord) -> bool:
+    if last["status"] in _UNJUDGED:
         return "unverified" in (rule.after or ())
-    kinds: set[RefusalKind] = {*last.kinds} or {"other"}
+    kinds: set[RefusalKind] = {*failed_kinds(last["report"] or {})} or {"other"}
     return rule.after is None or not kinds.isdisjoint(rule.after)
 
 
-def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> bool:
+def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[StepRecord]) -> bool:
     # A correction is what a rule that asks a person led to.
     uses = {rule.use, "correct"}
-    used = sum(attempt.rule == position and attempt.strategy in uses for attempt in history)
+    decisions = [record.get("decision") for record in earlier]
+    used = sum(each is not None and each["rule"] == position and each["use"] in uses for each in decisions)
     return rule.times is not None and used >= rule.times
 
 
-def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:
+def _give_up(policy: RetryPolicy, history: Sequence[StepRecord], reason: str) -> RetryDecision:
     """Decides how a step ends that is not executed again."""
     keeps_best = policy.exhausted == "accept_best" and best_attempt(history) is not None
     use = "replan" if policy.max_replans else "accept_best" if keeps_best else "stop"
     return RetryDecision(use=use, reason=reason)
 
 
-def _describe(kinds: Sequence[RefusalKind]) -> str:
-    return ", ".join(kinds) or "other"
+def _describe_kinds(record: StepRecord) -> str:
+    return ", ".join(failed_kinds(record["report"] or {})) or "other"

@@ -15,7 +15,7 @@ from agents.prompts import fence_text, find_boundary
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.feedback import KEEP_CORRECTIONS, KEEP_REQUIREMENTS
 from orchestrator.retry import retry_rules as rules
-from orchestrator.retry.policy import Attempt, RetryPolicy, read_attempts
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -74,14 +74,14 @@ class RefusedStep:
         output: The refused output.
         feedback: Why it was refused.
         wanted: The requirements that it does not meet, the most severe first.
-        history: All executions of the step.
+        history: The records of all executions of the step.
     """
 
     request: StepRequest
     output: str
     feedback: str
     wanted: tuple[str, ...]
-    history: tuple[Attempt, ...]
+    history: tuple[StepRecord, ...]
 
 
 def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
@@ -191,7 +191,7 @@ def _call_strategy(rule: rules.CustomRule, state: OrchestratorState, request: St
         output=records[-1]["result"],
         feedback=read_reason(records[-1]),
         wanted=tuple(list_wanted(records[-1])),
-        history=read_attempts(records),
+        history=tuple(records),
     )
     try:
         answer: object = rule.strategy(step)

@@ -9,14 +9,7 @@ from typing import Final, Literal
 from agents.credentials.masking import mask_keys
 from agents.reply_types import GateDecision
 from orchestrator.judging.feedback import explain_derived, findings_of
-from orchestrator.retry.policy import (
-    Outcome,
-    RetryDecision,
-    RetryPolicy,
-    decide,
-    find_best_record,
-    read_attempts,
-)
+from orchestrator.retry.policy import RetryDecision, RetryPolicy, best_attempt, decide
 from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate
@@ -25,7 +18,7 @@ from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepR
 from orchestrator.supervision.human import build_question, describe_problems
 
 
-def read_outcome(record: StepRecord) -> Outcome:
+def read_outcome(record: StepRecord) -> Literal["validated", "failed", "needs_review"]:
     """Returns how the evaluation judged an execution."""
     status = None if record["report"] is None else record["report"]["status"]
     if status in ("passed", "warning"):
@@ -45,7 +38,7 @@ def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolic
     """
     replans = max(0, policy.max_replans - state["retries"]["replans"])
     bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
-    return decide(bounded, read_attempts(_list_executions(state, _judge(record))))
+    return decide(bounded, _list_executions(state, _judge(record)))
 
 
 def apply_decision(state: OrchestratorState, record: StepRecord, decision: RetryDecision) -> StateUpdate:
@@ -216,7 +209,7 @@ def _plan_again(state: OrchestratorState, record: StepRecord, reason: str) -> St
 
 
 def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:
-    best = find_best_record(_list_executions(state, record)) or record
+    best = best_attempt(_list_executions(state, record)) or record
     warning = f"kept as the best attempt: {reason}"
     update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
     others = [] if best["attempt"] == record["attempt"] else [record]

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, TypeAlias
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import FIRST, Attempt, RetryPolicy, decide, read_attempts
+from orchestrator.retry.policy import RetryPolicy, decide
 from orchestrator.retry.retry_rules import BaseRule
+from orchestrator.retry.verdict_updates import with_decision
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE, add_usage
 
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""
 _UNKNOWN: Final = "unknown"
-Steps: TypeAlias = Sequence[Sequence[Attempt]]
-"""The attempts of each executed step in their order; the strategy of each contains its options."""
+Steps: TypeAlias = Sequence[Sequence[StepRecord]]
+"""The attempts of each executed step in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ def replay_policy(name: str, policy: RetryPolicy, runs: Sequence[tuple[Steps, in
     """Reads the results of a policy from the steps of runs, each with the number of its planned steps."""
     followed = [_follow_run(policy, steps, planned) for steps, planned in runs]
     made = [attempt for passed, attempts in followed if passed is not None for attempt in attempts]
-    tokens, costs = [attempt.tokens for attempt in made], [attempt.cost_usd for attempt in made]
+    usages = [add_usage(record["usage"], record["judge_usage"] or NO_USAGE) for record in made]
+    tokens, costs = [each["total_tokens"] for each in usages], [each["cost_usd"] for each in usages]
     return Replayed(
         policy=name,
         succeeded=sum(passed is True for passed, _ in followed),
@@ -90,13 +93,13 @@ def replay_policy(name: str, policy: RetryPolicy, runs: Sequence[tuple[Steps, in
         attempts=len(made),
         tokens=None if None in tokens else sum(filter(None, tokens)),
         cost_usd=None if None in costs else sum(filter(None, costs)),
-        seconds=sum(attempt.seconds for attempt in made),
+        seconds=sum(each["latency_ms"] for each in usages) / 1000,
     )
 
 
-def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool | None, list[Attempt]]:
+def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool | None, list[StepRecord]]:
     """Returns whether the run passes, None if that was not recorded, and the attempts of the policy."""
-    made: list[Attempt] = []
+    made: list[StepRecord] = []
     for step in steps:
         passed, attempts = _follow_step(policy, step)
         made += attempts
@@ -106,20 +109,18 @@ def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool |
     return (None if planned > len(steps) else True), made
 
 
-def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> tuple[bool | None, list[Attempt]]:
-    history: list[Attempt] = []
-    made, place = FIRST, None
-    for attempt in recorded:
-        history.append(replace(attempt, strategy=made, rule=place))
-        if attempt.outcome == "validated":
+def _follow_step(policy: RetryPolicy, recorded: Sequence[StepRecord]) -> tuple[bool | None, list[StepRecord]]:
+    history: list[StepRecord] = []
+    for record in recorded:
+        history.append(record)
+        if record["status"] == "validated":
             return True, history
         decision = decide(policy, history)
         if decision.use in {"stop", "accept_best"}:
             return False, history
-        following = recorded[attempt.number : attempt.number + 1]
-        if [_describe_execution(decision.rule)] != [each.strategy for each in following]:
+        if record is recorded[-1] or _describe_execution(decision.rule) != _read_strategy(record):
             break
-        made, place = decision.use, decision.position
+        history[-1] = with_decision(record, decision)
     return None, history
 
 
@@ -147,17 +148,10 @@ def _read_steps(state: OrchestratorState) -> Steps:
     place = itemgetter("step_index")
     records = [*sorted(state["results"], key=place), *state["synthesis"]]
     steps = [sorted(group, key=itemgetter("attempt")) for _, group in groupby(records, key=place)]
-    return [_read_step(each) for each in steps]
-
-
-def _read_step(records: Sequence[StepRecord]) -> list[Attempt]:
-    if [record["attempt"] for record in records] != [*range(1, len(records) + 1)]:
-        raise _refuse_gap(records[0]["step"], "an attempt")
-    strategies = [FIRST, *map(_read_strategy, records)]
-    return [
-        replace(attempt, strategy=name)
-        for attempt, name in zip(read_attempts(records), strategies, strict=False)
-    ]
+    gap = next((each for each in steps if each[-1]["attempt"] != len(each)), None)
+    if gap is not None:
+        raise _refuse_gap(gap[0]["step"], "an attempt")
+    return steps
 
 
 def _read_strategy(record: StepRecord) -> str:

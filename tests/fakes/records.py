@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import Usage
 
@@ -40,3 +42,23 @@ def record(step_index: int = 0, attempt: int = 1, **changes: object) -> StepReco
         error=None,
     )
     return {**made, **changes}  # type: ignore[typeddict-item,return-value]
+
+
+def judged(status: str = "failed", kinds: Sequence[str] = ("content",), **changes: object) -> StepRecord:
+    """A judged attempt whose failed checks have these kinds; with a ``score`` from 0 to 1 of its judge."""
+    score = changes.pop("score", None)
+    checks = [{"passed": False, "severity": "critical", "kind": kind} for kind in kinds]
+    scale = {"status": "scored", "score": score, "scale": {"min": 0, "max": 1}}
+    report = {"checks": checks, **({} if score is None else {"judge": {"result": scale}})}
+    return record(status=status, report=report, **changes)
+
+
+def followed_by(made: StepRecord, use: str, rule: int | None = None, **options: object) -> StepRecord:
+    """An attempt after which a strategy was used."""
+    return {**made, "decision": {"use": use, "reason": "", "rule": rule, "options": options}}
+
+
+def corrected(made: StepRecord) -> StepRecord:
+    """An attempt that a person sent back."""
+    answer = {"answer": "correct", "text": "so", "answered_by": "Ada", "answered_at": ""}
+    return {**made, "supervision": {"verdict": None, "answer": answer}}

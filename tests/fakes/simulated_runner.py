@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
-from orchestrator.retry.policy import FIRST, Attempt, decide
+from orchestrator.retry.policy import decide
 from orchestrator.study.tune import BudgetSpentError
+from tests.fakes.records import followed_by, judged
 
 
 class SimulatedRunner:
@@ -25,11 +25,11 @@ class SimulatedRunner:
         if self.runs == self.most:
             raise BudgetSpentError(f"the budget of {self.most} runs is spent")
         self.runs += 1
-        attempts = [self._attempt(case.task, FIRST, 0)]
+        attempts = [self._attempt(case.task, "first", 0)]
         while (decision := decide(policy, attempts)).is_retry:
-            attempt = self._attempt(case.task, decision.use, len(attempts))
-            attempts.append(replace(attempt, rule=decision.position))
-        status = "success" if attempts[-1].outcome == "validated" else "failed"
+            attempts[-1] = followed_by(attempts[-1], decision.use, decision.position)
+            attempts.append(self._attempt(case.task, decision.use, len(attempts)))
+        status = "success" if attempts[-1]["status"] == "validated" else "failed"
         return {
             "status": status,
             "results": [],
@@ -37,13 +37,6 @@ class SimulatedRunner:
             "usage": {"total_tokens": 100 * len(attempts)},
         }
 
-    def _attempt(self, task: str, strategy: str, number: int) -> Attempt:
+    def _attempt(self, task, strategy, number):
         passed = random.Random(f"{task}0 {strategy} {number}").random() < self.chances[strategy]
-        return Attempt(
-            number=number + 1,
-            strategy=strategy,
-            outcome="validated" if passed else "failed",
-            kinds=() if passed else ("content",),
-            tokens=100,
-            seconds=1.0,
-        )
+        return judged("validated", (), attempt=number + 1) if passed else judged(attempt=number + 1)

@@ -6,18 +6,18 @@ import pytest
 
 from orchestrator import (
     AskHumanRule,
-    Attempt,
     FeedbackRule,
     ResampleRule,
     RetryPolicy,
     best_attempt,
     decide,
 )
+from tests.fakes.records import corrected, followed_by, judged
 
 
 def refused(*kinds, number=1, **fields):
     """A refused execution; without kinds, a check of content failed."""
-    return Attempt(number=number, outcome="failed", kinds=kinds or ("content",), **fields)
+    return judged(kinds=kinds or ("content",), attempt=number, **fields)
 
 
 def refusals(count, **fields):
@@ -28,16 +28,11 @@ def play(policy, kinds):
     """The strategies that a policy takes if each execution fails with the next of these kinds."""
     history, uses = [], []
     for number, kind in enumerate(kinds, 1):
-        before = uses and uses[-1]
-        attempt = refused(
-            kind,
-            number=number,
-            strategy=before.use if before else "first",
-            rule=before.position if before else None,
-        )
-        history.append(attempt)
-        uses.append(decide(policy, history))
-    return [decision.use for decision in uses]
+        attempt = refused(kind, number=number)
+        decision = decide(policy, [*history, attempt])
+        history.append(followed_by(attempt, decision.use, decision.position))
+        uses.append(decision.use)
+    return uses
 
 
 MIXED = RetryPolicy(
@@ -69,7 +64,7 @@ def test_a_rule_matches_if_one_of_the_failed_checks_has_its_kind():
 
 
 def test_an_accepted_output_needs_no_rule():
-    decision = decide(RetryPolicy(), [Attempt(number=1, outcome="validated")])
+    decision = decide(RetryPolicy(), [judged("validated", ())])
 
     assert (decision.use, decision.rule, decision.is_retry) == ("accept", None, False)
 
@@ -82,7 +77,7 @@ def test_a_decision_names_its_rule_its_place_and_its_reason():
     assert decision.is_retry
 
 
-NO_VERDICT = Attempt(number=1, outcome="needs_review", kinds=("unverified",))
+NO_VERDICT = judged("needs_review", ())
 
 
 @pytest.mark.parametrize(
@@ -128,7 +123,7 @@ def test_when_the_retries_end(policy, attempts, use):
 
 
 def test_a_correction_counts_for_whoever_made_it():
-    history = [refused(corrected=True), refused(number=2), refused(number=3)]
+    history = [corrected(refused()), refused(number=2), refused(number=3)]
 
     assert decide(RetryPolicy(max_retries=2), history).use == "feedback"
 
@@ -141,13 +136,16 @@ def test_the_best_attempt(scores, best):
     history = [refused(number=number, score=score) for number, score in enumerate(scores, 1)]
     found = best_attempt(history)
 
-    assert (found and found.number) == best
+    assert (found and found["attempt"]) == best
 
 
-@pytest.mark.parametrize("fields", [{"raised": True}, {"unusable": True}, {"corrected": True}])
-def test_what_must_not_be_kept_is_not_the_best(fields):
-    worse, undecided = refused(score=0.1), Attempt(number=3, outcome="needs_review", score=0.9)
+@pytest.mark.parametrize(
+    "refused_one",
+    [refused(score=0.9, error="no"), refused(score=0.9, result=" "), corrected(refused(score=0.9))],
+)
+def test_what_must_not_be_kept_is_not_the_best(refused_one):
+    worse, undecided = refused(number=2, score=0.1), judged("needs_review", attempt=3, score=0.9)
 
-    assert best_attempt([worse, refused(number=2, score=0.9, **fields), undecided]) is worse
+    assert best_attempt([worse, refused_one, undecided]) is worse
     policy = RetryPolicy(max_retries=0, exhausted="accept_best")
-    assert decide(policy, [refused(score=0.9, **fields), refused(number=2)]).use == "stop"
+    assert decide(policy, [refused_one, refused(number=2)]).use == "stop"

@@ -5,22 +5,29 @@ from __future__ import annotations
 import pytest
 
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, replay
+from orchestrator import (
+    ConfigurationError,
+    FeedbackRule,
+    LangGraphOrchestrator,
+    ResampleRule,
+    RetryPolicy,
+    replay,
+)
 from orchestrator.persistence import open_store
-from orchestrator.retry.policy import Attempt
 from orchestrator.study.replay import replay_policy
+from tests.fakes.records import followed_by, judged, usage
+
+RULES = {"feedback": FeedbackRule, "resample": ResampleRule}
 
 
-def attempt(number, outcome="failed", strategy="feedback", kind="content"):
-    name = "first" if number == 1 else strategy
-    kinds = () if outcome == "validated" else (kind,)
-    texts = {"tokens": 10, "seconds": 1.0, "cost_usd": 0.5}
-    return Attempt(number=number, strategy=name, outcome=outcome, kinds=kinds, **texts)
-
-
-def step(failures, passes=True, **options):
-    failed = [attempt(number, **options) for number in range(1, failures + 1)]
-    last = [attempt(failures + 1, "validated", **options)] if passes else []
+def step(failures, passes=True, strategy="feedback", kind="content"):
+    cost = {**usage(10), "cost_usd": 0.5}
+    options = {name: field.default for name, field in RULES[strategy].model_fields.items() if name != "use"}
+    failed = [
+        followed_by(judged(kinds=[kind], attempt=number, usage=cost), strategy, **options)
+        for number in range(1, failures + 1)
+    ]
+    last = [judged("validated", (), attempt=failures + 1, usage=cost)] if passes else []
     return [*failed, *last]
 
 
