@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import indent
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field
 
 from evaluation.cases.value_files import (
     compose_yaml,
     find_line,
     format_yaml,
-    parse_yaml,
-    read_referenced_contract,
     read_values,
     validate_values,
 )
@@ -31,50 +27,26 @@ FromTask: TypeAlias = Literal["from_task"]
 NAMED_FUNCTION: Final = r"^[\w.]+:[\w.]+$"
 
 
-def _read_reference(value: object, info: ValidationInfo) -> object:
-    """Read the contract that a file of cases names by its path; ``folder`` of the context is its folder."""
-    folder = (info.context or {}).get("folder")
-    if not isinstance(value, str) or value == FROM_TASK or folder is None:
-        return value
-    return read_referenced_contract(value, folder)
-
-
 def _wrap_answer(value: object) -> object:
     if isinstance(value, str):
         return {"text": value}
     return {"number": value} if isinstance(value, int | float) else value
 
 
-Contract = Annotated[
-    FromTask | EvaluationContract,
-    BeforeValidator(_read_reference, json_schema_input_type=str | EvaluationContract),
-]
+CaseContract = FromTask | EvaluationContract
 Answer = Annotated[
     ContentRule, BeforeValidator(_wrap_answer, json_schema_input_type=str | float | ContentRule)
 ]
 
 
-def _check_function(value: object) -> object:
-    if isinstance(value, str) and not re.search(NAMED_FUNCTION, value):
-        raise ValueError("give MODULE:FUNCTION; before and after also take a command, as a list of its words")
-    return value
-
-
-Function = Annotated[str, Field(pattern=NAMED_FUNCTION), BeforeValidator(_check_function)]
-Hook = Function | Annotated[list[str], Field(min_length=1)]
-"""A function as ``module:function``, which gets the case; or a command as a list of its words."""
+Function = Annotated[str, Field(pattern=NAMED_FUNCTION)]
 
 
 class CaseDefaults(InputModel):
     """The shared fields of the cases of a file; a case replaces a field, and adds to the contract."""
 
-    contract: Contract = "from_task"
-    """The contract, or "from_task": the contract is derived from the task when it is used. In a file also the
-    path of a file with a contract, within the folder of the file."""
-    before: Hook | None = None
-    """Runs before each execution, to reset a world."""
-    after: Hook | None = None
-    """Runs after each execution, also after one that failed."""
+    contract: CaseContract = "from_task"
+    """The contract, or "from_task": the contract is derived from the task when it is used."""
     repeat: Annotated[int, Field(ge=1)] | None = None
     """How often the case is executed."""
 
@@ -108,49 +80,11 @@ class CaseSet(InputModel):
     defaults: CaseDefaults = Field(default_factory=CaseDefaults)
     cases: Annotated[list[TaskCase], Field(min_length=1)]
 
-    @property
-    def names_code(self) -> bool:
-        """Whether it names code or commands to run, which a file from somebody else must not."""
-        return self.target is not None or any(case.before or case.after for case in self.cases)
-
 
 class SingleCase(TaskCase):
     """A file with one case: its fields beside the version."""
 
     version: VersionOne
-
-
-_FIRST_ITEM: Final = re.compile(r"^cases:[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*( *)- ", re.MULTILINE)
-
-
-def append_case(path: Path, case: TaskCase) -> None:
-    """Append a case to a file in YAML whose last field is the list ``cases``; a missing file is written.
-
-    Raises:
-        ContractError: The file has no such list, or it has a case of this name. It is unchanged.
-        OSError: The file cannot be read or written.
-    """
-    plain = [case.model_dump(mode="json", exclude_unset=True)]
-    if not path.exists():
-        path.write_text(format_values(path, {"version": 1, "cases": plain}), encoding="utf-8")
-        return
-    cases, text = read_case_set(path).cases, path.read_text(encoding="utf-8")
-    if case.title in {each.title for each in cases}:
-        raise ContractError(
-            f"{path.name} has a case {shorten(case.title)!r} already; rename that, or leave it"
-        )
-    first = _FIRST_ITEM.search(text)
-    dashes = "" if first is None else first[1]
-    changed = "\n".join([text.removesuffix("\n"), indent(format_values(path, plain), dashes)])
-    try:
-        is_appended = validate_cases(parse_yaml(changed), path).cases[:-1] == cases
-    except ValueError:
-        is_appended = False
-    if not is_appended:
-        raise ContractError(
-            f"{path.name} does not end with a list of cases; give a file in YAML whose last field is `cases:`"
-        )
-    path.write_text(changed, encoding="utf-8")
 
 
 _FIELDS: Final = (*CaseSet.model_fields, *TaskCase.model_fields, *list_field_paths(EvaluationContract))
@@ -161,8 +95,7 @@ def read_case_set(path: str | Path) -> CaseSet:
 
     Args:
         path: A file in UTF-8: JSON if its name ends in ``.json``, else YAML. It has ``version: 1``, and
-            either the list ``cases`` with ``target`` and ``defaults``, or the fields of one ``TaskCase``. A
-            contract may be the path of a file within the folder of this file.
+            either the list ``cases`` with ``target`` and ``defaults``, or the fields of one ``TaskCase``.
 
     Raises:
         ContractError: The file cannot be used; one sentence for each problem, with its line or path.

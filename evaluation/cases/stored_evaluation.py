@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeVar
 
@@ -16,11 +15,6 @@ from evaluation.cases.case_result import CaseResult
 from evaluation.errors import ContractError
 from evaluation.validation import InputModel, describe_errors, parse_json
 from evaluation.values import VersionOne
-
-# Windows has no fcntl; there, two commands may write to one file.
-_HAS_FCNTL: Final = find_spec("fcntl") is not None
-if _HAS_FCNTL:
-    import fcntl
 
 FORMAT: Final = "plan-execute-monitor evaluation"
 _LONGEST_HEADER: Final = 1_000_000
@@ -114,12 +108,10 @@ def append_results(
         The results that the file has, and a function that appends one, or the end.
 
     Raises:
-        ContractError: The file is no stored evaluation, or one of other cases or options, or another command
-            writes to it.
+        ContractError: The file is no stored evaluation, or one of other cases or options.
         OSError: The file cannot be read or written.
     """
     with path.open("ab") as file:
-        _lock(file, path.name)
         stored = []
         if path.stat().st_size:
             with path.open("rb") as written:
@@ -136,18 +128,6 @@ def _measure_results(data: bytes) -> int:
     size = data.rfind(b"\n") + 1
     last = data.rfind(b"\n", 0, size - 1) + 1
     return last if data.startswith(_END, last) else size
-
-
-def _lock(file: BinaryIO, name: str) -> None:
-    """Refuse a file that another command writes; the lock ends with its command, also by a crash."""
-    if not _HAS_FCNTL:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ContractError(
-            f"another command writes to {name}; wait until it has ended, or give another file"
-        ) from None
 
 
 def _append(file: BinaryIO, line: InputModel) -> None:

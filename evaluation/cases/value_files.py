@@ -169,7 +169,7 @@ def validate_values(
     Args:
         model: The model.
         data: The values.
-        file: Their file; contracts that they name by a path are in its folder.
+        file: Their file.
         names: Names of fields to propose for one that is unknown. Default: those of the model.
         outer: The path of the values in the file.
 
@@ -177,7 +177,7 @@ def validate_values(
         ContractError: One sentence for each wrong field, with the file and the line.
     """
     try:
-        return model.model_validate(data, context={"folder": file.parent})
+        return model.model_validate(data)
     except ValidationError as error:
         root = compose_yaml(file.read_text("utf-8-sig"))
         problems = describe_errors(
@@ -204,21 +204,3 @@ def read_contract_file(file: Path) -> EvaluationContract:
     if not isinstance(fields, dict) or not fields:
         raise ValueError(f"it has no fields of a contract but {fields!r:.60}; give at least one field")
     return validate_values(EvaluationContract, fields, file, outer=("contract",) if is_inner else ())
-
-
-def read_referenced_contract(name: str, folder: Path) -> EvaluationContract:
-    """Read the contract that a file in ``folder`` names by its path.
-
-    Raises:
-        ValueError: The path leads out of the folder, there is no such file, or it has no contract.
-    """
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{name!r} leads out of the folder of the file; give a path within it")
-    try:
-        return read_contract_file(path)
-    except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or error
-        raise ValueError(
-            f"{name!r} cannot be used ({reason}); give 'from_task', an object, or the path of a contract"
-        ) from None

@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import track
 from rich.text import Text
 
 from agents.credentials.masking import mask_keys
@@ -229,30 +229,24 @@ def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time
 
 
 T = TypeVar("T")
-_SECONDS_BETWEEN = 5.0
 
 
 def show_progress(console: Console, results: Iterator[T], before: int, total: int) -> Iterator[T]:
-    """Yields the results, and prints every few seconds how many there are, the rate, and the time left.
+    """Yields the results, and draws a bar with the rate and the time left on a terminal.
 
     Args:
-        console: Gets the lines.
+        console: Gets the bar.
         results: The results as they come.
         before: The number of the results that an earlier command stored.
         total: The number of all results; 0 if it is unknown.
     """
-    start = last = time.monotonic()
-    for count, result in enumerate(results, 1):
-        yield result
-        if (now := time.monotonic()) - last >= _SECONDS_BETWEEN:
-            last = now
-            console.print(Text(describe_progress(count, before, total, now - start)), style="dim")
-
-
-def describe_progress(count: int, before: int, total: int, seconds: float) -> str:
-    """Returns "40 of 100 runs, 2.0 runs/s, 30 s left", at the rate of the ``count`` runs since the start."""
-    rate, done = count / seconds, count + before
-    if not total:
-        return f"{count_noun(done, 'run')}, {rate:.1f} runs/s"
-    left = max(0, total - done) / rate
-    return f"{done} of {count_noun(total, 'run')}, {rate:.1f} runs/s, {left:.0f} s left"
+    return iter(
+        track(
+            results,
+            "runs",
+            (total - before) or None,
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+    )

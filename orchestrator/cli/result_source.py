@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from evaluation import ContractError, TaskCase, read_case_set, run_from_state
+from evaluation import ContractError, read_case_set, run_from_state
 from evaluation.cases import stored_evaluation
-from evaluation.cases.case_files import append_case
-from evaluation.cases.case_result import CaseResult, describe_run
+from evaluation.cases.case_result import CaseResult
 from evaluation.cases.stored_evaluation import EvaluationHeader
 from evaluation.cases.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
-from evaluation.values import as_list, as_object
+from evaluation.values import as_object
 from orchestrator.cli import options as forms
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
@@ -31,10 +30,9 @@ from orchestrator.study.recorded_evaluation import FailOn, RecordedEvaluation, S
 
 if TYPE_CHECKING:
     from orchestrator.persistence.store import Store  # LangGraph is slow to import
-    from orchestrator.state.graph_state import OrchestratorState
 
 
-_FOR_CASES: Final = ("target", "model", "repeat", "concurrency", "calls_per_second")
+_FOR_CASES: Final = ("target", "model", "repeat", "concurrency")
 
 
 def _parse_since(text: str) -> timedelta:
@@ -80,16 +78,12 @@ class EvaluateOptions(BaseModel):
     """How often each case is executed."""
     concurrency: forms.Count[int] = 1
     """Executions at once."""
-    calls_per_second: forms.Rate = None
-    """Greatest rate of calls of the model, or of the target."""
     out: forms.OutputFile = None
     """Store each result as it ends. The same command continues an interrupted evaluation."""
     baseline: forms.OutputFile = None
     """Fail for cases that are worse than in this file, and for no others."""
     save_baseline: forms.OutputFile = None
     """Write the results as a baseline."""
-    add_to: forms.OutputFile = None
-    """Append a case made of the run of --thread to this file of cases."""
     html: forms.OutputFile = None
     """Write a report to look at, with all runs in one HTML file."""
     csv: forms.OutputFile = None
@@ -107,32 +101,6 @@ class EvaluateOptions(BaseModel):
         fields = type(self).model_fields
         given = [name for name in _FOR_CASES if getattr(self, name) != fields[name].default]
         return [f"--{name.replace('_', '-')}" for name in given]
-
-
-def build_case(name: str, state: OrchestratorState) -> TaskCase:
-    """Builds a case with the task of a run, what its contract stated, and the calls that succeeded.
-
-    Checks that follow from the words of the task are left out: they follow again. Sensitive data is redacted.
-
-    Raises:
-        ContractError: The run has not ended.
-    """
-    from orchestrator.state.current_step import find_derived_output
-
-    run = run_from_state(state)
-    stated = dict((find_derived_output(state) or {"contract": {}})["contract"])
-    checks = [check for check in as_list(stated.pop("checks", [])) if "quote" not in as_object(check)]
-    calls = [
-        {"name": call["name"], "args": as_object(call.get("args"))}
-        for call in map(as_object, as_list(run["tool_calls"]))
-        if call.get("error") is None
-    ]
-    demands = {"checks": checks, "expected_trajectory": calls}
-    contract = {**stated, **{field: value for field, value in demands.items() if value}}
-    parts = describe_run({**contract, "agent_run": {"input": run["input"]}})
-    return TaskCase.model_validate(
-        {"name": name, "task": parts["task"], "contract": parts["expected"] or "from_task"}
-    )
 
 
 @contextmanager
@@ -261,10 +229,9 @@ def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator
 
 
 def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
-    from orchestrator.study.case_runs import build_job_source, build_runner, digest_cases, list_jobs
+    from orchestrator.study.case_runs import CaseRunner, build_case_source, read_target
 
     cases = read_case_set(file)
-    jobs = list_jobs(cases, options.repeat)
     if options.for_cases and all(case.agent_run is not None for case in cases.cases):
         raise _refuse_options(options, f"each case of {file.name} has an agent_run")
     if cases.target is not None and "--model" in options.for_cases:
@@ -272,11 +239,9 @@ def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvalua
             f"--model has no effect, because {file.name} has the target {cases.target}; leave out one of them"
         )
     target, model = options.target or cases.target, options.model or "local"
-    runner = build_runner(cases, file, evaluation, target, model, options.calls_per_second)
+    runner = CaseRunner(read_target(cases, file, target, model), evaluation)
     header = _build_header(options, evaluation, target=target, model=None if target else model)
-    header = header.model_copy(update={"cases": digest_cases(cases)})
-    keyed = {(case.title, runner.arm, trial): (case, trial) for case, trial in jobs}
-    return build_job_source(evaluation, keyed, runner.run, header, options.concurrency)
+    return build_case_source([runner], cases, options.repeat, options.concurrency, header.options)
 
 
 def _build_header(
@@ -284,24 +249,6 @@ def _build_header(
 ) -> EvaluationHeader:
     values = {**named, "contract": evaluation.contract or evaluation.cases, "judge": options.judge}
     return EvaluationHeader(options={name: value for name, value in values.items() if value})
-
-
-def add_runs(options: EvaluateOptions, path: Path) -> int:
-    """Appends a case for each run of ``--thread`` to a file of cases, and returns their number.
-
-    Raises:
-        ConfigurationError: There is no such option.
-        ContractError: A run has not ended, or the file cannot be changed.
-        OSError: The file cannot be read or written.
-        StoreError: There is no store, or no such run.
-    """
-    if not options.thread or options.files or options.runs:
-        raise ConfigurationError("--add-to needs the runs to add; give --thread ID, and no files")
-    with _open_runs(options) as store:
-        cases = [build_case(thread, store.history.show(thread).state) for thread in options.thread]
-    for case in cases:
-        append_case(path, case)
-    return len(cases)
 
 
 @contextmanager
@@ -323,41 +270,25 @@ def name_file() -> Iterator[None]:
         raise ConfigurationError(f"{name!r} cannot be used ({error.strerror}); give another file") from None
 
 
-def check_outputs(written: Sequence[tuple[Path | None, str]], inputs: Sequence[Path]) -> None:
+def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> None:
     """Checks the files of results, before a long evaluation whose results they could not hold.
 
     Args:
-        written: The files to write, each with the endings of the names of its kind; None for one that is not
-            asked for.
+        written: The files to write; None for one that is not asked for.
         inputs: The files to read, which would be replaced.
 
     Raises:
-        ConfigurationError: A file is a folder, its folder does not exist, one of the two cannot be written,
-            it is a file to read, or an existing one of another kind, as a contract or a program, or two
-            results have the same file.
+        ConfigurationError: The folder of a file does not exist, it is a file to read, or two results have the
+            same file.
     """
-    taken: list[str] = []
-    for path, endings in written:
-        if path is None:
-            continue
-        problem = _find_problem(path, endings.split(), inputs)
+    taken = [os.path.realpath(each) for each in inputs]
+    for path in filter(None, written):
+        if not path.parent.is_dir() or path.is_dir():
+            raise ConfigurationError(
+                f"{str(path)!r} is in no folder, or is one; give another file for the results"
+            )
         if os.path.realpath(path) in taken:
-            problem = "the file of other results, too"
-        if problem is not None:
-            raise ConfigurationError(f"{str(path)!r} is {problem}; give another file for the results")
+            raise ConfigurationError(
+                f"{str(path)!r} is read by the command, or has other results, too; give another file"
+            )
         taken.append(os.path.realpath(path))
-
-
-def _find_problem(path: Path, endings: Sequence[str], inputs: Sequence[Path]) -> str | None:
-    if path.is_dir():
-        return "a folder"
-    if not path.parent.is_dir():
-        return "in a folder that does not exist"
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        return "not writable"
-    # Not by its name: a link is the same file.
-    if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
-        return "a file that the command reads"
-    if path.is_file() and path.suffix.lower() not in {"", ".txt", *endings}:
-        return f"an existing file of another kind, whose name does not end in {' or '.join(endings)}"
-    return None

@@ -34,9 +34,8 @@ router = APIRouter(include_in_schema=False)
 
 
 class AnswerForm(GivenAnswer):
-    """The form of an answer; ``csrf`` was checked before."""
+    """The form of an answer."""
 
-    csrf: str
     thread_id: str
 
 
@@ -45,7 +44,6 @@ class StartForm(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    csrf: str
     task: str
     thread_id: str = ""
     approve: bool = False

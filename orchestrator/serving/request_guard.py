@@ -6,13 +6,12 @@ import hashlib
 import hmac
 import ipaddress
 import re
-import secrets
 from dataclasses import dataclass
-from typing import Annotated, Final, Self, cast
-from urllib.parse import parse_qs, quote, urlsplit
+from typing import Annotated, Final, Self
+from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -71,8 +70,6 @@ def _read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 
 
 SESSION: Final = "pem_session"
-CSRF: Final = "pem_csrf"
-CSRF_FIELD: Final = "csrf"
 MAX_BODY: Final = 256_000
 """Bytes of a request; an evaluation may have ``MAX_EVALUATION``."""
 MAX_EVALUATION: Final = 10_000_000
@@ -119,23 +116,16 @@ class RequestGuard:
             return
         scope = _keep_encoded(scope)
         request = Request(scope, receive)
-        csrf = request.cookies.get(CSRF) or secrets.token_urlsafe(32)
-        request.state.csrf = csrf
         request.state.read_only = self.options.read_only
         request.state.is_known = self._is_known(request)
         request.state.is_logged_in = self.options.token is not None and request.state.is_known
-        secured = _add_headers(send, None if CSRF in request.cookies else csrf)
         refusal = self._find_refusal(request)
-        body = None
-        if refusal is None and request.method not in _SAFE:
-            body = await _read_body(receive, _find_limit(request))
-            refusal = _TOO_LARGE if body is None else _check_csrf(request, body, csrf)
         if refusal is not None:
             request.state.is_known = False
             response = answer_problem(request, refusal.status, refusal.sentence)
-            await response(scope, receive, secured)
+            await response(scope, receive, _add_headers(send))
             return
-        await self.app(scope, receive if body is None else _replay(body, receive), secured)
+        await self.app(scope, receive, _add_headers(send))
 
     def _find_refusal(self, request: Request) -> Refusal | None:
         host = split_host(request.headers.get("host", ""))
@@ -144,8 +134,10 @@ class RequestGuard:
                 421, f"this server is not {host!r}; open it by the address that it was started with"
             )
         is_change = request.method not in _SAFE
-        if is_change and not _is_own_origin(request.headers):
+        if is_change and not _is_own_origin(request):
             return Refusal(403, "the request comes from the page of another site; use a page of this server")
+        if is_change and not _is_small(request):
+            return Refusal(413, "the request is too large, or of unknown length; give a shorter text")
         if not request.state.is_known and not request.scope["path"].startswith(_OPEN):
             return Refusal(
                 401, "the token is missing or wrong; give it at /login, or as 'Authorization: Bearer'"
@@ -171,9 +163,6 @@ def _keep_encoded(scope: Scope) -> Scope:
     return {**scope, "path": raw.decode("latin-1")}
 
 
-_TOO_LARGE: Final = Refusal(413, "the request is too large; give a shorter text")
-
-
 def sign_session(token: str) -> str:
     """Returns the value of the cookie that stands for a token."""
     return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
@@ -193,52 +182,24 @@ def split_host(host: str) -> str:
     return match["name"].strip("[]").casefold() if match else ""
 
 
-def _is_own_origin(headers: Headers) -> bool:
-    """Checks the origin of a change; a program sends none."""
+def _is_own_origin(request: Request) -> bool:
+    """Checks the origin of a change. Browsers send it with every form; a program sends none, and JSON."""
+    headers = request.headers
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is None and site is None:
+        return is_for_program(request)
     is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
     return is_own and site in (None, "same-origin", "none")
 
 
-def _find_limit(request: Request) -> int:
-    return MAX_EVALUATION if request.url.path == "/api/evaluations" else MAX_BODY
+def _is_small(request: Request) -> bool:
+    limit = MAX_EVALUATION if request.url.path == "/api/evaluations" else MAX_BODY
+    size = request.headers.get("content-length", "0")
+    # The server reads no more than this length.
+    return "transfer-encoding" not in request.headers and size.isdecimal() and int(size) <= limit
 
 
-async def _read_body(receive: Receive, limit: int) -> bytes | None:
-    """Reads the body of a request; None if it is larger than the limit."""
-    body = b""
-    while True:
-        message = await receive()
-        body += cast("bytes", message.get("body", b""))
-        if len(body) > limit:
-            return None
-        if not message.get("more_body", False):
-            return body
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def read() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return read
-
-
-def _check_csrf(request: Request, body: bytes, csrf: str) -> Refusal | None:
-    """Checks the token of a form; a program sends JSON, which no form of another site can."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip()
-    if is_for_program(request):
-        is_json = kind == "application/json" or not body
-        return None if is_json else Refusal(415, f"the body is {kind!r}; give JSON as 'application/json'")
-    fields = parse_qs(body.decode("utf-8", "replace"))
-    given = fields.get(CSRF_FIELD, [""])[0]
-    if CSRF in request.cookies and is_same(given, csrf):
-        return None
-    return Refusal(403, "the form has no valid token; load the page again, and send it from there")
-
-
-def _add_headers(send: Send, new_csrf: str | None) -> Send:
+def _add_headers(send: Send) -> Send:
     async def send_secured(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
@@ -246,8 +207,6 @@ def _add_headers(send: Send, new_csrf: str | None) -> Send:
                 headers[name] = value
             # A script or a style is loaded again only if it has another tag.
             headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
-            if new_csrf is not None and headers.get("content-type", "").startswith("text/html"):
-                headers.append("Set-Cookie", f"{CSRF}={new_csrf}; Path=/; HttpOnly; SameSite=Strict")
         await send(message)
 
     return send_secured

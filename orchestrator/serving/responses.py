@@ -46,7 +46,6 @@ def render(request: Request, template: str, values: Mapping[str, object], status
     shared = {
         "path": request.url.path,
         "pages": PAGES,
-        "csrf": getattr(request.state, "csrf", ""),
         "read_only": getattr(request.state, "read_only", False),
         "is_logged_in": getattr(request.state, "is_logged_in", False),
         "open_questions": _count_questions(request),

@@ -18,7 +18,7 @@ from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.action_pairs import describe_failure
 from evaluation.reporting.result_files import clean_line
 from orchestrator.errors import ConfigurationError
-from orchestrator.study.case_runs import CaseRunner, Job, build_runner, list_jobs, name_jobs
+from orchestrator.study.case_runs import CaseRunner, Job, list_jobs, name_jobs, read_target
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 
 
@@ -104,4 +104,4 @@ def _build_runner(cases: CaseSet, file: Path, config: pytest.Config) -> CaseRunn
     option = config.option
     judge = None if option.evalset_judge is None else RubricJudge(load_model(option.evalset_judge))
     gate = RecordedEvaluation(None, option.evalset_fail_on, option.evalset_require, judge, keeps_runs=True)
-    return build_runner(cases, file, gate, option.evalset_target or cases.target, option.evalset_model)
+    return CaseRunner(read_target(cases, file, option.evalset_target, option.evalset_model), gate)

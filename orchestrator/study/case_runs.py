@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from pydantic import BaseModel
 
+from agents import load_model
 from evaluation import EvaluationContract, EvaluationReport, evaluate
 from evaluation.cases.case_files import FROM_TASK, CaseSet, TaskCase
 from evaluation.cases.case_result import CaseResult
@@ -24,47 +25,19 @@ from evaluation.reporting.action_pairs import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
-from orchestrator.study.named_functions import import_name, run_hook
+from orchestrator.study.named_functions import import_name
 from orchestrator.study.recorded_evaluation import (
     NO_CASE,
     FailOn,
-    Key,
     RecordedEvaluation,
     Source,
     check_cases,
 )
-from orchestrator.study.targets import Target, build_model_target, build_target, execute_case, read_output
+from orchestrator.study.targets import Target, build_target, execute_case, read_output, run_case
 from orchestrator.task_contracts.source import derive_contract, read_case
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
-
-
-def score_case(
-    evaluation: RecordedEvaluation, run: RecordedRun, case: TaskCase, problem: str | None = None
-) -> CaseResult:
-    """Returns the result of a run of a case.
-
-    Args:
-        evaluation: The gate, the judge, and the contract that holds for every run.
-        run: The run, with ``case_id`` and ``agent_run`` alone.
-        case: The case, whose contract is stated, or follows from the words of its task.
-        problem: Why the run cannot be judged, which makes it invalid; None if it can.
-    """
-    contract = read_case(case, case.task) or derive_contract(case.task)
-    own = replace(run, case={**run.case, **contract["contract"]})
-    # A stated contract that is empty demands nothing, and has no default in its place.
-    is_own = case.contract != FROM_TASK and not evaluation.has_contract
-    judged = own if is_own else evaluation.add_contract(own)
-    problem = problem or (NO_CASE if judged is None else None)
-    judged = judged or own
-    given: Any = judged.case if problem is None else UnreadableCase(case.title, problem)
-    report = evaluate(given, judge=evaluation.judge)
-    is_derived = case.contract == FROM_TASK and not evaluation.has_contract
-    result = evaluation.build_result(report, judged, contract["unchecked"], is_derived=is_derived)
-    correct = None if problem else find_correct(run.case, case)
-    # The name of a case is the user's own, and tells the results apart.
-    return result.model_copy(update={"name": case.title, "correct": correct})
 
 
 def find_correct(run: JsonObject, case: TaskCase) -> bool | None:
@@ -76,7 +49,6 @@ def find_correct(run: JsonObject, case: TaskCase) -> bool | None:
     return report.metrics.response.get("required_content") == 1.0
 
 
-J = TypeVar("J")
 Job: TypeAlias = tuple[TaskCase, int]
 """A case and the number of its run, from 0."""
 
@@ -87,83 +59,68 @@ class CaseRunner:
 
     Attributes:
         target: Executes a case.
-        evaluation: Evaluates the run.
-        folder: The working directory of the commands before and after an execution.
-        functions: The functions before and after an execution, by name.
+        evaluation: Has the gate, the judge, and the contract that holds for every run.
         arm: The model or the policy under comparison.
     """
 
     target: Target
     evaluation: RecordedEvaluation
-    folder: Path
-    functions: Mapping[str, Callable[[TaskCase], object]] = field(default_factory=dict)
     arm: str = ""
 
     def run(self, job: Job) -> CaseResult:
-        """Returns the result of a run. If a hook before or after it fails, it is invalid."""
+        """Returns the result of a run.
+
+        The contract of the case is stated, or follows from the words of its task.
+        """
         case, trial = job
-        problem, recorded = None, case.agent_run
-        if recorded is None:
-            problem, recorded = self._execute(case)
+        recorded = execute_case(self.target, case, trial) if case.agent_run is None else case.agent_run
         run = RecordedRun({"case_id": case.title, "agent_run": recorded}, trial=trial, arm=self.arm)
-        return score_case(self.evaluation, run, case, problem)
+        contract = read_case(case, case.task) or derive_contract(case.task)
+        own = replace(run, case={**run.case, **contract["contract"]})
+        is_derived = case.contract == FROM_TASK and not self.evaluation.has_contract
+        # A stated contract that is empty demands nothing, and has no default in its place.
+        is_own = case.contract != FROM_TASK and not self.evaluation.has_contract
+        judged = own if is_own else self.evaluation.add_contract(own)
+        given: Any = UnreadableCase(case.title, NO_CASE) if judged is None else judged.case
+        report = evaluate(given, judge=self.evaluation.judge)
+        result = self.evaluation.build_result(
+            report, judged or own, contract["unchecked"], is_derived=is_derived
+        )
+        # The name of a case is the user's own, and tells the results apart.
+        return result.model_copy(update={"name": case.title, "correct": find_correct(run.case, case)})
 
-    def _execute(self, case: TaskCase) -> tuple[str | None, dict[str, object]]:
-        run: dict[str, object] = {}
-        problems = [self._run_hook(case, "before")]
-        if problems == [None]:
-            run = execute_case(self.target, case)
-        problems.append(self._run_hook(case, "after"))
-        return "; ".join(filter(None, problems)) or None, run
 
-    def _run_hook(self, case: TaskCase, when: str) -> str | None:
-        problem = run_hook(getattr(case, when), case, self.folder, self.functions)
-        return problem and f"{when}: {problem}"
-
-
-def build_runner(  # noqa: PLR0917
-    cases: CaseSet,
-    file: Path,
-    evaluation: RecordedEvaluation,
-    target: str | None,
-    model: str,
-    calls_per_second: float | None = None,
-) -> CaseRunner:
-    """Builds the runner of a file of cases. This imports the functions that it names.
+def read_target(cases: CaseSet, file: Path, name: str | None, model: str) -> Target:
+    """Returns what executes the cases of a file. This imports the function that is named.
 
     Args:
-        cases: The cases.
-        file: Their file: commands run in its folder, and modules are found there and in the current folder.
-        evaluation: Evaluates the runs.
-        target: The name of what executes the cases; None for the orchestrator of the model.
+        cases: The cases, whose contracts are checked.
+        file: Their file: modules are found in its folder and in the current one.
+        name: The name of the target; None for the one of the file, or the orchestrator of the model.
         model: The specification of the model, which is loaded if a case has to be executed.
-        calls_per_second: The greatest rate of calls of the model, or of the target; None for any.
 
     Raises:
         ContractError: A metric or a check of a contract does not exist.
-        ConfigurationError: A name cannot be imported, or names no target; or a file that is not YAML names
+        ConfigurationError: The name cannot be imported, or names no target; or a file that is not YAML names
             code.
         ModelSpecError: The specification names no model.
         ModelSetupError: The model cannot be loaded.
     """
-    if file.suffix.lower() not in YAML_SUFFIXES and cases.names_code:
+    if file.suffix.lower() not in YAML_SUFFIXES and cases.target is not None:
         raise ConfigurationError(
             f"{file.name} names code to run, which only a file of cases in YAML may; write it in YAML"
         )
     check_cases(cases, file)
-    folders = (file.parent, Path.cwd())
-    names = {name for case in cases.cases for name in (case.before, case.after) if isinstance(name, str)}
+    name = name or cases.target
     try:
-        functions = {name: import_name(name, *folders) for name in names}
-        if target is not None:
-            execute = build_target(import_name(target, *folders), calls_per_second)
-        elif all(case.agent_run is not None for case in cases.cases):
-            execute = build_target(str)  # nothing is executed
-        else:
-            execute = build_model_target(model, calls_per_second)
+        if name is not None:
+            return build_target(import_name(name, file.parent, Path.cwd()))
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"{file.name}: {error}") from None
-    return CaseRunner(execute, evaluation, file.parent, functions)
+    if all(case.agent_run is not None for case in cases.cases):
+        return build_target(str)  # nothing is executed
+    loaded = load_model(model)
+    return lambda case, _: run_case(loaded, case)
 
 
 def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
@@ -196,44 +153,55 @@ def name_jobs(jobs: Sequence[Job]) -> list[str]:
     return [f"{case.title}[{trial + 1}]" if case.title in repeated else case.title for case, trial in jobs]
 
 
-def run_jobs(run: Callable[[J], CaseResult], jobs: Iterable[J], concurrency: int) -> Iterator[CaseResult]:
+def run_jobs(jobs: Iterable[tuple[CaseRunner, Job]], concurrency: int) -> Iterator[CaseResult]:
     """Yields the results as the runs end, at most ``concurrency`` of them at once."""
     with ThreadPoolExecutor(concurrency, thread_name_prefix="case") as pool:
         waiting: set[Future[CaseResult]] = set()
         try:
-            for job in jobs:
-                waiting.add(pool.submit(run, job))
+            for runner, job in jobs:
+                waiting.add(pool.submit(runner.run, job))
                 if len(waiting) >= concurrency:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+            yield from (future.result() for future in as_completed(waiting))
         finally:
             for future in waiting:
                 future.cancel()
 
 
-def build_job_source(
-    evaluation: RecordedEvaluation,
-    jobs: Mapping[Key, J],
-    run: Callable[[J], CaseResult],
-    header: EvaluationHeader,
+def build_case_source(
+    runners: Sequence[CaseRunner],
+    cases: CaseSet,
+    repeat: int | None,
     concurrency: int,
+    options: Mapping[str, object],
 ) -> Source:
-    """Builds the source of the results of executions, at most ``concurrency`` of them at once."""
+    """Builds the source of the results of all cases by all runners, which share their evaluation.
 
-    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
+    Args:
+        runners: One for each arm.
+        cases: The cases.
+        repeat: The number of runs of each case; None for the one of the case.
+        concurrency: Executions at once.
+        options: What else decides the results, for the header of a file of results.
+
+    Raises:
+        ConfigurationError: A case with a recorded run is repeated, or two runs have one name.
+    """
+    jobs = {
+        (case.title, runner.arm, trial): (runner, (case, trial))
+        for case, trial in list_jobs(cases, repeat)
+        for runner in runners
+    }
+
+    def evaluate_rest(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
         done = {result.key for result in stored}
-        left = [job for key, job in jobs.items() if key not in done]
-        return run_jobs(run, left, concurrency)
+        return run_jobs([job for key, job in jobs.items() if key not in done], concurrency)
 
-    return Source(evaluation, evaluate, header, [*jobs])
-
-
-def digest_cases(cases: CaseSet) -> str:
-    """Returns a digest of cases, by which a file of results is known to be theirs."""
-    return hashlib.sha256(cases.model_dump_json(exclude_unset=True).encode()).hexdigest()
+    # By the digest, a file of results is known to be of these cases.
+    digest = hashlib.sha256(cases.model_dump_json(exclude_unset=True).encode()).hexdigest()
+    header = EvaluationHeader(cases=digest, options=dict(options))
+    return Source(runners[0].evaluation, evaluate_rest, header, [*jobs])
 
 
 def assert_evaluation(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, Unpack
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.rate_limiters import InMemoryRateLimiter
 
 from agents import load_model
 from agents.models.chat_options import Sampling, apply_sampling
@@ -30,47 +29,24 @@ from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import OrchestratorState
 
-Target: TypeAlias = Callable[[TaskCase], object]
-"""Executes a case; returns the output as a text, an ``agent_run``, or the state of an orchestrator's run."""
+Target: TypeAlias = Callable[[TaskCase, int], object]
+"""Executes a case, also given the number of the run, from 0; returns the output as a text, an ``agent_run``,
+or the state of an orchestrator's run."""
 
 
-def build_target(value: Any, calls_per_second: float | None = None) -> Target:  # noqa: ANN401 - the user's
+def build_target(value: Any) -> Target:  # noqa: ANN401 - the user's
     """Builds a target of an orchestrator, of a function of the task, or of a factory of either.
 
     Args:
         value: An object with ``run(task)``; a function with one argument, the task, which may be async; or a
             function without arguments that returns one of these, and is called for each execution.
-        calls_per_second: The greatest rate of executions; None for any.
 
     Raises:
         TypeError: It is none of these.
     """
     if not (callable(value) or callable(getattr(value, "run", None))):
         raise TypeError(f"it is a {type(value).__name__}; give a function of the task, or an orchestrator")
-    limiter = _limit_rate(calls_per_second)
-
-    def execute(case: TaskCase) -> object:
-        if limiter is not None:
-            limiter.acquire()
-        return _call(value, case.task)
-
-    return execute
-
-
-def build_model_target(spec: str, calls_per_second: float | None = None) -> Target:
-    """Builds a target that executes each case by an orchestrator of its own, under the contract of the case.
-
-    Args:
-        spec: The specification of the model.
-        calls_per_second: The greatest rate of calls of the model; None for any.
-
-    Raises:
-        ModelSpecError: The specification names no model.
-        ModelSetupError: The model cannot be loaded.
-    """
-    model = load_limited_model(spec, calls_per_second)
-
-    return lambda case: run_case(model, case)
+    return lambda case, _: _call(value, case.task)
 
 
 def run_case(
@@ -83,28 +59,15 @@ def run_case(
     return LangGraphOrchestrator.from_model(model, contract=case, **options).run(case.task, thread_id)
 
 
-def execute_case(target: Target, case: TaskCase) -> dict[str, object]:
+def execute_case(target: Target, case: TaskCase, trial: int) -> dict[str, object]:
     """Executes a case and returns its ``agent_run``; an exception is the error of the run."""
     start = time.monotonic()
     try:
-        run = read_output(target(case))
+        run = read_output(target(case, trial))
     except BaseException as error:  # noqa: BLE001 - the user's code
         run = {"error": describe_raised(error)}
     latency_ms = 1000 * (time.monotonic() - start)
     return {"input": case.task, "latency_ms": latency_ms, **run}
-
-
-def load_limited_model(spec: str, calls_per_second: float | None) -> BaseChatModel:
-    """Loads a model that is called at most at a rate; raises as ``build_model_target`` does."""
-    model, limiter = load_model(spec), _limit_rate(calls_per_second)
-    return model if limiter is None else model.model_copy(update={"rate_limiter": limiter})
-
-
-def _limit_rate(calls_per_second: float | None) -> InMemoryRateLimiter | None:
-    """Returns a limiter of a rate; None for any rate."""
-    if calls_per_second is None:
-        return None
-    return InMemoryRateLimiter(requests_per_second=calls_per_second, check_every_n_seconds=0.02)
 
 
 def _call(value: Any, task: str) -> object:  # noqa: ANN401 - as above
@@ -165,16 +128,15 @@ class ModelArm:
     store: Store
     seed: int
 
-    def build_target(self, trial: int) -> Target:
-        """Builds what executes a case for this number of the run, from 0."""
+    def __call__(self, case: TaskCase, trial: int) -> object:
+        """Executes a case; see ``Target``."""
         model = apply_sampling(self.model, Sampling(seed=self.seed + trial))
-
-        def execute(case: TaskCase) -> object:
-            thread_id = f"compare-{uuid.uuid4()}"
-            state = run_case(model, case, thread_id, retry_policy=self.policy, checkpointer=self.store)
-            return describe_state(state, thread_id, self.store.where)
-
-        return execute
+        thread_id = f"compare-{uuid.uuid4()}"
+        state = run_case(model, case, thread_id, retry_policy=self.policy, checkpointer=self.store)
+        failure = state["failure"]
+        known = {"thread_id": thread_id, "store": self.store.where, "failure": failure and failure["kind"]}
+        metadata = {name: value for name, value in known.items() if value is not None}
+        return {**run_from_state(state), "metadata": metadata}
 
 
 def build_arms(
@@ -182,7 +144,6 @@ def build_arms(
     policies: Sequence[Path],
     store: Store,
     seed: int,
-    calls_per_second: float | None = None,
 ) -> list[ModelArm]:
     """Loads every model and policy, before anything is executed.
 
@@ -191,7 +152,6 @@ def build_arms(
         policies: Files with retry policies; none for the default one.
         store: Keeps the runs.
         seed: The seed of the first run of each case.
-        calls_per_second: The greatest rate of calls of each model; None for any.
 
     Raises:
         ConfigurationError: A file has no policy, or fewer than two sides are given, or one twice.
@@ -205,7 +165,7 @@ def build_arms(
         raise ConfigurationError(
             f"{', '.join(names)} is not a comparison; give at least two different models or policies"
         )
-    loaded = {spec: load_limited_model(spec, calls_per_second) for spec in models}
+    loaded = {spec: load_model(spec) for spec in models}
     return [
         ModelArm(name, loaded[model], chosen.get(policy), store, seed)
         for name, (model, policy) in zip(names, sides, strict=True)
@@ -236,12 +196,3 @@ def _name_arm(model: str, policy: str | None, models: int) -> str:
     if policy is None:
         return model
     return policy if models == 1 else f"{model}, {policy}"
-
-
-def describe_state(state: OrchestratorState, thread_id: str, store: str) -> dict[str, object]:
-    """Returns the ``agent_run`` of a run, with its thread and its store."""
-    failure, rates = state["failure"], state["usage"].get("rates")
-    kind = failure and failure["kind"]
-    known = {"thread_id": thread_id, "store": store, "failure": kind, "rates": rates}
-    metadata = {name: value for name, value in known.items() if value is not None}
-    return {**run_from_state(state), "metadata": metadata}

@@ -56,7 +56,7 @@ COMMANDS = [
     (1, "evaluate failing.yaml --html f.html --junit f.xml --markdown f.md --csv f.csv"),
     (2, "evaluate failing.yaml --baseline baseline.yaml"),
     (1, "evaluate passing.yaml --target clerk:guess --out guesses.jsonl"),
-    (0, "evaluate passing.yaml --judge ollama:one --calls-per-second 100"),
+    (0, "evaluate passing.yaml --judge ollama:one"),
     (0, "compare good.jsonl guesses.jsonl --html c.html"),
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl"),
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl --json"),

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import fmean, median
-from typing import Annotated, Final, TypeAlias
+from statistics import fmean
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from evaluation import read_case_set
-from evaluation.cases.case_files import CaseSet, TaskCase
+from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, read_verdict
-from evaluation.cases.stored_evaluation import EvaluationHeader, read_end, read_results
+from evaluation.cases.stored_evaluation import read_end, read_results
 from evaluation.reporting.arm_figures import ArmDifference, compare_arms, summarize_arms
 from evaluation.reporting.case_page import write_html
 from evaluation.statistics import proportion
@@ -25,47 +24,18 @@ from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT
 from orchestrator.cli.result_source import check_outputs, name_file
-from orchestrator.cli.stored_runs import format_command
 from orchestrator.errors import ConfigurationError
-from orchestrator.study.case_runs import build_job_source, build_runner, digest_cases, list_jobs
-from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
-from orchestrator.study.targets import ModelArm, build_arms, describe_unanswered
+from orchestrator.study.case_runs import CaseRunner, build_case_source
+from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
+from orchestrator.study.targets import build_arms, describe_unanswered
 
-_ArmJob: TypeAlias = tuple[ModelArm, TaskCase, int]
 _OPTION: Final = re.compile(r"\w+=")
 
 
-def build_comparison(
-    file: Path, cases: CaseSet, jobs: Sequence[_ArmJob], named: Mapping[str, object], concurrency: int
-) -> Source:
-    """Builds the source of the results of all sides.
-
-    Args:
-        file: The file of cases.
-        cases: The cases.
-        jobs: The executions of all sides.
-        named: What else decides the results, for the header of a file of results.
-        concurrency: Executions at once.
-
-    Raises:
-        ConfigurationError: The file of cases names code that cannot be used.
-    """
-    evaluation = RecordedEvaluation(None, keeps_runs=True)
-    # A target that is never called: each side has its own.
-    runner = build_runner(cases, file, evaluation, "builtins:str", "")
-
-    def run(job: _ArmJob) -> CaseResult:
-        arm, case, trial = job
-        return replace(runner, target=arm.build_target(trial), arm=arm.name).run((case, trial))
-
-    keyed = {(case.title, arm.name, trial): (arm, case, trial) for arm, case, trial in jobs}
-    header = EvaluationHeader(cases=digest_cases(cases), options={**named})
-    return build_job_source(evaluation, keyed, run, header, concurrency)
-
-
 def _read_cases(file: Path) -> CaseSet:
-    """Reads the cases; says that their target is not used."""
+    """Reads the cases, and checks their contracts; says that their target is not used."""
     cases = read_case_set(file)
+    check_cases(cases, file)
     if cases.target is not None:
         line = f"{file.name}: its target {cases.target} is not used, because --models execute the cases"
         typer.echo(consoles.one_line(line), err=True)
@@ -139,12 +109,12 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
         )
 
 
-def list_changed_cases(results: Sequence[CaseResult], differences: Sequence[ArmDifference]) -> Iterator[str]:
-    """Yields the cases that one side passes and the other does not, each with the commands that show them."""
+def list_changed_cases(differences: Sequence[ArmDifference]) -> Iterator[str]:
+    """Yields the cases that one side passes and the other does not."""
     for each in differences:
         yield from (
             f"  {consoles.one_line(name)}: {before:.0%} of {consoles.one_line(each.control)}, "
-            f"{after:.0%} of {consoles.one_line(each.treatment)}{_format_commands(results, each, name)}"
+            f"{after:.0%} of {consoles.one_line(each.treatment)}"
             for name, (before, after) in [*each.changed.items()][:_MOST_CASES]
         )
         if (more := len(each.changed) - _MOST_CASES) > 0:
@@ -159,22 +129,9 @@ def _conclude(difference: ArmDifference) -> str:
     return f"not told apart: about {difference.needed} cases would show such a difference"
 
 
-def _format_commands(results: Sequence[CaseResult], difference: ArmDifference, name: str) -> str:
-    sides = (difference.control, difference.treatment)
-    first = {result.arm: result for result in reversed(results) if result.name == name}
-    known = [as_object(first[arm].agent_run.get("metadata")) for arm in sides]
-    shown = [
-        format_command("show", str(each["thread_id"]), str(each["store"]))
-        for each in known
-        if "store" in each
-    ]
-    return f" ({'; '.join(shown)})" if shown else ""
-
-
 def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:
     passed = sum(map(read_verdict, side))
     bases = ", ".join(f"{count} {basis}" for basis, count in as_object(figures["bases"]).items())
-    rates = [rate for result in side for rate in _list_rates(result)]
     retries = [value for each in side if isinstance(value := each.agent_run.get("retries"), int)]
     return {
         "success": _format_share(passed, len(side)),
@@ -183,9 +140,6 @@ def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[s
         "retries a run": f"{fmean(retries):.1f}" if retries else "",
         "seconds a run": _format(figures["latency_ms"], 1000, ".1f"),
         "tokens a run": _format(figures["total_tokens"], 1, ",.0f"),
-        "tokens a second": _format_rates(rates, "tokens_per_second", 1, ".1f"),
-        "seconds to load": _format_rates(rates, "load_ms", 1000, ".1f"),
-        "context used": _format_contexts(rates),
         "cost a run (USD)": _format(figures["cost_usd"], 1, ".4f"),
     }
 
@@ -200,27 +154,6 @@ def _format(value: object, unit: float, form: str) -> str:
     return format(value / unit, form) if isinstance(value, int | float) else ""
 
 
-def _list_rates(result: CaseResult) -> list[JsonObject]:
-    models = as_object(as_object(result.agent_run.get("metadata")).get("rates"))
-    return [as_object(rate) for rate in models.values()]
-
-
-def _format_rates(rates: Sequence[JsonObject], name: str, unit: float, form: str) -> str:
-    values = [value for rate in rates if isinstance(value := rate.get(name), int | float)]
-    return _format(median(values), unit, form) if values else ""
-
-
-def _format_contexts(rates: Sequence[JsonObject]) -> str:
-    shares = [
-        used / size
-        for rate in rates
-        if isinstance(used := rate.get("context_used"), int)
-        and isinstance(size := rate.get("context_size"), int)
-        and size > 0
-    ]
-    return f"{max(shares):.0%}" if shares else ""
-
-
 def compare(  # noqa: PLR0917
     files: options.Files = None,
     tasks: options.File[Path | None] = None,
@@ -229,7 +162,6 @@ def compare(  # noqa: PLR0917
     repeat: options.Count[int | None] = None,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     concurrency: options.Count[int] = 1,
-    calls_per_second: options.Rate = None,
     db: options.Database = None,
     out: options.OutputFile = None,
     html: options.OutputFile = None,
@@ -250,7 +182,6 @@ def compare(  # noqa: PLR0917
         repeat: Runs of each case.
         seed: The seed of the first run of each case.
         concurrency: Runs at once.
-        calls_per_second: Greatest rate of calls of each model.
         out: Store each result as it ends; the same command continues.
         html: Write a page with all runs and the charts of the models.
     """
@@ -260,18 +191,19 @@ def compare(  # noqa: PLR0917
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
         policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
         read = [*(files or ()), *policy_files, *([] if tasks is None else [tasks])]
-        check_outputs([(html, ".html .htm"), (out, ".jsonl .json")], read)
+        check_outputs([html, out], read)
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
             unread = list_unread(files or [])
         else:
-            cases = _read_cases(tasks)
+            cases, evaluation = _read_cases(tasks), RecordedEvaluation(None, keeps_runs=True)
             with persistence.open_store(db) as store:
-                arms = build_arms(split_models(models), policy_files, store, seed, calls_per_second)
+                arms = build_arms(split_models(models), policy_files, store, seed)
+                runners = [CaseRunner(arm, evaluation, arm.name) for arm in arms]
                 texts = {path.stem: path.read_text("utf-8") for path in policy_files}
-                jobs = [(arm, *job) for job in list_jobs(cases, repeat) for arm in arms]
-                source = build_comparison(tasks, cases, jobs, {"seed": seed, "policies": texts}, concurrency)
+                named = {"seed": seed, "policies": texts}
+                source = build_case_source(runners, cases, repeat, concurrency, named)
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
         if html is not None:
@@ -290,5 +222,5 @@ def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
         return
     console = consoles.build_console()
     console.print(draw_arms(results, figures))
-    for line in [*list_differences(differences), *list_changed_cases(results, differences)]:
+    for line in [*list_differences(differences), *list_changed_cases(differences)]:
         console.print(line, markup=False, soft_wrap=True)

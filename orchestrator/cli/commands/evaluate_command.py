@@ -109,7 +109,7 @@ def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=
     options = EvaluateOptions.model_validate(typed)
     console = consoles.build_console(stderr=True)
     with consoles.print_logs_on(console), consoles.report_bad_input(), result_source.name_file():
-        if options.init or options.add_to is not None:
+        if options.init:
             console.print(_write_cases(options), markup=False)
             return
         with consoles.take_stdout() as stream:
@@ -128,14 +128,7 @@ def _check_options(options: EvaluateOptions) -> None:
         raise typer.BadParameter("--target executes the cases without --model; give one of them")
     if options.out is not None and options.runs is not None:
         raise typer.BadParameter("--out needs the same runs each time; give --thread ID instead of --runs")
-    written = (
-        (options.save_baseline, ".yaml .yml .json"),
-        (options.csv, ".csv"),
-        (options.junit, ".xml"),
-        (options.markdown, ".md .markdown"),
-        (options.html, ".html .htm"),
-        (options.out, ".jsonl .json"),
-    )
+    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html, options.out)
     read = [*(options.files or ()), *filter(None, (options.contract, options.baseline))]
     result_source.check_outputs(written, read)
     if options.save_baseline is not None and options.save_baseline.exists():
@@ -152,9 +145,7 @@ def _check_files(files: Sequence[Path]) -> None:
 
 
 def _write_cases(options: EvaluateOptions) -> str:
-    """Writes the example, or adds runs to a file of cases; returns a sentence about it."""
-    if options.add_to is not None:
-        return f"{result_source.add_runs(options, options.add_to)} added to {options.add_to}"
+    """Writes the example; returns a sentence about it."""
     file = (options.files or [Path("cases.yaml")])[0]
     with file.open("x", encoding="utf-8") as opened:
         opened.write((package_files("evaluation.cases") / _EXAMPLE).read_text(encoding="utf-8"))

@@ -40,21 +40,6 @@ def test_results_are_read_as_they_were_stored(file):
     assert is_stored_evaluation(file)
 
 
-def test_a_second_writer_is_refused_while_the_first_one_writes(tmp_path):
-    path = tmp_path / "results.jsonl"
-    with append_results(path, HEADER) as (_, append):
-        append(result())
-        with (
-            pytest.raises(ContractError, match=r"another command writes to results\.jsonl"),
-            append_results(path, HEADER),
-        ):
-            pass
-        append(result(trial=1))
-
-    with append_results(path, HEADER) as (stored, _):
-        assert [each.trial for each in stored] == [0, 1]
-
-
 def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
     with append_results(tmp_path / "results.jsonl", HEADER) as (_, append):
         append(result())

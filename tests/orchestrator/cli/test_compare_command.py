@@ -58,12 +58,10 @@ def compare(cli, tasks, *arguments, models="ollama:good,ollama:bad"):
 
 def test_two_models_have_a_column_each(cli, ollama, tasks):
     ended = compare(cli, tasks)
-    rows = {line[:17].strip(): line[17:].split("  ") for line in ended.stdout.splitlines()}
+    rows = {line[:15].strip(): line[15:].split("  ") for line in ended.stdout.splitlines()}
     assert ended.exit_code == 0
     assert "3 of 3 (0.29 to 1.00)" in rows["success"]
     assert "0 of 3 (0.00 to 0.71)" in " ".join(rows["success"])
-    assert rows["tokens a second"][0].strip() == "50.0"
-    assert rows["seconds to load"][0].strip() == "3.0"  # of two calls: an answer, and a judgement
     assert rows["wrong claims"][0].strip() == "0 of 3"
 
 
@@ -74,14 +72,9 @@ def test_a_difference_that_few_cases_cannot_show_says_how_many_would(cli, ollama
     assert "not told apart: about 4 cases would show such a difference" in printed
 
 
-def test_each_case_that_changed_sides_is_one_command_away(cli, ollama, tasks, tmp_path):
-    store = str(tmp_path / "runs.sqlite")
-    printed = compare(cli, tasks, "--db", store).stdout
-    [line] = [line for line in printed.splitlines() if line.startswith("  france: ")]
-    command = line[line.index("(") + 1 : line.index(";")].split()
-    shown = cli(*command[1:])
-    assert "100% of ollama:good, 0% of ollama:bad" in line
-    assert "Paris" in shown.stdout
+def test_each_case_that_changed_sides_is_named(cli, ollama, tasks):
+    printed = compare(cli, tasks).stdout
+    assert "  france: 100% of ollama:good, 0% of ollama:bad\n" in printed
 
 
 @pytest.mark.thorough
@@ -151,7 +144,7 @@ def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
         (["--tasks", "TASKS", "--models", "ollama:good,ollama:good"], "give at least two different"),
         (["--tasks", "TASKS", "--models", "ollama:good,nowhere:x"], "nowhere"),
         (["--tasks", "missing.yaml", "--models", "ollama:good,ollama:bad"], "missing.yaml"),
-        (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is in a folder that"),
+        (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is a folder, or in none"),
         (["--tasks", "TASKS", "--policies", "POLICY"], "policy.yaml: max_retrys is not an argument"),
         (["missing.jsonl", "TASKS"], "'missing.jsonl' cannot be used (No such file or directory)"),
         (["TASKS", "TASKS"], "this is no stored evaluation"),

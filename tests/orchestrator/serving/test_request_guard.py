@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 from pydantic import ValidationError
 
@@ -55,20 +54,17 @@ async def test_a_change_from_another_origin_is_refused(build, serve, headers):
     assert client.store.history.runs() == []
 
 
-@pytest.mark.parametrize("cookie", [None, "another"])
-async def test_a_form_without_its_token_is_refused(build, serve, cookie):
+async def test_a_form_without_an_origin_is_refused(build, serve):
     client = await serve(build())
-    if cookie:
-        client.cookies.set("pem_csrf", cookie)
 
-    answer = await client.post("/start", data={**START, "csrf": "guessed"})
+    answer = await client.post("/start", data=START)
 
     assert answer.status_code == 403
-    assert "load the page again" in answer.text
+    assert "use a page of this server" in answer.text
     assert client.store.history.runs() == []
 
 
-async def test_a_form_with_its_token_is_accepted(build, serve):
+async def test_a_form_of_an_own_page_is_accepted(build, serve):
     client = await serve(build('{"plan": ["Greet"]}', "Hello", GOOD))
 
     answer = await client.send_form("/start", task="Greet", thread_id="new")
@@ -93,7 +89,7 @@ async def test_a_program_has_to_send_json(build, serve, kind):
 
     answer = await client.post("/api/runs", content=b'{"task": "Greet"}', headers={"Content-Type": kind})
 
-    assert answer.status_code == 415
+    assert answer.status_code == 422
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"task": "\xff"}', b'{"task":' * 5_000])
@@ -106,19 +102,24 @@ async def test_a_body_that_is_no_json_is_refused_in_one_sentence(build, serve, b
     assert answer.json()["detail"] == "the body is no JSON; give a JSON object"
 
 
-async def test_a_body_that_is_too_large_is_refused_before_it_is_read_whole(build, serve):
+@pytest.mark.parametrize("size", ["256001", "-1"])
+async def test_a_body_that_is_too_large_is_refused_before_it_is_read(build, serve, size):
     client = await serve(build())
-    sent = []
+
+    answer = await client.post("/api/runs", content=b"{}", headers={"Content-Length": size})
+
+    assert answer.status_code == 413
+
+
+async def test_a_body_of_unknown_length_is_refused(build, serve):
+    client = await serve(build())
 
     async def stream():
-        for place in range(100):
-            sent.append(place)
-            yield b" " * 100_000
+        yield b"{}"
 
     answer = await client.post("/api/runs", content=stream(), headers={"Content-Type": "application/json"})
 
     assert answer.status_code == 413
-    assert len(sent) < 10
 
 
 async def test_read_only_refuses_changes_and_hides_their_forms(build, serve):
@@ -146,9 +147,7 @@ async def test_a_person_logs_in_and_out(build, serve):
     client = await serve(build(), token=TOKEN)
 
     async def log_in(token):
-        page = await client.get("/login")
-        csrf = httpx.Cookies(page.cookies).get("pem_csrf") or client.cookies.get("pem_csrf")
-        return await client.post("/login", data={"token": token, "csrf": csrf}, headers={"Origin": ADDRESS})
+        return await client.post("/login", data={"token": token}, headers={"Origin": ADDRESS})
 
     wrong, right = await log_in("wrong"), await log_in(TOKEN)
     inside = await client.get("/runs")
