@@ -19,6 +19,7 @@ from agents.loop.replies import build_correction, find_last_reply
 from agents.loop.single_agent import SingleAgentGate, ask_decision
 from agents.loop.tool_answers import build_answer
 from evaluation import EvaluationContract, aevaluate, evaluate
+from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
 from orchestrator.errors import ConfigurationError, UnmetContractError
 from orchestrator.judging.conversation import (
@@ -31,11 +32,10 @@ from orchestrator.judging.conversation import (
     find_best_output,
     read_verdict,
 )
-from orchestrator.judging.plain_contracts import plain_contract
 from orchestrator.judging.tools.call_rules import CallRules, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import Json, PlainContract, Requirement, ToolCallRecord
+from orchestrator.state.records import Json, Requirement, ToolCallRecord
 from orchestrator.task_contracts.source import validate_contract
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
@@ -89,13 +89,13 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         _check_options(max_retries, require, on_failure)
-        self._contract = _read_contract(contract)
+        self._contract = None if contract is None else validate_contract(contract, "contract")
         self._max_retries = max_retries
         self._judge = check_judge(judge)
         self._require = require
         self._on_failure = on_failure
         self._options = options
-        self._rules: CallRules = read_call_rules([self._contract or {}])
+        self._rules: CallRules = read_call_rules([self._contract or Contract()])
         self._gate = SingleAgentGate()
 
     def before_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
@@ -195,7 +195,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
     def _check_tools(self, request: ModelRequest[Any]) -> None:
         tools = {each.name: each for each in request.tools if isinstance(each, BaseTool)}
         known = tuple(tools) if len(tools) == len(request.tools) else None
-        problem = ExecutorTools(known, tools=tools).find_problem(self._contract)
+        problem = ExecutorTools(known, tools=tools).find_problem(self._contract or Contract())
         if problem is not None:
             raise ConfigurationError(f"contract.{problem}")
 
@@ -208,17 +208,6 @@ def _check_options(max_retries: object, require: object, on_failure: object) -> 
         raise ConfigurationError(f"require is {require!r}; give one of {accepted}, or None")
     if on_failure not in get_args(OnFailure):
         raise ConfigurationError(f"on_failure is {on_failure!r}; give 'return', 'raise' or 'ask'")
-
-
-def _read_contract(given: object) -> PlainContract | None:
-    contract = validate_contract(given, "contract")
-    if contract is None:
-        return None
-    if not isinstance(contract, EvaluationContract):
-        raise ConfigurationError(
-            f"contract is {given!r:.80}; give an EvaluationContract, its fields as a dict, or None"
-        )
-    return plain_contract(contract)
 
 
 def _read_arguments(call: ToolCall) -> dict[str, Json]:

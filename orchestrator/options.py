@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from agents.loop.acting_tools import ActingToolsOption
 from agents.models.model_call import Model
-from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
@@ -23,7 +22,7 @@ from orchestrator.runtime.events import Hook
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy, Supervisor
-from orchestrator.task_contracts.source import ContractWriter, PlainFields, StepContract
+from orchestrator.task_contracts.source import ContractWriter, StepContract
 
 
 class OrchestratorOptions(TypedDict, total=False):
@@ -85,8 +84,6 @@ class OrchestratorOptions(TypedDict, total=False):
     synthesis: bool | None
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
-    output_contract: EvaluationContract | PlainFields | None
-    """Short form of ``contract``, beside "from_task" too."""
     step_contract: StepContract
     """Contract of each step, or a function of a step's text and index, from 0, that returns it; None leaves
     it to the planner. It holds for the calls of one execution."""

@@ -96,7 +96,8 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
 
 def select_fields(state: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of a case in the state of a larger graph, which may have been evaluated before."""
-    return {name: value for name, value in as_object(restore_case(state)).items() if name in _CASE}
+    case = as_object(restore_case(state))
+    return {name: value for name, value in case.items() if name in _CASE or isinstance(value, Contract)}
 
 
 def restore_case(value: object) -> object:

@@ -73,6 +73,14 @@ class Requirement:
     quote: str | None = None
     owner: str | None = None
 
+    def limit(self, covers: Covers) -> Covers:
+        """Return what a pass proves: no content if only a model or the words of the task demand it."""
+        return "form" if covers == "content" and self.origin in {"task", "plan"} else covers
+
+    def demands_as(self, other: Requirement) -> bool:
+        """Return whether another contract demands the same."""
+        return replace(other, origin=self.origin, field=self.field, covers=self.covers) == self
+
 
 _NOTHING: Final = EvaluationContract()
 
@@ -92,7 +100,9 @@ class Contract:
     @classmethod
     def of(cls, rules: EvaluationContract, origin: Origin = "caller") -> Contract:
         """Make a contract of valid fields."""
-        return cls(tuple(replace(each, origin=origin) for each in _expand(rules)), rules)
+        stated = (replace(each, origin=origin) for each in _expand(rules))
+        limited = (replace(each, covers=each.covers and each.limit(each.covers)) for each in stated)
+        return cls(tuple(limited), rules)
 
     @classmethod
     def read(cls, fields: object, origin: Origin = "caller", name: str = "contract") -> Contract:
@@ -122,14 +132,15 @@ class Contract:
         Raises:
             ContractError: Both state a field that has one value, and differently.
         """
-        known = [replace(each, origin="caller") for each in self.requirements]
-        new = (each for each in other.requirements if replace(each, origin="caller") not in known)
         rules = merge_rules(self.rules, other.rules)
-        return Contract((*self.requirements, *new), rules)
+        return Contract(_add_new(self.requirements, other.requirements), rules)
 
     def override(self, closer: Contract) -> Contract:
         """Return both contracts; if both state a field that has one value, the closer one holds."""
-        return Contract.of(merge_rules(self.rules, closer.rules, is_closer=True))
+        rules = merge_rules(self.rules, closer.rules, is_closer=True)
+        demanded = Contract.of(rules).requirements
+        kept = [each for each in self.requirements if any(map(each.demands_as, demanded))]
+        return Contract(_add_new(kept, closer.requirements), rules)
 
     def without(self, names: Collection[str]) -> Contract:
         """Return the contract without these fields, and without thresholds on these metrics."""
@@ -140,10 +151,40 @@ class Contract:
         return Contract.read({**fields, "thresholds": bounds})
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no field is stated."""
+        return not self.rules.model_fields_set
+
+    @property
     def asks_for_calls(self) -> bool:
         """Whether it says which tools have to be called."""
         is_named = any(isinstance(each.check, ToolCalls) for each in self.requirements)
         return is_named or bool(self.rules.expected_trajectory)
+
+    @property
+    def checks_output(self) -> bool:
+        """Whether code decides about the output or the calls; a bound on time, say, is no such demand."""
+        return any(
+            each.covers is not None or isinstance(each.check, NamedCheck) for each in self.requirements
+        )
+
+    @property
+    def checks_content(self) -> bool:
+        """Whether a check decides about the content of the output, and not about its form alone."""
+        stated = (each for each in self.requirements if isinstance(each.check, BaseCheck | NamedCheck))
+        return any(each.covers == "content" or isinstance(each.check, NamedCheck) for each in stated)
+
+    @property
+    def named_checks(self) -> list[NamedCheck]:
+        """The checks of the user's code that it names."""
+        return [each.check for each in self.requirements if isinstance(each.check, NamedCheck)]
+
+
+def _add_new(first: Sequence[Requirement], second: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """Join demands; of two that demand the same, the caller's counts."""
+    stated = [each for each in second if each.origin == "caller"]
+    kept = (next((each for each in stated if each.demands_as(known)), known) for known in first)
+    return (*kept, *(each for each in second if not any(map(each.demands_as, first))))
 
 
 def _expand(rules: EvaluationContract) -> Iterator[Requirement]:

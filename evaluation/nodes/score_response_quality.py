@@ -305,7 +305,7 @@ def _build_finding(
         evidence=outcome.evidence or None,
         check=requirement.name,
         failure=outcome.kind,
-        covers=outcome.covers,
+        covers=requirement.limit(outcome.covers),
         origin=origin,
         quote=quote,
     )

@@ -15,6 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agents.planning import PlanningAgent
+from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.step import (
@@ -308,5 +309,5 @@ def _build_step(  # noqa: PLR0917
 
 def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
     """Returns whether parallel steps run one by one, so that each knows the calls that acted before."""
-    bounded = read_call_rules([contracts.output.contract or {}]).most
+    bounded = read_call_rules([contracts.output.contract or Contract()]).most
     return any(tool.repeat != "allow" or name in bounded for name, tool in tools.acting.stated.items())

@@ -8,18 +8,17 @@ from functools import reduce
 from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
+from evaluation import ContractError
 from evaluation.checks.custom import CustomCheck
-from evaluation.checks.kinds.tools import ProbeCheck
+from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.output import JOINED_FIELDS, OutputRules, merge_contracts, refuse_blank
+from orchestrator.judging.output import OutputRules, refuse_blank
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
     call_contract_function,
     find_unknown_check,
-    has_checks,
-    list_checks,
-    select_calls,
 )
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.state.current_step import (
@@ -31,18 +30,23 @@ from orchestrator.state.current_step import (
     list_derived,
     read_planned_contract,
 )
-from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import PlainContract, StepRecord
+from orchestrator.state.records import DerivedContract, PlainContract, StepRecord
 
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
-OBJECTIVE_ONLY: Final[PlainContract] = {
-    "subjective_criteria": [OBJECTIVE],
-    "audit": {"credentials": "output"},
-}
+OBJECTIVE_ONLY: Final = Contract.read(
+    {"subjective_criteria": [OBJECTIVE], "audit": {"credentials": "output"}}, "own"
+)
 """The contract of a step without one: the monitor alone decides, unless the output has a credential."""
-PROBE: Final = ProbeCheck.get_name()
+_OPEN_ONLY: Final = OBJECTIVE_ONLY.join(Contract.read({"judge": {"when": "if_checks_pass"}}, "own"))
+"""The judge is asked about what the checks leave open, and not about an output that they refuse."""
+_NOTHING: Final = Contract()
+_CALL_FIELDS: Final = frozenset({"must_call", "expected_trajectory", "trajectory_match_mode", "trajectory"})
+_JOINED: Final = frozenset(
+    {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria"}
+)
+"""Fields of a plan that may stand beside those of the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +54,12 @@ class Demand:
     """A contract, and the record that it is evaluated on.
 
     Attributes:
-        contract: The contract as plain JSON.
+        contract: The contract.
         is_run: Whether it holds for all calls of the run; else for the calls of the execution.
-        is_stated: Whether the caller states its checks; else they are derived, or of the plan.
     """
 
-    contract: PlainContract
+    contract: Contract
     is_run: bool = False
-    is_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Contracts:
         checks: The caller's own checks, which the contracts of a function may name.
     """
 
-    source: ContractFunction | PlainContract | None
+    source: ContractFunction | Contract | None
     output: OutputRules
     tools: ExecutorTools
     is_answer: bool = False
@@ -93,53 +95,85 @@ class Contracts:
 
         Raises:
             ContractFunctionError: The function of the caller raised or returned no contract, the contract
-                names a tool that the executor lacks, or the contract of the only step contradicts the
-                contract of the run.
+                names a tool that the executor lacks, a stored contract cannot be read, or the contract of the
+                only step contradicts the contract of the run.
         """
-        own, is_stated = self._find_own(state)
-        derived = [each["contract"] for each in list_derived(state, is_output=False)]
+        try:
+            return self._list_demands(state)
+        except ContractError as error:
+            raise ContractFunctionError(f"contract, step_contract or the plan: {error}") from None
+
+    def _list_demands(self, state: OrchestratorState) -> list[Demand]:
+        own = self._find_own(state)
+        of_step = [self._read_derived(each) for each in list_derived(state, is_output=False)]
         if not self.is_output(state):
-            return [*self._list_call_demands(state), Demand(_join(own, derived), is_stated=is_stated)]
+            return [*self._list_call_demands(state), Demand(_add_objective(own, of_step))]
         stated, added = self.output.contract, self._list_run_additions(state)
-        is_run, is_run_stated = bool(stated or added), is_stated or self._states_output_checks(state)
-        # What only a plan states is evaluated by itself, because it proves no content.
-        is_shared = is_only_step(state) and (is_stated or not is_run_stated)
-        if own is None or self.is_answer or is_shared:
-            base = own if stated is None else merge_contracts(own or {}, stated)
-            contract = _join(base, [*added, *derived])
-            return [Demand(contract, is_run, is_run_stated if is_run else is_stated)]
-        run = [Demand(_merge_all([stated or {}, *added]), True, is_run_stated)] if is_run else []
-        return [Demand(_join(own, derived), is_stated=is_stated), *run]
+        of_run = reduce(Contract.join, added, stated or _NOTHING)
+        if own is None or self.is_answer or is_only_step(state):
+            both = [each for each in (own, stated) if each is not None]
+            base = reduce(Contract.join, both) if both else None
+            return [Demand(_add_objective(base, [*added, *of_step]), not of_run.is_empty)]
+        run = [] if of_run.is_empty else [Demand(of_run, is_run=True)]
+        return [Demand(_add_objective(own, of_step)), *run]
 
     def _list_call_demands(self, state: OrchestratorState) -> list[Demand]:
-        contracts = [self.output.contract or {}, *_list_task_contracts(state)] if is_last_step(state) else []
-        calls = select_calls(_merge_all(contracts))
-        return [Demand(calls, is_run=True, is_stated=True)] if calls else []
+        """Return what the contract of the run says of calls, for the last step before an answer."""
+        of_run = [self.output.contract or _NOTHING, *self._read_task_contracts(state)]
+        run = reduce(Contract.join, of_run) if is_last_step(state) else _NOTHING
+        if not run.asks_for_calls:
+            return []
+        fields = {name: value for name, value in run.plain.items() if name in _CALL_FIELDS}
+        checks = [check for check in run.rules.checks if isinstance(check, ToolCalls)]
+        calls = Contract.read({**fields, "checks": checks})
+        return [Demand(calls, is_run=True)]
 
     def list_gated(self, state: OrchestratorState) -> list[Demand]:
         """Return the demands that may forbid a call. Raises the errors of ``list_demands``."""
-        run = [self.output.contract or {}, *self._list_run_additions(state)]
-        return [*self.list_demands(state), *(Demand(contract, is_run=True) for contract in run)]
+        demands = self.list_demands(state)
+        of_run = [self.output.contract or _NOTHING, *self._list_run_additions(state)]
+        return [*demands, *(Demand(each, is_run=True) for each in of_run)]
 
-    def _list_run_additions(self, state: OrchestratorState) -> list[PlainContract]:
+    def _list_run_additions(self, state: OrchestratorState) -> list[Contract]:
         """Return the further requirements on the run: of the task, and the caller's checks."""
-        own: list[PlainContract] = [{"checks": [*self.output.checks]}] if self.output.checks else []
-        return [contract for contract in (*_list_task_contracts(state), *own) if contract]
+        return [*self._read_task_contracts(state), self.output.own_checks]
 
-    def _find_own(self, state: OrchestratorState) -> tuple[PlainContract | None, bool]:
-        """Return the contract of the step itself, and whether the caller states it, and not the planner."""
-        source = self.source
-        if source is not None and not callable(source):
-            return source, True
-        contract = None if source is None else call_contract_function(source, *reversed(current_step(state)))
+    def _read_task_contracts(self, state: OrchestratorState) -> list[Contract]:
+        """Return the contract of the task, without those of its steps."""
+        output = find_derived_output(state)
+        return [] if output is None else [self._read_derived(output)]
+
+    def _read_derived(self, derived: DerivedContract) -> Contract:
+        return Contract.read(derived["contract"], "caller" if self.has_case else "task")
+
+    def _find_own(self, state: OrchestratorState) -> Contract | None:
+        """Return the contract of the step itself, which the caller states, or else the plan."""
+        if isinstance(self.source, Contract):
+            return self.source
+        contract = None
+        if self.source is not None:
+            contract = call_contract_function(self.source, *reversed(current_step(state)))
         unknown = None if contract is None else find_unknown_check(contract, self.checks)
-        planned = read_planned_contract(state) if contract is None else None
-        if planned is not None:
-            stated = (self.output.contract or {}).keys() - JOINED_FIELDS
-            contract = {name: value for name, value in _limit_planned(planned).items() if name not in stated}
-        if (problem := unknown or self.tools.find_problem(contract)) is not None:
+        if contract is None and (planned := read_planned_contract(state)) is not None:
+            contract = self._read_planned(planned)
+        if (problem := unknown or self.tools.find_problem(contract or _NOTHING)) is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
-        return contract, source is not None and planned is None
+        return contract
+
+    def _read_planned(self, planned: PlainContract) -> Contract:
+        """Return the contract of a plan without what the caller states, and what only a caller may state."""
+        stated = set() if self.output.contract is None else self.output.contract.rules.model_fields_set
+        fields = {
+            name: value
+            for name, value in planned.items()
+            if name != "complete" and (name in _JOINED or name not in stated)
+        }
+        read = Contract.read(fields, "plan")
+        # A model must not have a tool called without its gate.
+        checks = [check for check in read.rules.checks if not isinstance(check, ProbeCheck)]
+        if len(checks) == len(read.rules.checks):
+            return read
+        return Contract.of(read.rules.model_copy(update={"checks": checks}), "plan")
 
     def check_plan(self, planned: Sequence[PlainContract | None] | None) -> None:
         """Check the contracts of a plan.
@@ -148,7 +182,7 @@ class Contracts:
             PlanError: One of them needs a tool that the executor lacks.
         """
         for number, contract in enumerate([] if self.source is not None else planned or [], 1):
-            if (problem := self.tools.find_problem(contract)) is not None:
+            if (problem := self.tools.find_problem(Contract.read(contract or {}))) is not None:
                 raise PlanError(f"step {number} of the plan: contract.{problem}")
 
     def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
@@ -174,15 +208,6 @@ class Contracts:
         stated = list_derived(state, is_output=self.is_output(state))
         return [phrase for each in stated for phrase in each["unchecked"]]
 
-    def has_derived_checks(self, state: OrchestratorState) -> bool:
-        """Return whether checks of the current output were derived from words of the task or the step."""
-        return not self.has_case and bool(list_derived(state, is_output=self.is_output(state)))
-
-    def _states_output_checks(self, state: OrchestratorState) -> bool:
-        """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""
-        stated = [mapping(self.output.contract), *(_list_task_contracts(state) if self.has_case else ())]
-        return bool(self.output.output_type or self.output.checks) or any(map(has_checks, stated))
-
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""
         return self.synthesis == "always" or (self.synthesis == "if_derived" and has_derived_output(state))
@@ -198,32 +223,11 @@ class Contracts:
         return is_last_step(state) and not self.writes_answer(state)
 
 
-def _join(contract: PlainContract | None, added: Sequence[PlainContract]) -> PlainContract:
+def _add_objective(contract: Contract | None, added: Sequence[Contract]) -> Contract:
     """Return one contract; the objective is a criterion if nobody states one."""
-    merged = _merge_all(added)
+    merged = reduce(Contract.join, added, _NOTHING)
     if contract is not None:
-        return merge_contracts(contract, merged)
-    if merged.get("rubric") or merged.get("subjective_criteria"):
+        return contract.join(merged)
+    if merged.rules.rubric is not None or merged.rules.subjective_criteria:
         return merged
-    # The judge is asked about what the checks leave open, and not about an output that they refuse.
-    return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **merged} if merged else OBJECTIVE_ONLY
-
-
-def _merge_all(contracts: Sequence[PlainContract]) -> PlainContract:
-    nothing: PlainContract = {}
-    return reduce(merge_contracts, contracts, nothing)
-
-
-def _limit_planned(contract: PlainContract) -> PlainContract:
-    """Return the contract of a plan without what only the caller may state."""
-    # A model must not have a tool called without its gate.
-    checks = [check for check in list_checks(contract) if mapping(check).get("check") != PROBE]
-    # Only a caller can say that a contract states all that matters.
-    rest = {name: value for name, value in contract.items() if name != "complete"}
-    return {**rest, "checks": checks} if "checks" in rest else rest
-
-
-def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
-    """Return the contract that was derived from the task, without the contracts of its steps."""
-    output = find_derived_output(state)
-    return [] if output is None else [output["contract"]]
+    return OBJECTIVE_ONLY if merged.is_empty else _OPEN_ONLY.override(merged)

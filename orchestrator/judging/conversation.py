@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from agents.loop.effects import Effect
 from agents.loop.replies import is_correction
 from evaluation import EvaluationReport
+from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls
 from evaluation.findings import EvaluationStatus
 from evaluation.recordings.default_contract import build_default_contract
@@ -29,7 +30,7 @@ from orchestrator.judging.feedback import feedback_of, read_expectations, report
 from orchestrator.judging.tools.call_rules import read_call_rules
 from orchestrator.runtime.call_records import read_tool_calls
 from orchestrator.state.evaluation_report import Report, failed_kinds
-from orchestrator.state.records import Basis, EvidenceRecord, PlainContract, Requirement, ToolCallRecord
+from orchestrator.state.records import Basis, EvidenceRecord, Requirement, ToolCallRecord
 
 _OPEN: Final = frozenset({"unverified"})
 """The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""
@@ -115,16 +116,16 @@ class Conversation:
         }
 
 
-def build_case(conversation: Conversation, contract: PlainContract | None) -> dict[str, object]:
+def build_case(conversation: Conversation, contract: Contract | None) -> dict[str, object]:
     """Returns the case of a conversation; without a contract, the audit of a recorded run decides."""
     run = conversation.build_run()
-    return {**(build_default_contract(run) if contract is None else contract), "agent_run": run}
+    return {**(build_default_contract(run) if contract is None else {"contract": contract}), "agent_run": run}
 
 
 def read_verdict(  # noqa: PLR0917
     report: EvaluationReport,
     conversation: Conversation,
-    contract: PlainContract | None,
+    contract: Contract | None,
     require: Requirement | None,
     judge: object,
     earlier: Sequence[ConversationAttempt],
@@ -140,10 +141,10 @@ def read_verdict(  # noqa: PLR0917
         earlier: The answers before, which were refused.
     """
     plain = cast("Report", report.model_dump(mode="json"))
-    evidence = add_trust(read_evidence(plain, contract or {}), judge)
+    evidence = add_trust(read_evidence(plain, contract or Contract()), judge)
     basis = find_basis(evidence)
     is_accepted = evidence.accepted and is_enough(basis, require)
-    feedback = read_expectations(contract or {}, conversation.request).mask(feedback_of(plain))
+    feedback = read_expectations(contract or Contract(), conversation.request).mask(feedback_of(plain))
     attempt = ConversationAttempt(
         output=conversation.output, status=report.status, score=report_score(plain), feedback=feedback
     )
@@ -162,7 +163,7 @@ def read_verdict(  # noqa: PLR0917
 
 
 def can_be_mended(
-    verdict: ConversationVerdict, conversation: Conversation, contract: PlainContract | None
+    verdict: ConversationVerdict, conversation: Conversation, contract: Contract | None
 ) -> bool:
     """Returns whether another answer may be accepted.
 
@@ -173,7 +174,7 @@ def can_be_mended(
     last, *before = reversed(verdict["attempts"])
     is_open = report["status"] == "invalid" or {*failed_kinds(report)} <= _OPEN
     is_repeated = any(each["output"] == last["output"] for each in before)
-    is_lost = read_call_rules([contract or {}]).find_lasting_breach(conversation.calls) is not None
+    is_lost = read_call_rules([contract or Contract()]).find_lasting_breach(conversation.calls) is not None
     return not (verdict["status"] in ACCEPTING or is_open or is_repeated or is_lost)
 
 

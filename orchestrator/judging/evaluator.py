@@ -20,9 +20,10 @@ from evaluation import (
     Price,
     build_evaluation_graph,
 )
-from evaluation.checks.contract_checks import read_contract_checks, require_checks
+from evaluation.checks.contract_checks import require_checks
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
+from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls, convert_usage, run_from_state
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
@@ -30,15 +31,14 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
-from orchestrator.judging.plain_contracts import list_checks
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections
-from orchestrator.state.evaluation_report import Report, mapping
+from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState, merge_records
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import CallOrigin, Grounding, Json, PlainContract, StepRecord
+from orchestrator.state.records import CallOrigin, Grounding, Json, StepRecord
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -109,12 +109,10 @@ def _cut_context(context: str) -> str:
     return f"[the first {left_out} characters of the context are left out]\n{context[left_out:]}"
 
 
-def add_own_checks(contract: PlainContract, state: OrchestratorState, record: StepRecord) -> PlainContract:
+def add_own_checks(contract: Contract, state: OrchestratorState, record: StepRecord) -> Contract:
     """Returns the contract with a rule for each of our checks that the execution does not pass."""
     rules = [_forbid_mark(mark) for mark in find_repeated_marks(state, record)]
-    audit = mapping(contract.get("audit"))
-    own = cast("list[Json]", audit.get("rules", []))
-    return {**contract, "audit": {**audit, "rules": [*own, *rules]}} if rules else contract
+    return contract.join(Contract.read({"audit": {"rules": rules}}, "own")) if rules else contract
 
 
 def find_repeated_marks(state: OrchestratorState, record: StepRecord) -> list[str]:
@@ -207,13 +205,14 @@ class Evaluator:
         own = add_own_checks(demand.contract, state, record)
         checked = add_grounding(own, record, self.grounding)
         built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
-        stated = read_contract_checks(list_checks(checked))
-        is_sourced = checked is not own or any(isinstance(each, SourcedFacts) for each in stated)
+        stated = [each.check for each in checked.requirements]
+        is_compared = checked.rules.audit.defects != "off"
+        is_sourced = is_compared or any(isinstance(each, SourcedFacts) for each in stated)
         given = list_evidence(state, record, is_run=demand.is_run) if is_sourced else {}
         asked = [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
         if probes := [*list_read_backs(record), *asked]:
             given = {**given, "probes": probes}
-        case = {**self.tools.add_to(checked), "agent_run": {**built, **given}}
+        case = {"contract": self.tools.add_to(checked), "agent_run": {**built, **given}}
         final = await self._run(judging, case)
         if judging.interrupt is not None:
             raise judging.interrupt
@@ -230,19 +229,19 @@ class Evaluator:
         return await self._unstored_graph.ainvoke({**case}, config, context=plugins)
 
 
-_NAME: Final = SourcedFacts.get_name()
+_GROUNDED: Final = Contract.read({"audit": {"defects": "warn"}}, "own")
 
 
-def add_grounding(contract: PlainContract, record: StepRecord, grounding: Grounding) -> PlainContract:
+def add_grounding(contract: Contract, record: StepRecord, grounding: Grounding) -> Contract:
     """Returns the contract with the search for defects.
 
     A defect refuses the output, with both sides in words; a suspicion is a warning. A contract with the check
-    ``sourced_facts`` decides for itself.
+    ``sourced_facts`` decides for itself, and so does one that asks for more.
     """
-    is_stated = any(mapping(each).get("check") == _NAME for each in list_checks(contract))
-    if grounding == "off" or is_stated or record["error"] is not None:
-        return contract
-    return {**contract, "audit": {**mapping(contract.get("audit")), "defects": "warn"}}
+    is_stated = any(isinstance(each.check, SourcedFacts) for each in contract.requirements)
+    is_decided = is_stated or contract.rules.audit.defects != "off"
+    is_wanted = grounding != "off" and record["error"] is None and not is_decided
+    return contract.override(_GROUNDED) if is_wanted else contract
 
 
 def list_evidence(state: OrchestratorState, record: StepRecord, *, is_run: bool) -> dict[str, object]:

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from evaluation import EvaluationContract, JudgeTrust, find_trust
+from evaluation import JudgeTrust, find_trust
 from evaluation.checks.kinds.tools import SourcedFacts
-from evaluation.findings import Covers, FindingKind
+from evaluation.contract.contract import AuditRule
+from evaluation.contract.requirements import Contract
+from evaluation.findings import Covers
 from evaluation.measures.response_scores import LENGTHS
 from evaluation.sensitive.scanner import shorten
-from orchestrator.judging.plain_contracts import list_criteria, read_contract
+from orchestrator.judging.plain_contracts import list_criteria
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import (
     Basis,
     EvidencePart,
     EvidenceRecord,
-    PlainContract,
     Requirement,
     StepRecord,
 )
@@ -37,7 +38,9 @@ OUTPUT_METRICS: Final = ("response", "trajectory")
 _FACTS: Final = SourcedFacts.get_name()
 _PROVING_NOTHING: Final = frozenset({*LENGTHS, "forbidden_content"})
 """Metrics of the form, and of what the output does not say."""
-_EVIDENT_KINDS: Final[frozenset[FindingKind]] = frozenset({"response", "trajectory"})
+_COVERS: Final[Mapping[str, Covers]] = {"response": "content", "trajectory": "actions"}
+_FIELDS: Final = {"response": "reference_output", "trajectory": "expected_trajectory"}
+"""The field that an outcome of a kind answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,8 @@ class Evidence:
 
 def read_evidence(
     report: reports.Report,
-    contract: PlainContract,
+    contract: Contract,
     unchecked: Sequence[str] = (),
-    *,
-    stated: bool = True,
-    derived: bool = False,
 ) -> Evidence:
     """Reads the evidence from an evaluation report. Bounds on time and cost say nothing about the output.
 
@@ -106,14 +106,11 @@ def read_evidence(
         report: The report of the execution, as plain JSON.
         contract: The contract that it was evaluated against.
         unchecked: Requirements that no check covers, besides the criteria of the contract.
-        stated: Whether the caller states any check; else a plan does.
-        derived: Whether the checks that quote the task or the step were derived from its words.
     """
-    read = read_contract(contract)
     outcomes = [outcome["passed"] for outcome in reports.outcomes_of(report, OUTPUT_METRICS)]
     parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
-    for name, covers in (*_list_checks(report, derived=derived), *_list_metrics(report, read)):
-        parts["form" if covers == "content" and not stated else covers].append(name)
+    for name, covers in (*_list_checks(report), *_list_metrics(report, contract)):
+        parts[covers].append(name)
     verdict = reports.judge_result(report).get("passed")
     return Evidence(
         accepted=report.get("status") in ACCEPTING,
@@ -127,51 +124,29 @@ def read_evidence(
         ),
         # What only a judge can score is open, whoever wrote the record.
         unchecked=(*unchecked, *list_criteria(contract)),
-        complete=stated and read.complete,
+        complete=contract.rules.complete,
         judge=verdict if isinstance(verdict, bool) else None,
     )
 
 
-def _list_checks(report: reports.Report, *, derived: bool) -> Iterator[tuple[str, Covers]]:
-    """Yields the checks that passed; those that were derived from words cover the form at most."""
-    for record in reports.checks_of(report):
-        is_derived = derived and record["source"] == "task" and record["covers"] == "content"
-        if record["passed"]:
-            yield record["check"], "form" if is_derived else record["covers"]
+def _list_checks(report: reports.Report) -> Iterator[tuple[str, Covers]]:
+    """Yields the checks that passed."""
+    yield from ((each["check"], each["covers"]) for each in reports.checks_of(report) if each["passed"])
 
 
-def _list_metrics(report: reports.Report, contract: EvaluationContract) -> Iterator[tuple[str, Covers]]:
+def _list_metrics(report: reports.Report, contract: Contract) -> Iterator[tuple[str, Covers]]:
     """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
-    has_effects = _expects_effect(contract)
+    covers = {each.name: each.covers for each in contract.requirements}
     told = {check["sentence"] for check in reports.checks_of(report)}
     for outcome in reports.outcomes_of(report, OUTPUT_METRICS):
         metric = outcome["metric"]
         # A check has an outcome, too, with its sentence as the reason.
-        if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _EVIDENT_KINDS:
-            yield metric, _find_part(outcome, has_effects=has_effects)
-    yield from (("audit", "content") for _ in range(_count_kept_rules(report, contract)))
-
-
-def _find_part(outcome: Mapping[str, Any], *, has_effects: bool) -> Covers:
-    if outcome["kind"] == "trajectory":
-        return "content" if has_effects else "actions"
-    return "form" if outcome["metric"] in _PROVING_NOTHING else "content"
-
-
-def _expects_effect(contract: EvaluationContract) -> bool:
-    """Returns whether a writing call has to be made: it proves the content, and any other call an action."""
-    writing = contract.trajectory.acting_tools
-    if writing is None or contract.trajectory_match_mode == "subset":
-        return False
-    expected = contract.expected_trajectory or ()
-    return any(not action.optional and action.names <= {*writing} for action in expected)
-
-
-def _count_kept_rules(report: reports.Report, contract: EvaluationContract) -> int:
-    """Counts the audit rules that require content; 0 if any rule is broken."""
-    if any(alert["kind"] == "policy" for alert in reports.alerts_of(report)):
-        return 0
-    return sum(rule.required is not None for rule in contract.audit.rules)
+        if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _COVERS:
+            part = covers.get(_FIELDS[outcome["kind"]]) or _COVERS[outcome["kind"]]
+            yield metric, "form" if metric in _PROVING_NOTHING else part
+    is_broken = any(alert["kind"] == "policy" for alert in reports.alerts_of(report))
+    required = (each for each in contract.requirements if isinstance(each.check, AuditRule) and each.covers)
+    yield from (("audit", each.covers) for each in required if each.covers and not is_broken)
 
 
 def add_trust(evidence: Evidence, judge: object) -> Evidence:

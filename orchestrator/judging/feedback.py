@@ -13,10 +13,10 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, cast
 
+from evaluation.contract.requirements import Contract
 from evaluation.findings import STATUS, STRICTNESS, TRUNCATED, EvaluationStatus
 from evaluation.report.report_model import Alert, CheckRecord, end_sentence
 from evaluation.values import Severity
-from orchestrator.judging.plain_contracts import list_checks, read_contract
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.records import Json, PlainContract, ProblemRecord
@@ -65,7 +65,7 @@ class Expectations:
         return not self.numbers.isdisjoint(_read_numbers(token)) if is_number else word in self.words
 
 
-def read_expectations(contract: PlainContract, shown: str) -> Expectations:
+def read_expectations(contract: Contract, shown: str) -> Expectations:
     """Collects the answers that a contract expects.
 
     Args:
@@ -73,11 +73,13 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
             checks whose ``quote`` stands in the task or the step.
         shown: The task and the step.
     """
-    checks = [check for check in list_checks(contract) if not _is_stated(mapping(check), shown)]
-    parts = {**contract, "checks": checks}
+    plain = cast("PlainContract", contract.plain)
+    checks = cast("list[Json]", plain.get("checks", []))
+    hidden = [check for check in checks if not _is_stated(mapping(check), shown)]
+    parts: dict[str, Json] = {**plain, "checks": hidden}
     texts = [text for name in _PARTS for text in _list_expected(name, parts.get(name))]
     tokens = {token for text in texts for token in _TOKEN.findall(text)}
-    called = read_contract(contract).must_call
+    called = contract.rules.must_call
     return Expectations(
         words=frozenset(word for text in texts for word in _list_words(text)),
         numbers=frozenset(n for token in tokens if token[0].isdecimal() for n in _read_numbers(token)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, cast
 
@@ -12,8 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.verdicts import is_finite_json
-from evaluation import CheckContext, CheckOutcome
-from evaluation.checks.check_model import BaseCheck
+from evaluation import CheckContext, CheckOutcome, EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.contract.contract import ContentRule
@@ -21,20 +20,13 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
-from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.plain_contracts import asks_for_calls, read_contract
-from orchestrator.state.evaluation_report import mapping
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import Json, PlainContract
 
 OUTPUT_TYPE: Final = "output_type"
 """Name of the check of the output's type."""
 _MAX_PROBLEM: Final = 300
 _NOT_JSON: Final = "the text is not JSON; write finite numbers in place of NaN, Infinity and 1e999"
-JOINED_FIELDS: Final = frozenset(
-    {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
-)
-"""Lists of checks that are independent of each other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +50,14 @@ class OutputRules:
     """The demands on the final output, besides the task; None for no such rule.
 
     Attributes:
-        contract: The contract as plain JSON.
+        contract: The contract.
         output_type: The pydantic model that the output is the JSON text of.
-        checks: The caller's own checks by name, as items of a contract.
+        checks: The caller's own checks by name, and the check of the type.
     """
 
-    contract: Mapping[str, Json] | None = None
+    contract: Contract | None = None
     output_type: type[BaseModel] | None = None
-    checks: tuple[Json, ...] = ()
+    checks: tuple[NamedCheck, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -73,14 +65,9 @@ class OutputRules:
         return self.contract is None and self.output_type is None and not self.checks
 
     @property
-    def states_content(self) -> bool:
-        """Whether code checks the content of the output, and not its form alone."""
-        stated = [each.check for each in Contract.of(read_contract(self.contract or {})).requirements]
-        own = bool(self.checks) and {OUTPUT_TYPE} != {mapping(check).get("name") for check in self.checks}
-        return own or any(
-            isinstance(check, NamedCheck) or (isinstance(check, BaseCheck) and check.covers == "content")
-            for check in stated
-        )
+    def own_checks(self) -> Contract:
+        """The contract of the caller's own checks."""
+        return Contract.of(EvaluationContract(checks=[*self.checks])) if self.checks else Contract()
 
     @property
     def schema(self) -> dict[str, object] | None:
@@ -124,15 +111,16 @@ def is_blank(text: str) -> bool:
     return not CheckContext(text).text
 
 
-def refuse_blank(contract: PlainContract, text: str) -> PlainContract:
+_NOT_BLANK: Final = Contract.read({"checks": [{"check": "word_count", "min": 1}]}, "own")
+
+
+def refuse_blank(contract: Contract, text: str) -> Contract:
     """Returns the contract of a final output, with a check that fails if a reader sees nothing in the text.
 
     A contract that asks for calls of tools accepts a blank output: the calls are the work.
     """
-    if not is_blank(text) or asks_for_calls(contract):
-        return contract
     # Only to an output that fails it: an output that merely has a word proves nothing.
-    return merge_contracts(contract, {"checks": [{"check": "word_count", "min": 1}]})
+    return contract.join(_NOT_BLANK) if is_blank(text) and not contract.asks_for_calls else contract
 
 
 def read_output_rules(
@@ -154,7 +142,7 @@ def read_output_rules(
             "or leave out output_type"
         )
     names_of_checks = [*(check.name for check in checks), *([] if output_type is None else [OUTPUT_TYPE])]
-    named: tuple[Json, ...] = tuple({"check": "function", "name": name} for name in names_of_checks)
+    named = tuple(NamedCheck(name=name) for name in names_of_checks)
     return OutputRules(None, cast("type[BaseModel] | None", output_type), named)
 
 
@@ -197,28 +185,6 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
     # Pydantic reads NaN, which no other reader of JSON has to; 1e999 is read as infinity.
     values = _read_values(text)
     return None if values and is_finite_json(values) else _NOT_JSON
-
-
-def merge_contracts(first: Mapping[str, Json], second: Mapping[str, Json]) -> dict[str, Json]:
-    """Returns one contract with the checks of both.
-
-    Raises:
-        ContractFunctionError: Both set a field that holds one value.
-    """
-    shared = {name: _merge_values(name, first[name], second[name]) for name in first.keys() & second.keys()}
-    return {**first, **second, **shared}
-
-
-def _merge_values(name: str, first: Json, second: Json) -> Json:
-    if first == second:
-        return first
-    if isinstance(first, dict) and isinstance(second, dict):
-        return merge_contracts(first, second)
-    if name in JOINED_FIELDS and isinstance(first, list) and isinstance(second, list):
-        return [*first, *(item for item in second if item not in first)]
-    raise ContractFunctionError(
-        f"contract, step_contract and the plan state {name!r} differently; state it in one of them"
-    )
 
 
 def _check_type(output_type: object) -> None:

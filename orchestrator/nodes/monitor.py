@@ -8,6 +8,7 @@ from typing import cast
 
 from langgraph.types import StreamWriter
 
+from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.evaluator import Evaluator
@@ -37,13 +38,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         demand, evaluated = await _evaluate(evaluator, contracts, state, run)
         contract = demand.contract
         unchecked = contracts.find_unchecked(state)
-        evidence = read_evidence(
-            evaluated.report,
-            contract,
-            unchecked,
-            stated=demand.is_stated,
-            derived=contracts.has_derived_checks(state),
-        )
+        evidence = read_evidence(evaluated.report, contract, unchecked)
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
         is_ended = state["status"] == "failed"
@@ -84,7 +79,7 @@ async def _evaluate(
         formatted = contracts.format_record(state, record)
     except ContractFunctionError as error:
         failed = cast("OrchestratorState", {**state, **build_failure("contract_error", str(error))})
-        demand, evaluated = await evaluator.evaluate_all(failed, record, [Demand({})], run)
+        demand, evaluated = await evaluator.evaluate_all(failed, record, [Demand(Contract())], run)
         raised = Raised(error, Spent(NO_USAGE, []), "contract_error", transient=False)
         return demand, replace(evaluated, unjudged=raised.message, error=raised)
     return await evaluator.evaluate_all(state, formatted, demands, run)

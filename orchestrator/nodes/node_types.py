@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
+from evaluation.contract.requirements import Contract
 from orchestrator.judging.feedback import Expectations, read_expectations
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.retry.policy import RetryPolicy
@@ -28,7 +29,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate, merge_records
-from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
+from orchestrator.state.records import StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")
@@ -172,7 +173,7 @@ def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> N
         )
 
 
-def find_hidden_answer(state: OrchestratorState, contract: PlainContract) -> Expectations:
+def find_hidden_answer(state: OrchestratorState, contract: Contract) -> Expectations:
     """Returns the expected answer that no agent of the run is told."""
     return read_expectations(contract, read_shown(state))
 

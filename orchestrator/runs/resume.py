@@ -10,8 +10,9 @@ from typing import Final, Literal, cast
 from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
+from evaluation import ContractError
+from evaluation.contract.requirements import Contract
 from orchestrator.errors import ResumeError
-from orchestrator.judging.plain_contracts import find_unreadable
 from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.run_saver import describe_unknown_thread
@@ -132,11 +133,14 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
             "start a new run, on this thread or on another"
         )
-    if problem := find_unreadable(_list_contracts(state["declared"])):
+    try:
+        for contract in _list_contracts(state["declared"]):
+            Contract.read(contract or {})
+    except ContractError as problem:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} has a contract that this version cannot read ({problem}); "
             "resume it with the version that began it, or start a new run"
-        )
+        ) from None
     return state
 
 

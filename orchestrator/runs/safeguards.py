@@ -11,7 +11,7 @@ from typing import Final, cast
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
-from orchestrator.judging.plain_contracts import plain_contract
+from evaluation.contract.requirements import Contract
 from orchestrator.settings import Settings
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
 from orchestrator.state.records import Json
@@ -22,7 +22,7 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
     "retry_policy.exhausted": "fail",
 }
-_BY_NAME: Final = ("output_type", "judge", "output_contract", "step_contract")
+_BY_NAME: Final = ("output_type", "judge", "step_contract")
 """The arguments that are compared by a name or a digest."""
 
 
@@ -76,10 +76,8 @@ def _name(value: object) -> str | None:
     """Names a contract by a digest, and other objects by their class or function; a text and None stay."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, Mapping):
-        value = EvaluationContract.model_validate(dict(value))
-    if isinstance(value, EvaluationContract):
-        text = json.dumps(plain_contract(value), sort_keys=True, default=format_text)
+    if isinstance(value, EvaluationContract | Mapping):
+        text = json.dumps(Contract.read(value).plain, sort_keys=True, default=format_text)
         return f"contract {hashlib.md5(text.encode('utf-8', 'replace'), usedforsecurity=False).hexdigest()}"
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{named.__module__}.{named.__qualname__}"

@@ -19,6 +19,7 @@ from evaluation.cases.case_result import CaseResult
 from evaluation.cases.stored_evaluation import EvaluationHeader
 from evaluation.cases.value_files import YAML_SUFFIXES
 from evaluation.contract.intake import UnreadableCase
+from evaluation.contract.requirements import Origin
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.action_pairs import describe_failure
@@ -32,6 +33,7 @@ from orchestrator.study.recorded_evaluation import (
     RecordedEvaluation,
     Source,
     check_cases,
+    read_contract,
 )
 from orchestrator.study.targets import Target, build_target, execute_case, read_output, run_case
 from orchestrator.task_contracts.source import derive_contract, read_case
@@ -78,14 +80,15 @@ class CaseRunner:
         contract = read_case(case, case.task) or derive_contract(case.task)
         own = replace(run, case={**run.case, **contract["contract"]})
         is_derived = case.contract == FROM_TASK and not self.evaluation.has_contract
+        origin: Origin = "task" if is_derived else "caller"
         # A stated contract that is empty demands nothing, and has no default in its place.
         is_own = case.contract != FROM_TASK and not self.evaluation.has_contract
         judged = own if is_own else self.evaluation.add_contract(own)
-        given: Any = UnreadableCase(case.title, NO_CASE) if judged is None else judged.case
+        given: Any = UnreadableCase(case.title, NO_CASE)
+        if judged is not None:
+            given = {**run.case, "contract": read_contract(judged.case, origin)}
         report = evaluate(given, judge=self.evaluation.judge)
-        result = self.evaluation.build_result(
-            report, judged or own, contract["unchecked"], is_derived=is_derived
-        )
+        result = self.evaluation.build_result(report, judged or own, contract["unchecked"], origin)
         # The name of a case is the user's own, and tells the results apart.
         return result.model_copy(update={"name": case.title, "correct": find_correct(run.case, case)})
 

@@ -16,6 +16,7 @@ from evaluation.cases.case_result import CaseResult, describe_run
 from evaluation.cases.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
 from evaluation.cases.value_files import compose_yaml, find_line
 from evaluation.contract.intake import UnreadableCase
+from evaluation.contract.requirements import Contract, Origin
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
@@ -23,9 +24,9 @@ from evaluation.recordings.run_files import ReadRun
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.evidence import add_trust, find_basis, is_enough, read_evidence
-from orchestrator.judging.plain_contracts import find_unknown_check, plain_contract
+from orchestrator.judging.plain_contracts import find_unknown_check
 from orchestrator.state.evaluation_report import Report
-from orchestrator.state.records import Basis, PlainContract, Requirement
+from orchestrator.state.records import Basis, Requirement
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
@@ -165,8 +166,7 @@ class RecordedEvaluation:
         report: EvaluationReport,
         run: RecordedRun,
         unchecked: Sequence[str] = (),
-        *,
-        is_derived: bool = False,
+        origin: Origin = "caller",
     ) -> CaseResult:
         """Returns the result of a run.
 
@@ -174,7 +174,7 @@ class RecordedEvaluation:
             report: Its report.
             run: The run with the contract that it was evaluated against.
             unchecked: Requirements that the contract does not check.
-            is_derived: Whether its checks follow from the words of the task, which proves no content.
+            origin: Who states its contract: the words of a task prove no content.
         """
         plain = report.model_dump(mode="json")
         reasons = tuple(str(alert["reason"]) for alert in report.alerts if alert["severity"] != "info")
@@ -183,7 +183,7 @@ class RecordedEvaluation:
             arm=run.arm,
             trial=run.trial,
             status=report.status,
-            basis=self._find_basis(plain, run, unchecked, is_derived=is_derived),
+            basis=self._find_basis(plain, run, unchecked, origin),
             accepted=False,
             reasons=tuple(report.errors) or reasons,
             report=plain,
@@ -200,11 +200,19 @@ class RecordedEvaluation:
         return result if trial == result.trial else result.model_copy(update={"trial": trial})
 
     def _find_basis(
-        self, report: dict[str, object], run: RecordedRun, unchecked: Sequence[str], *, is_derived: bool
+        self, report: dict[str, object], run: RecordedRun, unchecked: Sequence[str], origin: Origin
     ) -> Basis:
-        contract = cast("PlainContract", {name: run.case[name] for name in run.case if name != "agent_run"})
-        evidence = read_evidence(cast("Report", report), contract, unchecked, derived=is_derived)
+        # The contract of an invalid case may be what is wrong.
+        contract = Contract() if report["status"] == "invalid" else read_contract(run.case, origin)
+        evidence = read_evidence(cast("Report", report), contract, unchecked)
         return find_basis(replace(add_trust(evidence, self.judge), person=run.approved_by))
+
+
+def read_contract(case: JsonObject, origin: Origin) -> Contract:
+    """Returns the contract that the fields of a valid case state."""
+    return Contract.read(
+        {name: case[name] for name in EvaluationContract.model_fields if name in case}, origin
+    )
 
 
 Key: TypeAlias = tuple[str, str, int]
@@ -292,7 +300,7 @@ def check_names(contracts: Mapping[Place, EvaluationContract], file: Path) -> No
 
 def _list_problems(contract: EvaluationContract) -> Iterator[str]:
     yield from find_threshold_problems(contract)
-    if (unknown := find_unknown_check(plain_contract(contract), ())) is not None:
+    if (unknown := find_unknown_check(Contract.of(contract), ())) is not None:
         yield unknown
 
 

@@ -6,23 +6,18 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
-from evaluation import EvaluationContract, TaskCase, task_checks
+from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
+from evaluation.checks.check_model import CheckModel
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.checks.custom import CustomCheck
+from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.plain_contracts import (
-    ContractFunction,
-    find_unknown_check,
-    list_checks,
-    list_problems,
-    name_contract,
-    plain_contract,
-)
+from orchestrator.judging.plain_contracts import ContractFunction, find_unknown_check
 from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, call_agent
@@ -30,7 +25,7 @@ from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import DerivedContract, Json, PlainContract
+from orchestrator.state.records import DerivedContract, Json
 
 PlainFields: TypeAlias = Mapping[str, object]
 """A contract as a dict, such as ``{"must_call": ["price_of"]}``."""
@@ -49,75 +44,60 @@ def read_contracts(
 
     Args:
         run: The option ``contract``.
-        options: The other options; ``step_contract`` and ``output_contract`` are read.
+        options: The other options; ``step_contract`` is read.
         output: The rules for the final output, without its contract.
         tools: The executor's tools, which they may name.
         checks: The caller's own checks, which they may name.
 
     Raises:
-        ConfigurationError: One is of another type, or two state the contract of the run; a threshold has a
-            name that is no metric, and no direction; or a contract needs a tool that the executor lacks, or a
-            check that does not exist.
+        ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
+            direction; or a contract needs a tool that the executor lacks, or a check that does not exist.
     """
-    step, short = options.get("step_contract"), options.get("output_contract")
-    if short is not None and not (run is None or run == FROM_TASK):
-        raise ConfigurationError(
-            "contract and output_contract both state the contract of the run; give contract"
-        )
+    step = options.get("step_contract")
     case = run if isinstance(run, TaskCase) else None
-    named = {
-        "step_contract": validate_contract(step, "step_contract"),
-        "contract": validate_contract(run, "contract") if case is None else case.contract,
-        "output_contract": validate_contract(short, "output_contract"),
-    }
-    _check_types(case or named["contract"], named["step_contract"])
-    contracts = {name: each for name, each in named.items() if isinstance(each, EvaluationContract)}
-    plain = {name: _read_contract(each, name, tools, checks) for name, each in contracts.items()}
-    if case is not None:  # the state of a run has it
-        plain.pop("contract", None)
+    stated = run if case is None else case.contract
+    is_stated = stated is not None and stated != FROM_TASK
+    of_run = _read_contract(stated, "contract", tools, checks) if is_stated else None
+    is_fixed = step is not None and not callable(step)
+    of_step = _read_contract(step, "step_contract", tools, checks) if is_fixed else step
     return Contracts(
-        cast("ContractFunction", step) if callable(step) else plain.get("step_contract"),
-        replace(output, contract=plain.get("contract", plain.get("output_contract"))),
+        of_step,
+        # The state of a run has the contract of a case.
+        replace(output, contract=None if case is not None else of_run),
         tools=tools,
         has_case=case is not None and case.contract != FROM_TASK,
         checks=checks,
     )
 
 
-def validate_contract(source: object, name: str) -> object:
-    """Returns a dict as the contract of its fields, and any other value as it is.
+def _read_contract(given: object, name: str, tools: ExecutorTools, checks: Sequence[CustomCheck]) -> Contract:
+    contract = validate_contract(given, name)
+    problem = "; ".join(find_threshold_problems(contract.rules)) or tools.find_problem(contract)
+    if problem := problem or find_unknown_check(contract, checks):
+        raise ConfigurationError(f"{name}.{problem}")
+    return contract
+
+
+_ACCEPTED: Final = {
+    "contract": "an EvaluationContract, its fields as a dict, 'from_task', or a TaskCase such as "
+    "read_case_set(file).cases[0]; step_contract= takes a function",
+    "step_contract": "an EvaluationContract, its fields as a dict, or a function of a step and its index "
+    "that returns one",
+}
+
+
+def validate_contract(given: object, name: str) -> Contract:
+    """Reads the contract of an option, an ``EvaluationContract`` or a dict of its fields.
 
     Raises:
-        ConfigurationError: A field is not accepted; ``name`` is the option.
+        ConfigurationError: It is neither, or a field is not accepted; ``name`` is the option.
     """
-    if not isinstance(source, Mapping):
-        return source
-    if problems := list_problems(dict(source), name):
-        raise ConfigurationError(f"{name}: {'; '.join(problems)}")
-    return EvaluationContract.model_validate(dict(source))
-
-
-def _read_contract(
-    contract: EvaluationContract, name: str, tools: ExecutorTools, checks: Sequence[CustomCheck]
-) -> PlainContract:
-    plain = plain_contract(contract)
-    problem = "; ".join(find_threshold_problems(contract)) or tools.find_problem(contract)
-    if problem := problem or find_unknown_check(plain, checks):
-        raise ConfigurationError(f"{name}.{problem}")
-    return plain
-
-
-def _check_types(run: object, step: object) -> None:
-    if run is not None and run != FROM_TASK and not isinstance(run, TaskCase | EvaluationContract):
-        raise ConfigurationError(
-            f"contract is {format_repr(run, 80)}; give {name_contract(run, 'contract')}, 'from_task', or a "
-            "TaskCase such as read_case_set(file).cases[0]; step_contract= takes a function"
-        )
-    if step is not None and not isinstance(step, EvaluationContract) and not callable(step):
-        raise ConfigurationError(
-            f"step_contract is {format_repr(step, 80)}; give {name_contract(step, 'step_contract')}, "
-            "or a function of a step and its index that returns one"
-        )
+    if not isinstance(given, EvaluationContract | Mapping):
+        raise ConfigurationError(f"{name} is {format_repr(given, 80)}; give {_ACCEPTED[name]}")
+    try:
+        return Contract.read(given, name=name)
+    except ContractError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
 
 
 class ContractWriter(Protocol):
@@ -272,15 +252,21 @@ def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None)
     """Returns the contract of a step without the checks that the final output has anyway."""
     if step is None or output is None:
         return step
-    repeated = [_without_quote(check) for check in list_checks(output["contract"])]
-    checks = [check for check in list_checks(step["contract"]) if _without_quote(check) not in repeated]
+    repeated = Contract.read(output["contract"]).rules.checks
+    own = (check for check in Contract.read(step["contract"]).rules.checks)
+    checks = [check for check in own if not any(_is_same(check, other) for other in repeated)]
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
-    contract: dict[str, Json] = {"checks": checks} if checks else {}
-    return DerivedContract(contract=contract, unchecked=unchecked, warnings=step["warnings"])
+    return DerivedContract(contract=_store(checks), unchecked=unchecked, warnings=step["warnings"])
 
 
-def _without_quote(check: Json) -> Json:
-    return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
+def _is_same(check: CheckModel, other: CheckModel) -> bool:
+    """Returns whether two checks demand the same, whatever words they quote."""
+    return check.model_dump(exclude={"quote"}) == other.model_dump(exclude={"quote"})
+
+
+def _store(checks: Sequence[CheckModel]) -> dict[str, Json]:
+    plain: list[Json] = [check.model_dump(mode="json", exclude_defaults=True) for check in checks]
+    return {"checks": plain} if plain else {}
 
 
 def read_case(case: TaskCase, task: str) -> DerivedContract | None:
@@ -310,9 +296,8 @@ def _store_checks(value: object) -> DerivedContract:
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )
-    checks: list[Json] = [check.model_dump(mode="json", exclude_defaults=True) for check in value.checks]
     return DerivedContract(
-        contract={"checks": checks} if checks else {},
+        contract=_store(value.checks),
         unchecked=list(value.unchecked),
         warnings=list(value.warnings),
     )

@@ -127,13 +127,11 @@ def made(state):
     "options",
     [
         {"contract": contract_of(checks=[at_most("refund", 0)])},
-        {"output_contract": contract_of(checks=[at_most("refund", 0)])},
-        {"output_contract": contract_of(checks=[at_most("refund", 0)]), "contract": "from_task"},
         {"contract": {"checks": [at_most("refund", 0)]}},
         {"contract": contract_of(trajectory={"forbidden_tools": ["refund"]})},
         {"checks": [search_before_refund]},
     ],
-    ids=["contract", "short form", "short form beside the task", "dict", "forbidden", "checks"],
+    ids=["contract", "dict", "forbidden", "checks"],
 )
 def test_a_refund_of_an_earlier_step_is_seen_with_the_output(options):
     state = orchestrate(Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}).run("x")
@@ -369,7 +367,7 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
     [
         ({"contract": lambda step, index: None}, "step_contract= takes a function"),
         ({"contract": {"must_cal": ["search"]}}, "contract: must_cal: no field has this name"),
-        ({"contract": contract_of(), "output_contract": contract_of()}, "both state the contract of the run"),
+        ({"output_contract": contract_of()}, "output_contract is no argument of LangGraphOrchestrator"),
         ({"step_contract": "from_task"}, "or a function of a step and its index that returns one"),
     ],
 )

@@ -18,6 +18,7 @@ from agents.models.model_call import Model
 from agents.models.ollama import format_address, installed_models
 from agents.roles import build_roles
 from evaluation import JudgeTrust, TaskCase, evaluate, measure_judge, run_from_state, save_trust
+from evaluation.contract.requirements import Contract
 from evaluation.judges import figures as trust_figures
 from evaluation.statistics import Proportion
 from orchestrator.cli import consoles, options
@@ -25,8 +26,6 @@ from orchestrator.cli.process_exit import FAILED
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.output import OutputRules
-from orchestrator.judging.plain_contracts import plain_contract
 from orchestrator.judging.verification import identify_verifier
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
@@ -172,7 +171,7 @@ def read_answered_tasks(path: str) -> list[TaskCase]:
 
 
 def _states_answer(case: TaskCase) -> bool:
-    return case.contract != "from_task" and OutputRules(plain_contract(case.contract)).states_content
+    return case.contract != "from_task" and Contract.of(case.contract).checks_content
 
 
 def measure_verifier(

@@ -16,6 +16,8 @@ from agents.loop.effects import Breach
 from evaluation import EvaluationContract
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.checks.kinds.tools import ToolCalls
+from evaluation.contract.contract import AuditRule
+from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, TrajectoryRules
 from evaluation.contract.run_state import convert_calls
 from evaluation.measures.audit_rules import find_outside
@@ -32,10 +34,9 @@ from evaluation.nodes.prepare_evaluation import choose_mode, normalize_calls
 from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
 from orchestrator.judging.feedback import Expectations, read_expectations
-from orchestrator.judging.plain_contracts import read_contract
 from orchestrator.state.evaluation_report import FAILURES, Report, outcomes_of
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Json, PlainContract, ToolCallRecord
+from orchestrator.state.records import Json, ToolCallRecord
 
 _MOST: Final = 5
 """Most differences that a sentence names."""
@@ -265,7 +266,7 @@ class CallBounds:
 
 
 def read_call_rules(
-    contracts: Sequence[PlainContract],
+    contracts: Sequence[Contract],
     writing: Collection[str] = (),
     complete: CompleteCall = _keep,
     shown: str = "",
@@ -282,15 +283,17 @@ def read_call_rules(
         complete: Adds to a call the arguments that its tool receives.
         shown: The task and the step: expected values that are not in it are not told to the model.
     """
-    read = [*map(read_contract, contracts)]
-    rules = [rule for each in read for rule in each.audit.rules if rule.severity == "critical"]
-    forbidden = [each.trajectory.forbidden_tools for each in read] + [
+    stated = [each for contract in contracts for each in contract.requirements]
+    demands = [each for each in stated if each.severity == "critical"]
+    rules = [each.check for each in demands if isinstance(each.check, AuditRule)]
+    forbidden = [each.rules.trajectory.forbidden_tools for each in contracts] + [
         rule.forbidden_tools for rule in rules if rule.forbidden_tools is not None
     ]
     allowed = [frozenset(rule.allowed_tools) for rule in rules if rule.allowed_tools is not None]
-    most, exactly = _read_bounds(read, "max"), _read_bounds(read, "exactly")
-    hidden = [partial(read_expectations, contract, shown) for contract in contracts]
-    writes = [read_expected_writes(each, writing, own) for each, own in zip(read, hidden, strict=True)]
+    checks = [each.check for each in demands if isinstance(each.check, ToolCalls)]
+    most, exactly = _read_bounds(checks, "max"), _read_bounds(checks, "exactly")
+    hidden = [(each.rules, partial(read_expectations, each, shown)) for each in contracts]
+    writes = [read_expected_writes(rules, writing, own) for rules, own in hidden]
     return CallRules(
         frozenset(chain(*forbidden, (name for name, number in exactly.items() if number == 0))),
         frozenset.intersection(*allowed) if allowed else None,
@@ -302,7 +305,7 @@ def read_call_rules(
     )
 
 
-def find_lasting_effect(state: OrchestratorState, report: Report, contract: PlainContract) -> str | None:
+def find_lasting_effect(state: OrchestratorState, report: Report, contract: Contract) -> str | None:
     """Returns in words which call of a run had an effect that must not be; None if there is none.
 
     No further attempt can undo it: a call beyond the rules, or a call that writes and that the contract does
@@ -319,12 +322,11 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Plai
     return None if failed is None else f"no attempt can undo this: {failed['reason']}"
 
 
-def _read_bounds(contracts: Sequence[EvaluationContract], bound: Literal["max", "exactly"]) -> dict[str, int]:
-    checks = [check for contract in contracts for check in contract.checks if isinstance(check, ToolCalls)]
+def _read_bounds(checks: Sequence[ToolCalls], bound: Literal["max", "exactly"]) -> dict[str, int]:
     bounds: dict[str, int] = {}
     for check in checks:
         most: int | None = getattr(check, bound)
-        if most is not None and check.severity == "critical":
+        if most is not None:
             bounds[check.tool] = min(most, bounds.get(check.tool, most))
     return bounds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias, cast, get_type_hints
+from dataclasses import dataclass, field, replace
+from typing import Final, cast, get_type_hints
 
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
@@ -17,22 +17,17 @@ from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_too
 from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
-from evaluation import EvaluationContract
-from evaluation.contract.requirements import Contract as Demands
-from evaluation.contract.requirements import list_named_tools
+from evaluation.contract.requirements import Contract, list_named_tools
 from evaluation.measures.trajectory.idle_rules import is_other_spelling
 from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.plain_contracts import read_contract
 from orchestrator.state.current_step import LASTING, list_accepted
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import Json, PlainContract, Question, StepRecord, ToolCallRecord
+from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 
-Contract: TypeAlias = EvaluationContract | Mapping[str, Json] | None
 _MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_model"
-_LISTS: Final = ("acting_tools", "reading_tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +87,7 @@ class ExecutorTools:
         if a check would ask a tool that writes.
         """
         known = self.known or ()
-        for named in list_named_tools(Demands.of(read_contract(contract or {}))):
+        for named in list_named_tools(contract):
             if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
                 return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
             others = [tool for tool in known if tool not in named.names]
@@ -114,7 +109,8 @@ class ExecutorTools:
             if index not in done
         ]
         output = derived["output"] and derived["output"]["contract"]
-        found = ((place, self.find_problem(each)) for place, each in [*open_steps, ("the output", output)])
+        stored = [(place, Contract.read(each or {})) for place, each in [*open_steps, ("the output", output)]]
+        found = ((place, self.find_problem(each)) for place, each in stored)
         return next((f"{place}: contract.{problem}" for place, problem in found if problem), None)
 
     def describe_tools(self) -> str:
@@ -123,16 +119,17 @@ class ExecutorTools:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {join_names(list(self.known))}"
 
-    def add_to(self, contract: PlainContract) -> PlainContract:
+    def add_to(self, contract: Contract) -> Contract:
         """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
-        rules = contract.get("trajectory") or {}
-        is_open = isinstance(rules, Mapping) and all(rules.get(name) is None for name in _LISTS)
-        is_asked = contract.get("expected_trajectory") is not None
-        if not isinstance(rules, Mapping) or not (is_open and is_asked and (self.writing or self.reading)):
+        rules = contract.rules.trajectory
+        is_open = rules.acting_tools is None and rules.reading_tools is None
+        is_asked = contract.rules.expected_trajectory is not None
+        if not (is_open and is_asked and (self.writing or self.reading)):
             return contract
         # Both, so that a tool without annotations counts neither as reading nor as writing.
-        lists: Mapping[str, Json] = {"acting_tools": list(self.writing), "reading_tools": list(self.reading)}
-        return {**contract, "trajectory": {**rules, **lists}}
+        lists = {"acting_tools": [*self.writing], "reading_tools": [*self.reading]}
+        trajectory = rules.model_copy(update=lists)
+        return replace(contract, rules=contract.rules.model_copy(update={"trajectory": trajectory}))
 
     def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:
         """Returns the records of executions with what the tools say of their calls."""

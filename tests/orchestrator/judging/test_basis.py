@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import JudgeTrust
+from evaluation import JudgeTrust, evaluate
+from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
 from orchestrator.judging.evidence import (
     Evidence,
@@ -179,7 +180,7 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
         record("json", "form", False),
     ]
 
-    assert read_evidence(report_with(*records), {}, ["a"]) == Evidence(
+    assert read_evidence(report_with(*records), Contract(), ["a"]) == Evidence(
         True, ("word_count",), ("contains",), ("tool_calls",), 1, 1, ("a",), judge=True
     )
 
@@ -209,27 +210,34 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
 def test_a_reference_and_expected_effects_are_content(contract, content, actions):
     metrics = [outcome("rouge_1"), outcome("words"), outcome("trajectory", kind="trajectory")]
 
-    found = read_evidence(report_with(metrics=[*metrics, outcome("x", kind="operational")]), contract)
+    found = read_evidence(
+        report_with(metrics=[*metrics, outcome("x", kind="operational")]), Contract.read(contract)
+    )
 
     assert (found.form, found.content, found.actions) == (("words",), content, actions)
 
 
-CHECKS = [{"check": "contains", "texts": ["a"]}, {"check": "function", "name": "own"}]
+@pytest.mark.parametrize(
+    ("origin", "form", "content"),
+    [
+        ("caller", (), ("contains", "rouge_1", "audit")),
+        ("own", (), ("contains", "rouge_1", "audit")),
+        ("task", ("contains", "rouge_1", "audit"), ()),
+        ("plan", ("contains", "rouge_1", "audit"), ()),
+    ],
+)
+def test_what_only_a_plan_or_the_words_of_a_task_state_proves_nothing_of_the_content(origin, form, content):
+    fields = {
+        "checks": [{"check": "contains", "texts": ["a"]}],
+        "reference_output": "a b",
+        "audit": {"rules": [{"id": "a", "required": {"text": "a"}}]},
+    }
+    contract = Contract.read(fields, origin)
+    report = evaluate({"agent_run": {"final_output": "a b"}, "contract": contract}).model_dump(mode="json")
 
+    found = read_evidence(report, contract)
 
-def test_a_check_that_was_derived_from_words_proves_nothing_of_the_content():
-    report = report_with(record("contains", "content", source="task"), record("own", "content"))
-
-    found = read_evidence(report, {"checks": CHECKS}, derived=True)
-
-    assert (found.form, found.content) == (("contains",), ("own",))
-
-
-def test_a_check_that_only_a_plan_states_proves_nothing_of_the_content():
-    contract = {"checks": CHECKS[:1], "complete": True}
-    found = read_evidence(report_with(record("contains", "content")), contract, stated=False)
-
-    assert (found.form, found.content, found.complete) == (("contains",), (), False)
+    assert (found.form, found.content) == (form, content)
 
 
 def test_content_that_an_audit_rule_requires_is_content():
@@ -238,11 +246,12 @@ def test_content_that_an_audit_rule_requires_is_content():
     }
     broken = report_with(status="warning", alerts=[{"kind": "policy"}])
 
-    assert [read_evidence(report, contract).content for report in (report_with(), broken)] == [("audit",), ()]
+    read = Contract.read(contract)
+    assert [read_evidence(report, read).content for report in (report_with(), broken)] == [("audit",), ()]
 
 
 @pytest.mark.parametrize(
     "report", [{}, {"metrics": None, "judge": None}, {"judge": {"result": {"passed": None}}}]
 )
 def test_a_report_without_outcomes_is_no_evidence(report):
-    assert read_evidence(report, {}) == Evidence(accepted=False)
+    assert read_evidence(report, Contract()) == Evidence(accepted=False)

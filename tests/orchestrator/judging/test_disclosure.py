@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import EvaluationContract
+from evaluation.contract.requirements import Contract
 from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy
 from orchestrator.judging.feedback import read_expectations
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
@@ -126,7 +127,7 @@ def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
 
 def test_tools_of_must_call_are_named():
     contract = {"must_call": ["price_of"], "expected_trajectory": ["price_of", "sell"]}
-    expected = read_expectations(contract, "")
+    expected = read_expectations(Contract.read(contract), "")
 
     assert expected.mask("call 'price_of', then 'sell'") == "call 'price_of', then '[not shown]'"
 
@@ -143,7 +144,7 @@ def test_tools_of_must_call_are_named():
 def test_expected_words_and_numbers_are_masked(text, masked):
     contract = {"required_content": [{"number": 12.5}, {"text": "twelve euros"}]}
 
-    assert read_expectations(contract, "").mask(text) == masked
+    assert read_expectations(Contract.read(contract), "").mask(text) == masked
 
 
 def told(checks, **texts):

@@ -244,7 +244,7 @@ def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run(
 @pytest.mark.parametrize("contract", ["done", 3, [DONE]], ids=repr)
 def test_what_is_no_contract_is_refused_before_anything_runs(contract):
     planner = FakePlanner()
-    with pytest.raises(ConfigurationError, match="give an EvaluationContract, or a function"):
+    with pytest.raises(ConfigurationError, match="its fields as a dict, or a function of a step"):
         build(planner, step_contract=contract)
 
     assert planner.tasks == []

@@ -9,6 +9,7 @@ from agents import ExecutionAgent
 from agents.loop.tool_arguments import ToolArguments
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
+from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.tools.call_rules import CallBounds, CallRules, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
@@ -39,7 +40,8 @@ def expect(*actions, writing=("book",), mode="any_order", **rules):
 
 
 def find(contract, before, name="book", shown="", **args):
-    return read_call_rules([contract], (), TOOLS.complete_call, shown).find_breach(name, args, before)
+    rules = read_call_rules([Contract.read(contract)], (), TOOLS.complete_call, shown)
+    return rules.find_breach(name, args, before)
 
 
 # --------------------------------------------------------------------------------------------- arguments
@@ -87,10 +89,6 @@ def test_a_call_is_excluded_if_the_evaluation_of_the_run_would_call_it_an_unexpe
 
     assert ("unexpected_writes" in failed) is is_excluded
     assert (find(contract, [], **args) is not None) is is_excluded
-
-
-def test_a_contract_that_cannot_be_read_excludes_no_call():
-    assert find({"expected_trajectory": 3, "trajectory": {"acting_tools": ["book"]}}, [], seats=3) is None
 
 
 @pytest.mark.parametrize("order", [[1, 2], [2, 1]])
@@ -146,8 +144,10 @@ def test_annotations_say_which_tools_write_if_the_contract_does_not():
     contract = {"expected_trajectory": [{"name": "book", "args": {"seats": 2}}]}
 
     assert find(contract, [], seats=3) is None
-    assert read_call_rules([contract], ["book"]).find_breach("book", {"seats": 3}, []) is not None
-    assert read_call_rules([contract], ["book"]).find_breach("search", {}, []) is None
+    assert (
+        read_call_rules([Contract.read(contract)], ["book"]).find_breach("book", {"seats": 3}, []) is not None
+    )
+    assert read_call_rules([Contract.read(contract)], ["book"]).find_breach("search", {}, []) is None
 
 
 # --------------------------------------------------------------------------------------------- words
@@ -260,7 +260,7 @@ def test_an_address_in_a_call_that_did_not_run_is_no_breach():
 @pytest.mark.parametrize("bound", ["max", "exactly"])
 def test_a_call_without_an_effect_does_not_count(note, bound):
     contract = {"checks": [{"check": "tool_calls", "tool": "book", bound: 1}]}
-    rules = read_call_rules([contract])
+    rules = read_call_rules([Contract.read(contract)])
 
     assert rules.find_breach("book", {}, [made(**note)]) is None
     assert rules.find_breach("book", {}, [made()]) is not None
@@ -268,7 +268,7 @@ def test_a_call_without_an_effect_does_not_count(note, bound):
 
 
 def test_a_step_and_a_run_have_rules_of_their_own():
-    of_run = read_call_rules([expect({"seats": 1}, {"seats": 2})])
+    of_run = read_call_rules([Contract.read(expect({"seats": 1}, {"seats": 2}))])
     bounds = CallBounds(of_run, CallRules(), [made(seats=1)])
 
     assert bounds.find_breach("book", {"seats": 1}, []) is not None
