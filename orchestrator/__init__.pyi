@@ -1,5 +1,6 @@
 from .contract_middleware import ContractMiddleware as ContractMiddleware
 from .engine import LangGraphOrchestrator as LangGraphOrchestrator
+from .engine import OrchestratorOptions as OrchestratorOptions
 from .errors import BrokenRunError as BrokenRunError
 from .errors import BudgetExceededError as BudgetExceededError
 from .errors import ConfigurationError as ConfigurationError
@@ -13,7 +14,6 @@ from .errors import StoreLostError as StoreLostError
 from .errors import ThreadBusyError as ThreadBusyError
 from .errors import UnmetContractError as UnmetContractError
 from .judging.evaluator import EvaluationOptions as EvaluationOptions
-from .options import OrchestratorOptions as OrchestratorOptions
 from .retry.policy import RetryDecision as RetryDecision
 from .retry.policy import RetryPolicy as RetryPolicy
 from .retry.policy import best_attempt as best_attempt

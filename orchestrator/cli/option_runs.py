@@ -16,9 +16,8 @@ from evaluation import TaskCase
 from orchestrator.cli.run_options import APPROVE, ROLES, RunOptions
 from orchestrator.cli.stored_runs import describe_next
 from orchestrator.cli.task_files import import_tools
-from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store, open_store
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Budget

@@ -54,7 +54,6 @@ from orchestrator.nodes.supervise import (
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.runtime.run_context import Reporter, RunContext
-from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis, load_models
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -67,7 +66,7 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import SupervisionMode
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
-from orchestrator.supervision.modes import Modes
+from orchestrator.supervision.modes import MODES, Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 from orchestrator.task_contracts.source import TaskContracts
 
@@ -174,12 +173,7 @@ def compile_graph(
     synthesis = _choose_synthesis(agents.executor, contracts.output, settings, derived is not None)
     contracts = replace(contracts, synthesis=synthesis)
     phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
-    modes = Modes(
-        settings.supervision,
-        human=settings.can_ask_human,
-        model=phases.is_complete,
-        allowed=settings.supervision != "none" or agents.supervisor is not None,
-    )
+    modes = Modes(settings.supervision, _find_modes(phases, settings, agents.supervisor))
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
     planner = planner_node(plan, modes, settings, derived, contracts)
@@ -202,6 +196,14 @@ def compile_graph(
         if each
     }
     return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporters
+
+
+def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> frozenset[SupervisionMode]:
+    """Returns the modes that somebody can carry out, of an orchestrator that was built for supervision."""
+    if settings.supervision == "none" and supervisor is None:
+        return frozenset({"none"})
+    possible = {"none": True, "llm": phases.is_complete, "human": settings.can_ask_human}
+    return frozenset(mode for mode in MODES if possible[mode])
 
 
 def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settings: Settings) -> None:
@@ -258,18 +260,19 @@ def _build_steps(
     judging = agents.monitor if agents.judge is None else agents.judge
     verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
     evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
-    models = load_models(settings.retry_policy.escalations, agents.models, agents.executor)
+    models = agent_methods.load_models(settings.retry_policy.escalations, agents.models, agents.executor)
     compress = agent_methods.bind_compressor(agents.compressor)
-    execute, correct = bind_execution(agents.executor), bind_correction(agents.executor)
+    execute = agent_methods.bind_method(agents.executor, "execute_step")
+    correct = agent_methods.bind_correction(agents.executor)
     graph = find_agent_graph(agents.executor)
     methods = ExecutorMethods(execute, correct, compress, models, tools, graph)
     answer = settings.for_answer
-    step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible_modes)
+    step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible)
     step = replace(step, last_waits=not contracts.output.is_empty)
     if contracts.synthesis == "never":
         return step, None
     of_answer = replace(contracts, source=None, is_answer=True)
-    writer = ExecutorMethods(bind_synthesis(agents.executor), None, compress, models)
+    writer = ExecutorMethods(agent_methods.bind_synthesis(agents.executor), None, compress, models)
     return replace(step, answered=True), _build_step(writer, evaluator, of_answer, answer, phases)
 
 

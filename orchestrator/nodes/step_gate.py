@@ -35,7 +35,6 @@ _LATE: Final = re.compile(
     r"\b(?:5\d\d|time[d-]? ?out|gateway|connection|but|however|partial\w*)\b", re.IGNORECASE
 )
 """What leaves open in the answer of a failed call whether it acted before it failed."""
-_OF_GATE: Mapping[str, EffectOutcome] = {"forbidden": "refused", "denied": "denied", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +171,8 @@ class RunGate(CallGate):
 
 
 def read_outcome(tools: ExecutorTools, record: ToolCallRecord) -> EffectOutcome:
-    """Returns what is known of a recorded call, also of one that an earlier version stored."""
-    if "outcome" in record:
-        return record["outcome"]
-    if (gate := record.get("gate")) is not None:
-        return _OF_GATE.get(gate, cast("EffectOutcome", gate))
-    return tools.tell_outcome(record)
+    """Returns what is known of a recorded call, also of a tool that does not act."""
+    return record["outcome"] if "outcome" in record else tools.tell_outcome(record)
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:

@@ -7,14 +7,19 @@ Any object with the methods works. If an object also has an async method with th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
+from langchain_core.language_models import BaseChatModel
+
+from agents.errors import ModelSetupError, ModelSpecError
+from agents.models.spec import load_model
+from agents.prompts import add_schema
 from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.plain_values import format_text
+from orchestrator.state.plain_values import format_repr, format_text
 
 
 class Planner(Protocol):
@@ -74,6 +79,7 @@ class RunnableCompressor(Protocol):
 
 Compressor = InvokableCompressor | RunnableCompressor
 
+_ANSWER: Final = "Write the final answer to this task, from the results so far:"
 T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]
 
@@ -106,7 +112,13 @@ class BoundMethod:
     takes: frozenset[str] = frozenset()
 
     async def __call__(self, *args: object, **named: object) -> object:
-        """Calls the method; leaves out optional arguments that are empty or that it does not take."""
+        """Calls the method; leaves out optional arguments that are empty or that it does not take.
+
+        The JSON Schema of an output is added to the step if the method does not take it.
+        """
+        schema = named.get("schema")
+        if isinstance(schema, Mapping) and "schema" not in self.takes:
+            args = (add_schema(str(args[0]), schema), *args[1:])
         left_out = {name for name in OPTIONAL if name not in self.takes or not named.get(name)}
         passed = {name: value for name, value in named.items() if name not in left_out}
         call = partial(self.method, *args, **passed)
@@ -220,3 +232,55 @@ def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None
         return await (method(text, task) if name == "compress" else method(text))
 
     return compress_text
+
+
+def bind_correction(executor: object) -> AgentMethod[object] | None:
+    """Returns ``correct_step`` of an executor; None if it has none."""
+    return bind_method(executor, "correct_step") if has_own(executor, "correct_step") else None
+
+
+def bind_synthesis(executor: object) -> AgentMethod[object]:
+    """Returns an awaitable function of the task and the results that writes the final answer.
+
+    An executor without ``synthesize`` carries out an instruction to write it.
+    """
+    has_method = has_own(executor, "synthesize")
+    method = bind_method(executor, "synthesize" if has_method else "execute_step")
+
+    async def write_answer(request: str, *, context: str, task: str = "", **options: object) -> object:  # noqa: ARG001 - as execute_step
+        if has_method:
+            return await method(request, context, **options)
+        return await method(f"{_ANSWER}\n{request}", context=context, **options)
+
+    return write_answer
+
+
+def load_models(
+    names: Collection[str], given: Mapping[str, BaseChatModel], executor: object
+) -> dict[str, BaseChatModel]:
+    """Returns the model of each escalation, by its name in the rules.
+
+    Args:
+        names: The models of the rules, by their names or specifications.
+        given: The caller's models by name; any other name is a specification for ``load_model``.
+        executor: Has to take the model of a call.
+
+    Raises:
+        ConfigurationError: A model cannot be loaded, is no chat model, or the executor takes none.
+    """
+    values = given.values() if isinstance(given, Mapping) else (given,)
+    wrong = next((value for value in values if not isinstance(value, BaseChatModel)), None)
+    if wrong is not None:
+        raise ConfigurationError(
+            f"models has {format_repr(wrong, 80)}; give LangChain chat models by name, "
+            "such as {'strong': llm}"
+        )
+    if names and "sampling" not in bind_method(executor, "execute_step").takes:
+        raise ConfigurationError(
+            f"a rule of strategies is escalate, and {type(executor).__name__} keeps its own model; "
+            "give an executor whose execute_step takes `sampling`, such as ExecutionAgent"
+        )
+    try:
+        return {name: given[name] if name in given else load_model(name) for name in names}
+    except (ModelSetupError, ModelSpecError) as error:
+        raise ConfigurationError(f"a rule of strategies escalates to another model: {error}") from None

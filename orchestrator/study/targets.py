@@ -22,9 +22,8 @@ from evaluation.importers.langchain import dump_messages
 from evaluation.sensitive.scanner import describe_raised
 from evaluation.validation import copy_json
 from evaluation.values import as_object
-from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError
-from orchestrator.options import OrchestratorOptions
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import OrchestratorState

@@ -55,16 +55,11 @@ class Modes:
 
     Attributes:
         source: One mode for all steps, or a function of a step's text and index.
-        human: Whether a person can be asked.
-        model: Whether there are agents that can commit, assess and supervise.
-        allowed: Whether the orchestrator was built with ``supervision`` or ``supervisor``. Only then the
-            graph has the phases, and a plan may give a step its own mode.
+        possible: The modes that somebody can carry out, of which a step of a plan may name one.
     """
 
     source: SupervisionMode | ModeFunction
-    human: bool
-    model: bool
-    allowed: bool = True
+    possible: frozenset[SupervisionMode]
 
     def __post_init__(self) -> None:
         """Checks a mode that is known before the plan.
@@ -74,13 +69,6 @@ class Modes:
         """
         if not callable(self.source):
             self._check_mode(self.source, "supervision")
-
-    @property
-    def possible_modes(self) -> frozenset[SupervisionMode]:
-        """Returns the modes that a step can have: those that somebody can carry out."""
-        # Whatever the source: a step of a plan may name its own mode.
-        possible = {"none": True, "llm": self.allowed and self.model, "human": self.allowed and self.human}
-        return frozenset(mode for mode in MODES if possible[mode])
 
     def plan_modes(
         self, steps: Sequence[str], declared: Sequence[SupervisionMode | None] | None, first: int
@@ -105,38 +93,24 @@ class Modes:
         ]
 
     def _choose_mode(self, step: str, index: int, declared: SupervisionMode | None) -> SupervisionMode | None:
-        place = f"step {index + 1}: supervision"
-        if declared is not None or not callable(self.source):
-            return declared and self._check_mode(declared, place)
-        try:
-            mode = self.source(step, index)
-        except (Exception, SystemExit) as error:
-            # The function is user code, which may raise anything.
-            message = f"{place} raised {type(error).__name__}: {format_text(error)}"
-            raise ConfigurationError(message) from error
-        return self._check_mode(mode, place)
+        place, mode = f"step {index + 1}: supervision", declared
+        if declared is None and callable(self.source):
+            try:
+                mode = self.source(step, index)
+            except (Exception, SystemExit) as error:
+                # The function is user code, which may raise anything.
+                message = f"{place} raised {type(error).__name__}: {format_text(error)}"
+                raise ConfigurationError(message) from error
+        return declared if mode is None and not callable(self.source) else self._check_mode(mode, place)
 
     def _check_mode(self, value: object, place: str) -> SupervisionMode:
-        mode = next((known for known in MODES if known == value), None)
+        mode = next((known for known in self.possible if known == value), None)
         if mode is None:
+            accepted = ", ".join(repr(known) for known in MODES if known in self.possible)
             raise ConfigurationError(
-                f"{place} is {format_repr(value, 80)}; give 'none', 'llm', 'human', "
-                "or a function of a step and its index"
-            )
-        if mode != "none" and not self.allowed:
-            raise ConfigurationError(
-                f"{place} is {mode!r}, and this orchestrator was built without supervision; "
-                "give it supervision= or supervisor="
-            )
-        if mode == "human" and not self.human:
-            raise ConfigurationError(
-                f"{place} is 'human', but there is no checkpointer to store the question; "
-                "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
-            )
-        if mode == "llm" and not self.model:
-            raise ConfigurationError(
-                f"{place} is 'llm', but no agent has a model; give agents that have an llm, "
-                "or an executor with commit_step() and assess_step(), and a supervisor"
+                f"{place} is {format_repr(value, 80)}; give {accepted} ('human' needs a checkpointer such as "
+                "InMemorySaver(), 'llm' agents with a model, and the mode of a single step supervision= or "
+                "supervisor= of the orchestrator)"
             )
         return mode
 

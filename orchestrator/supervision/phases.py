@@ -14,7 +14,6 @@ from agents.reply_types import Unreadable
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.task_argument import bind_execution
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
@@ -91,7 +90,7 @@ def _find_model(agent: object) -> Model | None:
 
 def _choose_commit(executor: object, model: Model | None) -> Commit | None:
     if hasattr(executor, "commit_step"):
-        method = bind_execution(executor, "commit_step")
+        method = bind_method(executor, "commit_step")
 
         async def commit(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
             return read_mapping(CommitmentReply, await method(step, context=context, task=task))

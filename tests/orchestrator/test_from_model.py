@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
-from orchestrator.options import OrchestratorOptions
+from orchestrator.engine import OrchestratorOptions
 from orchestrator.settings import Settings
 from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
 

@@ -11,7 +11,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator import RetryPolicy
 from orchestrator.persistence import open_store
 from orchestrator.planning.plan import read_steps
-from orchestrator.runtime.task_argument import load_models
+from orchestrator.runtime.agent_methods import load_models
 from tests.fakes.executor import FakeExecutor
 
 

@@ -109,17 +109,15 @@ def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(own):
     assert "step 2 of the plan: supervision: give 'none', 'llm' or 'human'" in state["failure"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("own", "problem"), [("human", "there is no checkpointer"), ("llm", "no agent has a model")]
-)
-def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(own, problem):
+@pytest.mark.parametrize("own", ["human", "llm"])
+def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(own):
     executor = FakeExecutor()
     plan = ["one", {"step": "two", "supervision": own}]
     agents = FakePlanner(plan), executor, FakeMonitor()
     state = LangGraphOrchestrator(*agents, supervision=lambda step, index: "none").run("x")
 
     assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
-    assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}', but {problem}")
+    assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
 
 
 def test_a_plan_cannot_supervise_a_step_if_the_orchestrator_has_no_supervision():
@@ -128,10 +126,7 @@ def test_a_plan_cannot_supervise_a_step_if_the_orchestrator_has_no_supervision()
     state = LangGraphOrchestrator(*agents, checkpointer=InMemorySaver()).run("x")
 
     assert failure_kind(state) == "supervision_invalid"
-    assert state["failure"]["message"] == (
-        "step 1: supervision is 'human', and this orchestrator was built without supervision; "
-        "give it supervision= or supervisor="
-    )
+    assert state["failure"]["message"].startswith("step 1: supervision is 'human'; give 'none' (")
 
 
 def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
@@ -152,7 +147,7 @@ def test_in_mode_human_agents_without_a_model_will_do():
 
 @pytest.mark.parametrize("mode", ["LLM", "", True, 3, ["llm"]], ids=repr)
 def test_an_unknown_mode_is_refused_before_anything_runs(mode):
-    with pytest.raises(ConfigurationError, match="give 'none', 'llm', 'human', or a function"):
+    with pytest.raises(ConfigurationError, match="; give 'none'"):
         build_llm(supervision=mode)
 
 
@@ -163,7 +158,7 @@ def test_an_unknown_mode_is_refused_before_anything_runs(mode):
         (lambda step, index: None, "step 1: supervision is None"),
         (lambda step, index: 1 / (1 - index), "step 1: supervision is 1.0"),
         (lambda step, index: {0: "none"}[index], "step 2: supervision raised KeyError"),
-        (lambda step, index: "human", "step 1: supervision is 'human', but there is no checkpointer"),
+        (lambda step, index: "human", "step 1: supervision is 'human'; give 'none'"),
     ],
     ids=["unknown", "none", "number", "raises", "human"],
 )
@@ -175,9 +170,7 @@ def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(
     assert state["failure"]["message"].startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    ("mode", "problem"), [("human", "there is no checkpointer"), ("llm", "no agent has a model")]
-)
-def test_a_mode_that_nobody_can_carry_out_is_refused(mode, problem):
-    with pytest.raises(ConfigurationError, match=f"'{mode}', but {problem}"):
+@pytest.mark.parametrize("mode", ["human", "llm"])
+def test_a_mode_that_nobody_can_carry_out_is_refused(mode):
+    with pytest.raises(ConfigurationError, match=f"'{mode}'; give 'none' "):
         LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision=mode)
