@@ -1,6 +1,5 @@
 from .base import BaseAgent as BaseAgent
 from .compression import CompressContextTool as CompressContextTool
-from .compression import SummarizingCompressor as SummarizingCompressor
 from .errors import AgentError as AgentError
 from .errors import CallHaltedError as CallHaltedError
 from .errors import ModelRefusedError as ModelRefusedError

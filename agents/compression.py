@@ -9,11 +9,6 @@ from typing import Final
 from langchain_core.tools import BaseTool
 from pydantic import Field
 
-from agents import prompts
-from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.models.model_call import Conversation, Model, arun_conversation, run_conversation
-from agents.models.transport_retry import TransportRetry
-
 _BLOCK_START: Final = re.compile(r"(?m)^(?=Step \d+:)")
 _NOTE: Final = re.compile(r"\[(\d{1,9}) earlier results? left out to save space\]\s*")
 _GAP: Final = "\n\n"
@@ -42,52 +37,6 @@ class CompressContextTool(BaseTool):
 
     def _run(self, text: str) -> str:
         return self.compress(text)
-
-
-class SummarizingCompressor(BaseAgent):
-    """Shortens a context with a model; falls back to ``CompressContextTool`` if the summary is too long.
-
-    Args:
-        llm: Any LangChain chat model.
-        max_length: Maximum length of the result in characters. A shorter text is returned unchanged.
-        system_prompt: Replaces the built-in instructions.
-        transport_retry: Retries after transient errors of the model's server.
-    """
-
-    instructions = prompts.COMPRESSION
-
-    def __init__(
-        self,
-        llm: Model,
-        max_length: int = 4000,
-        system_prompt: str | None = None,
-        *,
-        transport_retry: TransportRetry = DEFAULT_RETRY,
-    ) -> None:
-        super().__init__(llm, system_prompt, transport_retry=transport_retry)
-        self._cut = CompressContextTool(max_length=max_length)
-
-    def invoke(self, user_input: str) -> str:
-        """Shortens a context; raises as ``BaseAgent.invoke`` does."""
-        return self.compress(user_input)
-
-    async def ainvoke(self, user_input: str) -> str:
-        """Like ``invoke``, without blocking the event loop."""
-        return await self.acompress(user_input)
-
-    def compress(self, text: str, task: str = "") -> str:
-        """Shortens ``text`` and keeps the parts that matter for ``task``."""
-        return run_conversation(self._summarize(text, task))
-
-    async def acompress(self, text: str, task: str = "") -> str:
-        """Like ``compress``, without blocking the event loop."""
-        return await arun_conversation(self._summarize(text, task))
-
-    def _summarize(self, text: str, task: str) -> Conversation[str]:
-        if len(text or "") <= self._cut.max_length:
-            return text or ""
-        summary = yield from self._ask_model(prompts.summary_request(text, task, self._cut.max_length))
-        return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
 
 
 def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, left_out: int) -> str:

@@ -23,8 +23,8 @@ from agents.models.model_call import (
     Conversation,
     Model,
     answer_text,
-    arun_conversation,
-    run_conversation,
+    awaited,
+    blocking,
 )
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.textual_calls import TELLINGS, find_textual_call
@@ -73,7 +73,7 @@ class ExecutionAgent(BaseAgent):
         if self.tools or middleware:
             self.graph = build_executor_graph(llm, self.tools, middleware, max_tool_rounds, transport_retry)
 
-    def execute_step(
+    def _execute(
         self,
         step_description: str,
         context: str = "",
@@ -81,7 +81,7 @@ class ExecutionAgent(BaseAgent):
         task: str = "",
         schema: JsonSchema | None = None,
         sampling: Sampling | None = None,
-    ) -> str:
+    ) -> Conversation[str]:
         """Carries out a step.
 
         Args:
@@ -99,23 +99,9 @@ class ExecutionAgent(BaseAgent):
             ModelRefusedError: The server refused the request.
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
-        messages = self._request_step(step_description, context, task)
-        return run_conversation(self._converse(messages, schema, sampling))
+        return self._converse(self._request_step(step_description, context, task), schema, sampling)
 
-    async def aexecute_step(
-        self,
-        step_description: str,
-        context: str = "",
-        *,
-        task: str = "",
-        schema: JsonSchema | None = None,
-        sampling: Sampling | None = None,
-    ) -> str:
-        """Like ``execute_step``, without blocking the event loop."""
-        messages = self._request_step(step_description, context, task)
-        return await arun_conversation(self._converse(messages, schema, sampling))
-
-    def correct_step(
+    def _correct(
         self,
         step_description: str,
         previous_output: str,
@@ -125,34 +111,22 @@ class ExecutionAgent(BaseAgent):
         task: str = "",
         schema: JsonSchema | None = None,
         sampling: Sampling | None = None,
-    ) -> str:
+    ) -> Conversation[str]:
         """Carries out a step again, after its last output and the reason why it was refused.
 
         The output is the model's own message in the chat, and the reason is the answer to it.
 
         Returns and raises as ``execute_step`` does.
         """
-        messages = self._request_correction(step_description, previous_output, feedback, context, task)
-        return run_conversation(self._converse(messages, schema, sampling))
+        request = self._request_step(step_description, context, task)
+        # Servers refuse a message without text.
+        shown = AIMessage(previous_output if (previous_output or "").strip() else "(empty)")
+        turn = HumanMessage(prompts.correction_turn(feedback))
+        return self._converse([*request, shown, turn], schema, sampling)
 
-    async def acorrect_step(
-        self,
-        step_description: str,
-        previous_output: str,
-        feedback: str,
-        context: str = "",
-        *,
-        task: str = "",
-        schema: JsonSchema | None = None,
-        sampling: Sampling | None = None,
-    ) -> str:
-        """Like ``correct_step``, without blocking the event loop."""
-        messages = self._request_correction(step_description, previous_output, feedback, context, task)
-        return await arun_conversation(self._converse(messages, schema, sampling))
-
-    def synthesize(
+    def _synthesize(
         self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
-    ) -> str:
+    ) -> Conversation[str]:
         """Writes the final answer to a task from the results of its steps, without tools.
 
         Args:
@@ -166,28 +140,17 @@ class ExecutionAgent(BaseAgent):
             ModelRefusedError: The server refused the request.
         """
         messages = self._messages(prompts.answer_request(task, results))
-        return run_conversation(self._converse_without_tools(messages, schema, sampling))
+        return self._converse_without_tools(messages, schema, sampling)
 
-    async def asynthesize(
-        self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
-    ) -> str:
-        """Like ``synthesize``, without blocking the event loop."""
-        messages = self._messages(prompts.answer_request(task, results))
-        return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
+    execute_step, aexecute_step = blocking(_execute), awaited(_execute)
+    correct_step, acorrect_step = blocking(_correct), awaited(_correct)
+    synthesize, asynthesize = blocking(_synthesize), awaited(_synthesize)
 
     def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
         messages = self._messages(prompts.step_request(step, context, task))
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
         is_alone = self.system_prompt == prompts.EXECUTION and not (context or task)
         return messages[1:] if is_alone else messages
-
-    def _request_correction(
-        self, step: str, output: str, feedback: str, context: str, task: str
-    ) -> list[BaseMessage]:
-        # Servers refuse a message without text.
-        shown = AIMessage(output if (output or "").strip() else "(empty)")
-        turn = HumanMessage(prompts.correction_turn(feedback))
-        return [*self._request_step(step, context, task), shown, turn]
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None

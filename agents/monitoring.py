@@ -12,7 +12,7 @@ from typing import Final
 from agents import prompts
 from agents.base import BaseAgent
 from agents.models.identity import identify_judge
-from agents.models.model_call import Conversation, arun_conversation, run_conversation
+from agents.models.model_call import Conversation, awaited, blocking
 from agents.parsing.loose_json import find_containers, find_document, is_one_object, is_quoted
 from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
@@ -61,7 +61,9 @@ class MonitoringAgent(BaseAgent):
             self, self.llm, json.dumps([self.system_prompt, example, again, VERDICT_SCHEMA])
         )
 
-    def evaluate(self, objective: str, result: str, *, task: str = "", evidence: str = "") -> Verdict:
+    def _judge(
+        self, objective: str, result: str, *, task: str = "", evidence: str = ""
+    ) -> Conversation[Verdict]:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.
 
         Args:
@@ -78,13 +80,7 @@ class MonitoringAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._judge(objective, result, task, evidence))
-
-    async def aevaluate(self, objective: str, result: str, *, task: str = "", evidence: str = "") -> Verdict:
-        """Like ``evaluate``, without blocking the event loop."""
-        return await arun_conversation(self._judge(objective, result, task, evidence))
-
-    def _judge(self, *shown: str) -> Conversation[Verdict]:
+        shown = objective, result, task, evidence
         reply = yield from self._ask(prompts.verdict_request(*shown), VERDICT_SCHEMA)
         verdict = _read_reply(reply, *shown)
         if _clean_approvals.get() and _is_unclean_approval(reply, verdict, *shown):
@@ -97,6 +93,8 @@ class MonitoringAgent(BaseAgent):
         # The reply itself may hold a secret; the feedback has it.
         _log.warning("the judge's reply of %d characters is unreadable (%s)", len(reply), verdict.reason)
         return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")
+
+    evaluate, aevaluate = blocking(_judge), awaited(_judge)
 
 
 def _read_reply(reply: str, *shown: str) -> Verdict | Unreadable:

@@ -8,7 +8,7 @@ from typing import Final
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.errors import PlanError
-from agents.models.model_call import Conversation, Model, arun_conversation, run_conversation
+from agents.models.model_call import Conversation, Model, awaited, blocking
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.plans import NO_LIST, is_data, read_plan
 from agents.parsing.thoughts import remove_thoughts
@@ -40,7 +40,7 @@ class PlanningAgent(BaseAgent):
         super().__init__(llm, system_prompt, transport_retry=transport_retry)
         self._schema = plan_schema(max_steps)
 
-    def generate_plan(self, task: str) -> list[str]:
+    def _plan(self, task: str) -> Conversation[list[str]]:
         """Plans ``task``.
 
         A reply without a list becomes one step with its text, and a tool call or other data becomes one step
@@ -55,13 +55,6 @@ class PlanningAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._plan(task))
-
-    async def agenerate_plan(self, task: str) -> list[str]:
-        """Like ``generate_plan``, without blocking the event loop."""
-        return await arun_conversation(self._plan(task))
-
-    def _plan(self, task: str) -> Conversation[list[str]]:
         request = prompts.plan_request(task)
         reply = yield from self._ask(request, self._schema)
         steps = read_plan(reply)
@@ -70,6 +63,8 @@ class PlanningAgent(BaseAgent):
             reply = yield from self._ask(prompts.repeat_plan_request(request, steps.reason), self._schema)
             steps = read_plan(reply)
         return _choose_steps(task, reply, steps)
+
+    generate_plan, agenerate_plan = blocking(_plan), awaited(_plan)
 
 
 def _choose_steps(task: str, reply: str, steps: list[str] | Unreadable) -> list[str]:

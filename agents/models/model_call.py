@@ -9,13 +9,14 @@ import json
 import re
 import sys
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import partial, wraps
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias, TypeVar
+from inspect import signature
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -50,6 +51,8 @@ _LIMIT: Final = re.compile(
 )
 
 
+C = TypeVar("C", bound="Callable[..., Any]")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -93,6 +96,33 @@ async def arun_conversation(conversation: Conversation[T]) -> T:
         else:
             step = _advance(conversation.send, result)
     return step
+
+
+def blocking(converse: Callable[P, Conversation[T]]) -> Callable[P, T]:
+    """Makes a method of one that returns a conversation: it runs it with blocking calls."""
+
+    @wraps(converse)
+    def run(*args: P.args, **options: P.kwargs) -> T:
+        return run_conversation(converse(*args, **options))
+
+    return _show_result(run, converse)
+
+
+def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Makes a method of one that returns a conversation: it runs it without blocking the event loop."""
+
+    @wraps(converse)
+    async def run(*args: P.args, **options: P.kwargs) -> T:
+        return await arun_conversation(converse(*args, **options))
+
+    return _show_result(run, converse)
+
+
+def _show_result(run: C, converse: Callable[..., Conversation[Any]]) -> C:
+    """Shows the type of the result in the signature of a method."""
+    shown = str(converse.__annotations__["return"]).removeprefix("Conversation[").removesuffix("]")
+    vars(run)["__signature__"] = signature(converse).replace(return_annotation=shown)
+    return run
 
 
 def _advance(resume: Callable[[Any], Call], value: object) -> Any:  # noqa: ANN401 - a call, or the result

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
-from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent, SummarizingCompressor
+from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 
 TEXTS = ["plain", "{", "}", "{}", "{name} {{twice}} {0!r:>{1}}", "%s ${x}", "", "\x00\u202eé\U0001f600"]
@@ -36,9 +36,7 @@ async def test_the_awaited_twin_gives_the_same():
     assert await BaseAgent(ScriptedChatModel(["<think>hm</think>\nhello"])).ainvoke("hi") == "hello"
 
 
-@pytest.mark.parametrize(
-    "agent", [BaseAgent, PlanningAgent, ExecutionAgent, MonitoringAgent, SummarizingCompressor]
-)
+@pytest.mark.parametrize("agent", [BaseAgent, PlanningAgent, ExecutionAgent, MonitoringAgent])
 @pytest.mark.parametrize("llm", [None, "llama3", 3, object, dict], ids=repr)
 def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(agent, llm):
     with pytest.raises(TypeError, match=r"llm is .*give a LangChain chat model"):

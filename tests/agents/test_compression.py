@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
-from agents import CompressContextTool, SummarizingCompressor
-from agents.testing import ScriptedChatModel
+from agents import CompressContextTool
 
 NOTE = re.compile(r"\A\[(\d+) earlier results? left out to save space\]\n\n")
 
@@ -89,32 +88,3 @@ async def test_it_is_a_langchain_tool():
     assert tool.name == "compress_context"
     assert list(tool.args) == ["text"]
     assert tool.invoke(text) == tool.invoke({"text": text}) == tool._run(text) == await tool.ainvoke(text)
-
-
-# ------------------------------------------------------------------------------------- with a model
-
-LONG = context("x" * 150, "whales " + "y" * 150)
-
-
-def test_the_model_sees_the_notes_fenced_the_task_and_the_bound():
-    model = ScriptedChatModel(["short notes"])
-    SummarizingCompressor(model, max_length=250).compress(LONG, "about {whales}")
-    prompt = model.prompts[0][1].text
-    mark = prompt.split(" ", 1)[0]
-    assert prompt.startswith(f"{mark} notes\n{LONG}\n{mark} end of notes\n\n")
-    assert "about {whales}" in prompt
-    assert "250 characters" in prompt
-
-
-@pytest.mark.parametrize("reply", ["", "   ", "<think>hm", "z" * 251])
-def test_a_summary_that_does_not_help_gives_way_to_whole_results(reply):
-    short = SummarizingCompressor(ScriptedChatModel([reply]), max_length=250).compress(LONG, "whales")
-    assert short == CompressContextTool(max_length=250).compress(LONG, "whales")
-
-
-@pytest.mark.parametrize("reply", ["short notes", ""])
-async def test_the_awaited_twins_give_the_same(reply):
-    model = ScriptedChatModel([reply] * 4)
-    compressor = SummarizingCompressor(model, max_length=250)
-    assert await compressor.ainvoke(LONG) == compressor.invoke(LONG)
-    assert await compressor.acompress(LONG, "t") == compressor.compress(LONG, "t")

