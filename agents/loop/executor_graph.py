@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
@@ -11,7 +11,14 @@ from typing import Any, Final, TypeAlias, cast
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.graph.state import CompiledStateGraph
@@ -34,7 +41,7 @@ from agents.loop.tool_answers import (
     write_calls,
 )
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, read_arguments
-from agents.models.chat_options import Sampling, apply_sampling
+from agents.models.chat_options import Sampling
 from agents.models.model_call import (
     Call,
     Conversation,
@@ -43,13 +50,10 @@ from agents.models.model_call import (
     arun_conversation,
     make_sendable,
     read_served_model,
-    remove_refused_sampling,
-    retry_attempts,
+    retry_call,
     run_conversation,
-    wait_for_call,
 )
 from agents.models.transport_retry import TransportRetry
-from agents.models.whole_replies import check_replies
 from agents.parsing.textual_calls import TELLINGS, find_textual_call
 
 _IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
@@ -208,29 +212,21 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
     def _converse(
         self, request: ModelRequest[Any], handler: Handler | AsyncHandler
     ) -> Conversation[ModelResponse[Any]]:
-        attempt = partial(self._attempt, request, handler, _read_context(request.runtime).sampling)
-        return retry_attempts(request.model, self._retry, attempt)
+        def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
+            with_images = read_served_model(model).provider in _IMAGES_IN_ANSWERS
+            messages = [self._write(message, with_images=with_images) for message in request.messages]
+            sent = request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
+            call: partial[Any] = partial(handler, sent)
+            try:
+                response: ModelResponse[Any] = yield Call(call, call)
+            except Exception as error:
+                if (broken := read_broken_reply(error)) is None:
+                    raise
+                response = ModelResponse(result=[broken])
+            *others, reply = response.result
+            return replace(response, result=[*others, self._adopt(sent, reply)])
 
-    def _attempt(
-        self, request: ModelRequest[Any], handler: Callable[..., Any], sampling: Sampling | None
-    ) -> Conversation[ModelResponse[Any]]:
-        sent = self._apply(request, sampling)
-        yield from wait_for_call(sent.model)
-        try:
-            return self._complete(sent, (yield Call(partial(handler, sent), partial(handler, sent))))
-        except Exception as error:
-            if (broken := read_broken_reply(error)) is not None:
-                return self._adopt(sent, broken)
-            accepted = remove_refused_sampling(sent.model, sampling, error)
-            if accepted is None:
-                raise
-        return (yield from self._attempt(request, handler, accepted))
-
-    def _apply(self, request: ModelRequest[Any], sampling: Sampling | None) -> ModelRequest[Any]:
-        model = check_replies(apply_sampling(request.model, sampling))
-        with_images = read_served_model(model).provider in _IMAGES_IN_ANSWERS
-        messages = [self._write(message, with_images=with_images) for message in request.messages]
-        return request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
+        return retry_call(request.model, self._retry, _read_context(request.runtime).sampling, ask)
 
     def _write(self, message: BaseMessage, *, with_images: bool) -> BaseMessage:
         if isinstance(message, ToolMessage):
@@ -238,12 +234,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         has_calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
         return write_calls(cast("AIMessage", message), self._arguments) if has_calls else message
 
-    def _complete(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
-        *others, reply = response.result
-        adopted = self._adopt(request, reply)
-        return replace(response, result=[*others, *adopted.result])
-
-    def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> ModelResponse[Any]:
+    def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> Any:  # noqa: ANN401 - as LangChain's
         """Returns a reply with an id of its own, and with arguments as the tools take them."""
         # LangGraph replaces a message by one with the same id, which some servers give to all replies.
         if reply.id in {message.id for message in request.messages}:
@@ -254,7 +245,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
                 for call in reply.tool_calls
             ]
             reply = reply.model_copy(update={"tool_calls": calls}) if calls else reply
-        return ModelResponse(result=[reply])
+        return reply
 
     def _restore_texts(self, call: ToolCall) -> dict[str, object]:
         return self._arguments.get(call["name"], ToolArguments()).restore_texts(call["args"])

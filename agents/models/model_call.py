@@ -53,6 +53,7 @@ _LIMIT: Final = re.compile(
 
 C = TypeVar("C", bound="Callable[..., Any]")
 P = ParamSpec("P")
+M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
 
 
@@ -219,16 +220,12 @@ def wait_for_call(model: object) -> Conversation[None]:
         yield Call(limiter.acquire, limiter.aacquire)
 
 
-def remove_refused_sampling(model: object, sampling: Sampling | None, error: Exception) -> Sampling | None:
-    """Returns the sampling without what the server refused; None if the error is about something else.
-
-    Pauses the calls of the model if its server has no capacity and says for how long.
-    """
+def pause_calls(model: object, error: Exception) -> None:
+    """Pauses the calls of a model if its server has no capacity and says for how long."""
     seconds = read_retry_after(error) if _finders and find_status(error) in _BUSY else None
     if seconds is not None:
         for limiter in _find_limiters(model):
             limiter.pause(seconds)
-    return None if sampling is None else remove_refused(sampling, error)
 
 
 def read_served_model(model: object) -> ServedModel:
@@ -274,50 +271,66 @@ def call_model(
         ModelUnavailableError: The error was still there after the last retry.
         ModelRefusedError: The server refused the request.
     """
-    attempt = partial(_attempt_call, model, messages, schema, sampling)
-    return (yield from retry_attempts(model, retry, attempt))
+
+    def ask(checked: Model) -> Conversation[BaseMessage]:
+        # A refusal of schemas is remembered for the model itself, not for its copy.
+        is_accepted = isinstance(model, BaseChatModel) and accepts_schema(model)
+        structured = bind_schema(checked, schema) if is_accepted else None
+        try:
+            return (yield from _invoke(structured or checked, sent))
+        except Exception as error:
+            if structured is None or not is_schema_refusal(error):
+                raise
+        reply = yield from _invoke(checked, sent)
+        # Only after a reply is it certain that the schema was the reason.
+        remember_schema_refusal(model)
+        return reply
+
+    sent = make_sendable(messages)
+    return (yield from retry_call(model, retry, sampling, ask))
 
 
-def retry_attempts(
-    model: object, retry: TransportRetry, attempt: Callable[[], Conversation[T]]
+def retry_call(
+    model: M, retry: TransportRetry, sampling: Sampling | None, ask: Callable[[M], Conversation[T]]
 ) -> Conversation[T]:
-    """Calls a model until an attempt has no transient error; raises as ``call_model`` does."""
+    """Calls a model within its limits until an attempt has no transient error; raises as ``call_model`` does.
+
+    Args:
+        model: The model.
+        retry: The retries after transient errors.
+        sampling: Temperature and seed of the reply; a setting that the server refuses is left out.
+        ask: Calls the model that it is given.
+    """
+
+    def attempt(accepted: Sampling | None) -> Conversation[T]:
+        yield from wait_for_call(model)
+        try:
+            return (yield from ask(check_replies(apply_sampling(model, accepted))))
+        except Exception as error:
+            pause_calls(model, error)
+            left = None if accepted is None else remove_refused(accepted, error)
+            if left is None:
+                raise
+        return (yield from attempt(left))
 
     async def arun() -> T:
-        return await arun_conversation(attempt())
+        return await arun_conversation(attempt(sampling))
 
     with convert_errors(model, retry):
         reply: T = yield Call(
-            lambda: retry.sync()(lambda: run_conversation(attempt())),
+            lambda: retry.sync()(lambda: run_conversation(attempt(sampling))),
             lambda: retry.asynchronous()(arun),
         )
         return reply
 
 
-def _attempt_call(
-    model: Model, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
-) -> Conversation[BaseMessage]:
-    checked = check_replies(apply_sampling(model, sampling))
-    # A refusal of schemas is remembered for the model itself, not for its copy.
-    is_accepted = isinstance(model, BaseChatModel) and accepts_schema(model)
-    structured = bind_schema(checked, schema) if is_accepted else None
-    sent, called = make_sendable(messages), structured or checked
-    yield from wait_for_call(model)
+def _invoke(model: Model, messages: Sequence[BaseMessage]) -> Conversation[BaseMessage]:
     try:
-        reply: BaseMessage = yield Call(partial(called.invoke, sent), partial(called.ainvoke, sent))
+        reply: BaseMessage = yield Call(partial(model.invoke, messages), partial(model.ainvoke, messages))
     except Exception as error:
-        if (cut_off := _read_cut_off(error)) is not None:
-            return cut_off
-        accepted = remove_refused_sampling(model, sampling, error)
-        is_refused = accepted is None and structured is not None and is_schema_refusal(error)
-        if accepted is None and not is_refused:
+        if (cut_off := _read_cut_off(error)) is None:
             raise
-    else:
-        return reply
-    reply = yield from _attempt_call(model, messages, None if is_refused else schema, accepted or sampling)
-    # Only after a reply is it certain that the schema was the reason.
-    if is_refused:
-        remember_schema_refusal(model)
+        return cut_off
     return reply
 
 

@@ -287,11 +287,11 @@ def _report_sources(*, json: bool) -> None:
         raise typer.Exit(FAILED)
 
 
-def check_embedded_model(sources: embedded.Sources = embedded.DEFAULT_SOURCES) -> Source:
+def check_embedded_model() -> Source:
     """Looks for the weights and loads them."""
     try:
         embedded.require_runtime()
-        weights = embedded.find_weights(sources)
+        weights = embedded.find_weights()
         if weights is None:
             return Source(
                 [], f"this machine has no weights; {embedded.GET_WEIGHTS}, or let a run download them"
