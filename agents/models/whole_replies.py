@@ -33,6 +33,7 @@ _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 BROKEN: Final = "]"
 """Before arguments that are no JSON object, so that LangChain does not complete them."""
 
+_OR_A_PAGE: Final = ", or it sent a page and no reply: give the address of a model's endpoint (such as one with /v1)"
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 
@@ -243,7 +244,8 @@ def _build_invalid(call: ToolCall) -> InvalidToolCall:
 def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     """Returns why a reply that has ended is not a whole answer; None if it is."""
     if must_end and not has_end(report):
-        raise ModelConnectionError("the reply ended before the server said that it was done")
+        reason = "the reply ended before the server said that it was done"
+        raise ModelConnectionError(reason if report else f"{reason}{_OR_A_PAGE}")
     reason = find_cut_off(report)
     if reason is not None and is_failure(reason):
         raise ModelConnectionError(f"the server broke the reply off ({reason})")
