@@ -33,7 +33,7 @@ _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 BROKEN: Final = "]"
 """Before arguments that are no JSON object, so that LangChain does not complete them."""
 
-_OR_A_PAGE: Final = ", or it sent a page and no reply: give the address of a model's endpoint (such as one with /v1)"
+_OR_A_PAGE: Final = ", or it sent a page and no reply: give the address of a chat model's endpoint (with /v1)"
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 

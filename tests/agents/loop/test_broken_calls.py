@@ -15,6 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from agents import ExecutionAgent
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body
 
 CALL = '<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'
 
@@ -188,6 +189,26 @@ def test_an_image_in_an_answer_is_a_placeholder(parts):
     ExecutionAgent(model, [look]).execute_step("s")
     [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
     assert json.loads(told.content)[-1]["base64"] == "(5000 characters of data, which are not shown)"
+
+
+def test_an_image_in_an_answer_is_sent_to_a_model_that_takes_images():
+    def look() -> object:
+        """Look."""
+        return [{"type": "text", "text": "a screenshot"}, IMAGE]
+
+    def answer(body):
+        sent.append(body)
+        reply = (
+            ModelReply(calls=[("look", {})], reason="tool_calls") if len(sent) == 1 else ModelReply("done")
+        )
+        return encode(write_body("anthropic", reply))
+
+    sent = []
+    with serve_protocol(answer) as server:
+        ExecutionAgent(server.model("anthropic"), [look]).execute_step("s")
+    [told] = sent[-1]["messages"][-1]["content"]
+    assert [part["type"] for part in told["content"]] == ["text", "image"]
+    assert told["content"][1]["source"]["data"] == IMAGE["base64"]
 
 
 def test_the_content_of_a_server_stays_content():

@@ -126,6 +126,13 @@ def test_a_server_of_another_kind_is_told_in_one_sentence_with_its_first_words(s
                 assert "sent no reply of a chat model" in message
 
 
+def test_a_page_in_answer_to_a_streaming_request_is_told():
+    with serve_protocol(lambda _: encode(LOGIN, 200, {"Content-Type": "text/html"})) as server:
+        model = server.model("openai", streaming=True)
+        with pytest.raises(ModelUnavailableError, match=f"{server.url}.*a page and no reply: give"):
+            BaseAgent(model, transport_retry=AT_ONCE).invoke("x")
+
+
 def test_a_redirect_to_a_login_is_told():
     def answer(_: dict[str, object]) -> bytes:
         is_login = server.paths[-1] == "/login"
