@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
@@ -176,19 +175,7 @@ class LengthBounds(InputModel):
         return self
 
 
-_AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools", "allowed_domains")
-
-
-_DOMAIN: Final = r"^\s*(\*\.|\.)?([^\s/\\:*?#@\[\]]+|\[[\da-fA-F:.]+\])(:\d+)?/?\s*$"
-
-
-def _check_domain(name: str) -> str:
-    if re.search(_DOMAIN, name) is None:
-        raise ValueError("a domain is a host such as example.com or *.example.com, without scheme and path")
-    return name
-
-
-_Domain = Annotated[str, AfterValidator(_check_domain)]
+_AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools")
 
 
 AUDIT_METRICS: Final = ("safety", "compliance")
@@ -196,7 +183,7 @@ AUDIT_METRICS: Final = ("safety", "compliance")
 
 
 class AuditRule(InputModel):
-    """A requirement on the texts and actions of a run; exactly one of the last five fields defines it."""
+    """A requirement on the texts and actions of a run; exactly one of the last four fields defines it."""
 
     id: str
     category: Literal["safety", "privacy", "compliance", "policy", "contract"] = "policy"
@@ -208,8 +195,6 @@ class AuditRule(InputModel):
     """Required content, for instance a disclaimer."""
     allowed_tools: list[str] | None = None
     forbidden_tools: Annotated[list[Text], Field(min_length=1)] | None = None
-    allowed_domains: list[_Domain] | None = None
-    """The hosts, with their subdomains, that addresses in the assistant's texts and in arguments may have."""
 
     @model_validator(mode="after")
     def _require_one_rule(self) -> Self:

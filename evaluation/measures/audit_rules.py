@@ -13,14 +13,12 @@ from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.findings import Finding, FindingKind
-from evaluation.importers.imported_message import content_texts
-from evaluation.measures.hosts import Domains, find_hosts
 from evaluation.measures.trajectory.idle_rules import find_misspelt
 from evaluation.report.metric_groups import compare_with_bound, missing_data
 from evaluation.report.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.report.report_model import end_sentence
 from evaluation.report.state import Action
-from evaluation.sensitive.json_values import find_at_places, iterate_leaves
+from evaluation.sensitive.json_values import find_at_places
 from evaluation.sensitive.scanner import Search, find_sensitive, shorten
 from evaluation.values import JsonObject, Severity, as_list
 
@@ -151,16 +149,12 @@ def _report_exposure(exposure: _Exposure, count: int, reaction: _Reaction, value
     )
 
 
-_MAX_HOSTS: Final = 3
-
-
 @dataclass(frozen=True, slots=True)
 class AuditedRun:
     """The parts of a run that rules check."""
 
     context: CheckContext
     """The output, and the texts of the assistant."""
-    messages: object
     actions: Sequence[Action] | None
     """None if the run does not record its actions."""
 
@@ -218,8 +212,6 @@ def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
         yield from _check_content(rule.forbidden, run.context, required=False)
     elif rule.required is not None:
         yield from _check_content(rule.required, run.context, required=True)
-    elif rule.allowed_domains is not None:
-        yield from _check_domains(rule.allowed_domains, run)
     else:
         yield from _check_tools(rule, run.actions)
 
@@ -277,43 +269,6 @@ def _describe_call(name: str, places: Sequence[int], *, is_tool: bool) -> _Breac
         return _Breach(reason, where, name, "missing_data")
     times = "once" if len(places) == 1 else f"{len(places)} times"
     return _Breach(f"The tool {shown} was called {times}; do not call it", where, name)
-
-
-def _check_domains(allowed: Sequence[str], run: AuditedRun) -> Iterator[_Breach]:
-    """Yield one breach for each place with URLs outside the allowed domains."""
-    domains = Domains(allowed)
-    for where, value in _places_with_urls(run):
-        if outside := find_outside(domains, value):
-            names = ", ".join(shorten(host) for host in outside[:_MAX_HOSTS])
-            more = f" and {len(outside) - _MAX_HOSTS} more" if len(outside) > _MAX_HOSTS else ""
-            problem = f"{name_place(where, 'contain')} addresses outside the allowed domains"
-            yield _Breach(f"{problem}: {names}{more}; remove them", where, value)
-
-
-def find_outside(allowed: Domains, value: object) -> list[str]:
-    """List the hosts of the addresses in a JSON value that are outside the allowed domains."""
-    texts = (leaf for _, leaf in iterate_leaves(value) if isinstance(leaf, str))
-    hosts = dict.fromkeys(host for text in texts for host in find_hosts(text))
-    return [host for host in hosts if host not in allowed]
-
-
-def _places_with_urls(run: AuditedRun) -> Iterator[tuple[str, object]]:
-    yield _FINAL_OUTPUT, run.context.output
-    for index, message in enumerate(as_list(run.messages)):
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            text = "".join(content_texts(message.get("content")))
-            shown = [*([] if text == run.context.output else [text]), *_list_citations(message)]
-            yield f"agent_run.messages[{index}]", shown
-    for index, action in enumerate(run.actions or ()):
-        # Arguments that are not JSON were sent all the same; those of a call that did not run were not.
-        if action["not_run"] is None:
-            yield f"agent_run.tool_calls[{index}].args", action["args"] or action["args_text"]
-
-
-def _list_citations(message: JsonObject) -> list[object]:
-    """List the sources that a reader sees beside a message or its parts, in the fields that providers use."""
-    parts = [part for part in as_list(message.get("content")) if isinstance(part, dict)]
-    return [part[name] for part in (message, *parts) for name in ("annotations", "citations") if name in part]
 
 
 def _build_finding(rule: AuditRule, breach: _Breach) -> Finding:

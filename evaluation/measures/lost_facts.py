@@ -19,8 +19,6 @@ from evaluation.texts.units import agree_units
 
 MAX_CHARACTERS: Final = 20_000
 """Longest text whose facts are read: a second at worst."""
-_NEGATING: Final = ("un", "in", "im", "ir", "il", "dis", "non")
-_SHORTEST_STEM: Final = 4
 _MEASURES: Final[frozenset[Kind]] = frozenset({"number", "date", "time"})
 """Kinds that may stand in place of each other: a broken date is read as numbers."""
 
@@ -33,10 +31,8 @@ def find_lost_facts(output: str, reference: str) -> list[str]:
         return [f"facts in more than {MAX_CHARACTERS} characters, which are not compared"]
     observed, expected = read_facts(_read_shown(output)), _read_reference(reference)
     lost = [f"the {fact.kind} {fact.shown}" for fact in _compare_facts(observed, expected)]
-    opposites = _find_opposites(set(observed.words), set(expected.words))
     negations = _compare_negations(observed.negations, expected.negations)
-    moved = _find_moved_negations(observed, expected)
-    return [*dict.fromkeys(lost), *negations, *moved, *opposites]
+    return [*dict.fromkeys(lost), *negations]
 
 
 # A reference is often compared with many outputs: with each retry, each trial, each version of an agent.
@@ -135,21 +131,3 @@ def _compare_negations(observed: Sequence[str], expected: Sequence[str]) -> Iter
     if len(observed) != len(expected):
         seen, wanted = (" ".join(dict.fromkeys(map(str.lower, words))) for words in (observed, expected))
         yield f"the negations (in the reference {wanted or 'none'}, in the output {seen or 'none'})"
-
-
-def _find_moved_negations(observed: Facts, expected: Facts) -> Iterator[str]:
-    """Name the negation that stands at another word, if both texts have both words."""
-    here, there = set(observed.negated), set(expected.negated)
-    added = sorted((here - there).intersection(expected.words))
-    removed = sorted((there - here).intersection(observed.words))
-    if added and removed:
-        yield f"the negation of the word {removed[0]} (in the output, the word {added[0]} is negated)"
-
-
-def _find_opposites(observed: set[str], expected: set[str]) -> Iterator[str]:
-    """Name the words that one text has and the other one has with a negating prefix: able and unable."""
-    for here, there in ((observed, expected), (expected, observed)):
-        for word in sorted(word for word in here - there if word.startswith(_NEGATING)):
-            stems = {word.removeprefix(prefix) for prefix in _NEGATING if word.startswith(prefix)}
-            if any(len(stem) >= _SHORTEST_STEM for stem in stems & (there - here)):
-                yield f"the negation in the word {word}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from evaluation.findings import Finding
@@ -17,7 +16,7 @@ from evaluation.report.metric_groups import (
     not_applicable,
 )
 from evaluation.report.state import Action
-from evaluation.values import JsonObject, as_list, as_object, format_numbers
+from evaluation.values import JsonObject, as_list, as_object
 
 Source = Literal["measured", "estimated", "missing"]
 
@@ -43,8 +42,6 @@ class Quantity(NamedTuple):
 
     value: float
     source: Source = "measured"
-    recorded: float | None = None
-    """The recorded value, if the parts that are recorded too show that it is too small."""
 
 
 def score_operational(
@@ -66,7 +63,17 @@ def score_operational(
         the findings about the limits.
     """
     known = collect_quantities(metadata, actions, prices)
-    findings = [_check_bound(metric, bound, known.get(metric)) for metric, bound in bounds.items()]
+    findings = [
+        compare_with_bound(
+            "operational",
+            "operational",
+            metric,
+            known[metric].value if metric in known else missing_data(_explain_absence(metric)),
+            bound,
+            "warning",
+        )
+        for metric, bound in bounds.items()
+    ]
     values = {name: quantity.value for name, quantity in known.items()}
     facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
     return build_group({**values, **_explain_missing(known, bounds)}, findings, facts), findings
@@ -91,24 +98,7 @@ def collect_quantities(
         known.setdefault("model_calls", Quantity(len(latencies)))
     _derive_total(known)
     _derive_cost(known, prices.get(str(metadata.get("model"))))
-    known.update(_raise_to_parts(known, latencies))
     return known
-
-
-def _raise_to_parts(known: Mapping[str, Quantity], latencies: Sequence[float]) -> dict[str, Quantity]:
-    """Replace each value that is smaller than its recorded parts by the least that they allow."""
-    tokens = sum(known[name].value for name in ("input_tokens", "output_tokens") if name in known)
-    longest = [*latencies, *(known[name].value for name in ("tool_latency_max_ms",) if name in known)]
-    least = {
-        "total_tokens": tokens,
-        "latency_ms": max(longest, default=0.0),
-        "model_calls": float(len(latencies)),
-    }
-    return {
-        name: Quantity(value, "estimated", known[name].value)
-        for name, value in least.items()
-        if name in known and known[name].value < value
-    }
 
 
 def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
@@ -139,19 +129,6 @@ def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
         return
     cost = price.cost(known["input_tokens"].value, known["output_tokens"].value)
     known["cost_usd"] = Quantity(cost, "estimated")
-
-
-def _check_bound(metric: str, bound: JsonObject, quantity: Quantity | None) -> Finding:
-    score = missing_data(_explain_absence(metric)) if quantity is None else quantity.value
-    finding = compare_with_bound("operational", "operational", metric, score, bound, "warning")
-    if quantity is None or quantity.recorded is None:
-        return finding
-    (recorded,) = format_numbers(quantity.recorded)
-    reason = f"{finding.reason}; the run records {recorded}, less than its own parts; correct the record"
-    # A record that contradicts itself never passes: the true value may be anything above.
-    if finding.passed:
-        return replace(finding, kind="metric_error", passed=None, reason=reason)
-    return replace(finding, reason=reason)
 
 
 def _explain_absence(metric: str) -> str:

@@ -164,7 +164,6 @@ def _build_audited_run(state: EvaluationState) -> AuditedRun:
     run = state["agent_run"]
     return AuditedRun(
         context=build_context(state),
-        messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
     )
 

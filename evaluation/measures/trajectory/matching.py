@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -95,6 +96,8 @@ def _number_places(labels: Sequence[Hashable]) -> list[int]:
 
 
 DEFAULT_RULES: Final = TrajectoryRules()
+_MOST_READ: Final = 4
+"""Most unknown effects that are read in every combination."""
 _MAX_COMPARISONS: Final = 1_000_000
 """Most pairs of a step and an action that are compared: some seconds."""
 
@@ -135,9 +138,16 @@ def match_trajectory(
 
 
 def _list_readings(actual: Sequence[Action], unknown: Sequence[int]) -> Iterator[Sequence[Action]]:
-    """Yield the actions as they are if all unknown effects happened, and if none did."""
-    for acted in (True, False):
-        yield [_assume(each, acted=acted) if index in unknown else each for index, each in enumerate(actual)]
+    """Yield the actions as they are if each unknown effect happened or not; of many, all or none happened."""
+    count = len(unknown)
+    either = (
+        product((True, False), repeat=count) if count <= _MOST_READ else ([True] * count, [False] * count)
+    )
+    for choice in either:
+        acted = dict(zip(unknown, choice, strict=True))
+        yield [
+            _assume(each, acted=acted[index]) if index in acted else each for index, each in enumerate(actual)
+        ]
 
 
 def _assume(action: Action, *, acted: bool) -> Action:

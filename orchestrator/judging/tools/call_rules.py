@@ -20,8 +20,6 @@ from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, TrajectoryRules
 from evaluation.contract.run_state import convert_calls
-from evaluation.measures.audit_rules import find_outside
-from evaluation.measures.hosts import Domains
 from evaluation.measures.trajectory.expected_steps import (
     ExpectedStep,
     expected_steps,
@@ -181,7 +179,6 @@ class CallRules:
         most: The greatest number of calls of a tool.
         exactly: The number of calls of a tool without an error.
         writes: The expected calls of tools that write, of each contract that has some.
-        domains: The domains that addresses in arguments may have, of each rule.
         complete: Adds to a call the arguments that its tool receives.
     """
 
@@ -190,13 +187,12 @@ class CallRules:
     most: Mapping[str, int] = field(default_factory=dict)
     exactly: Mapping[str, int] = field(default_factory=dict)
     writes: Sequence[ExpectedWrites] = ()
-    domains: Sequence[Domains] = ()
     complete: CompleteCall = _keep
 
     @property
     def is_empty(self) -> bool:
         """Whether the contract says nothing of calls."""
-        bounds = self.forbidden, self.most, self.exactly, self.writes, self.domains
+        bounds = self.forbidden, self.most, self.exactly, self.writes
         return self.allowed is None and not any(bounds)
 
     def find_breach(
@@ -205,7 +201,7 @@ class CallRules:
         """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""
         planned = ToolCallRecord(name=name, args={**args}, result=None, error=None, latency_ms=None)
         call, writes = self.complete(planned), [each for each in self.writes if name in each.names]
-        sentence = self._find_bound(name, made) or self._find_address(call)
+        sentence = self._find_bound(name, made)
         if sentence is not None:
             return Breach(sentence, sentence)
         completed = [*map(self.complete, made)] if writes else []
@@ -222,12 +218,6 @@ class CallRules:
         if name in self.exactly and sum(call["error"] is None for call in ran) >= self.exactly[name]:
             return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
         return None
-
-    def _find_address(self, call: ToolCallRecord) -> str | None:
-        args = call.get("received", call["args"])
-        outside = [host for allowed in self.domains for host in find_outside(allowed, args)]
-        reason = f"it has addresses outside the allowed domains: {join_names(outside)}"
-        return f"The contract excludes this call of {call['name']!r}: {reason}." if outside else None
 
     def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns which call broke the rules for good, in words; None if later calls can still keep them."""
@@ -300,7 +290,6 @@ def read_call_rules(
         most,
         exactly,
         [each for each in writes if each is not None],
-        [Domains(rule.allowed_domains) for rule in rules if rule.allowed_domains is not None],
         complete,
     )
 

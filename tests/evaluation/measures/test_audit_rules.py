@@ -4,7 +4,6 @@ from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.recorded_messages import assistant_parts
 from evaluation.measures.audit_rules import AuditedRun, exposure_findings, rule_findings
-from evaluation.measures.hosts import Domains, find_hosts
 from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed
 
@@ -22,7 +21,7 @@ def action(name="search", args=None, kind="tool"):
 def findings(rule, output="Order 12345 is in transit.", actions=(), messages=None):
     parts = tuple(map(tuple, assistant_parts(messages)))
     context = CheckContext(output or "", has_output=output is not None, messages=parts)
-    audited = AuditedRun(context, messages, [*actions])
+    audited = AuditedRun(context, [*actions])
     return rule_findings([AuditRule.model_validate({"id": "rule", **rule})], audited)
 
 
@@ -117,85 +116,6 @@ def test_a_tool_finding_counts_the_calls():
     (finding,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
 
     assert finding.reason == "Rule rule: The tool refund was called 2 times; do not call it"
-
-
-def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments():
-    rule = {"allowed_domains": ["example.com"]}
-    actions = [
-        action(args={"url": "https://docs.example.com/a"}),
-        action(args={"deep": [{"url": "see http://evil.test/x"}], "https://b.test": 1}),
-    ]
-
-    results = findings(rule, "at https://example.com or https://other.test", actions)
-
-    assert [(finding.where, finding.reason) for finding in results] == [
-        (
-            "agent_run.final_output",
-            "Rule rule: The output contains addresses outside the allowed domains: other.test; remove them",
-        ),
-        (
-            "agent_run.tool_calls[1].args",
-            (
-                "Rule rule: The arguments of tool call 2 contain addresses outside the allowed domains: "
-                "evil.test, b.test; remove them"
-            ),
-        ),
-    ]
-
-
-def test_hosts_are_read_as_a_browser_reads_them(subtests):
-    for text, hosts in [
-        ("https://example.com/x?y=http://b.test", ["example.com", "b.test"]),
-        ("https:\\\\evil.test\\@good.test", ["evil.test"]),
-        ("https://evil.test\\@good.test", ["evil.test"]),
-        ("https://evil.test#@good.test", ["evil.test"]),
-        ("https://evil\u3002test", ["evil.test"]),
-        ("<https://a.test>, see.", ["a.test"]),
-        ("at https://a.test.", ["a.test"]),
-        ("http://[2001:db8::1]:80/x", ["[2001:db8::1]"]),
-        ("ftp://files.test", ["files.test"]),
-        ('src="//cdn.test/x.js"', ["cdn.test"]),
-        ("www.shop.test/x", ["www.shop.test"]),
-        ("https://\u4f8b\u5b50.test/x", ["xn--fsqu00a.test"]),
-        ("https://", []),
-        ("/\\evil.test", ["evil.test"]),
-        ("\\\\evil.test\\share", ["evil.test"]),
-        ("https://good.test\n.evil.test", ["good.test", "good.test.evil.test"]),
-        ("https://good.test/a\nhttps://good.test/b", ["good.test", "good.test"]),
-        ("https://good.test\nNext line", ["good.test"]),
-        ("**evil.test:8080/path**", ["evil.test"]),
-        ("evil\u3002test/path", ["evil.test"]),
-        ("https://ev\u200bil.test", ["evil.test"]),
-        ("HTTPS://EVIL.TEST.:443/", ["evil.test"]),
-        ("http://0x7f.1/", ["127.0.0.1"]),
-        ("https://g\u043eod.test", ["xn--god-sed.test"]),
-        ("https://good.test\u00a0is here", ["good.test"]),
-        ("<a href='https://good.test'>me@evil.test</a>", ["good.test"]),
-        ("node.js/express, src/main.py/x, 10.0.0.1/24, e.g./i.e.", []),
-        ("port http:8080, and https: or http://", []),
-        ("1/2 and a.b.c", []),
-        ("mailto:a@b.test", []),
-        ("", []),
-    ]:
-        with subtests.test(text=text):
-            assert [*find_hosts(text)] == hosts
-
-
-def test_a_subdomain_is_within_its_domain(subtests):
-    for host, domain, within in [
-        ("example.com", "example.com", True),
-        ("a.b.example.com", "example.com", True),
-        ("example.com", "*.example.com", True),
-        ("notexample.com", "example.com", False),
-        ("example.com.evil.test", "example.com", False),
-        ("b\u00fccher.test", "xn--bcher-kva.test", True),
-        ("EXAMPLE.com", "example.COM", True),
-        ("example.com", "example.com:8080/", True),
-        ("a..b", "b", True),
-        ("x" * 70 + ".test", "test", True),
-    ]:
-        with subtests.test(host=host, domain=domain):
-            assert (host in Domains([domain])) is within
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():

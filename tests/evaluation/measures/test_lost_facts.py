@@ -65,21 +65,6 @@ CHANGED = [
     ("Set it to 20 °F.", "Set it to 20 °C.", "number 20 °C"),
     ("It weighs 5 kg.", "It weighs 5 lbs.", "number 5 lbs"),
     ("It ran at 90 mph.", "It ran at 90 km/h.", "number 90 km/h"),
-    (
-        "It was not cancelled, but it was refunded.",
-        "It was cancelled, but it was not refunded.",
-        "the word cancelled",
-    ),
-    (
-        "Sie ist nicht storniert, sondern bezahlt.",
-        "Sie ist storniert, sondern nicht bezahlt.",
-        "word bezahlt",
-    ),
-    (
-        "The refund isn't approved and the exchange is pending.",
-        "The refund is approved and the exchange isn't pending.",
-        "pending",
-    ),
     ("Order 12346 is here.", "Order 12345 is here.", "number 12345"),
     ("Your order is here.", "Order 12345 is here.", "number 12345"),
     ("It costs 1,500 euros.", "It costs 1.5 euros.", "number 1.5"),
@@ -110,8 +95,6 @@ CHANGED = [
     ("Never call.", "Always call.", "negations"),
     ("It is n\u043et here.", "It is here.", "negations"),
     ("It is n\u200bot here.", "It is here.", "negations"),
-    ("We are unable to pay.", "We are able to pay.", "word unable"),
-    ("Das ist möglich.", "Das ist unmöglich.", "word unmöglich"),
     ("", "Order 12345 is here.", "number 12345"),
 ]
 

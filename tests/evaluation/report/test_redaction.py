@@ -83,7 +83,6 @@ def case_full_of(text):
             "rules": [
                 {"id": text, "owner": text, "recommended_action": text, "forbidden": {"text": text}},
                 {"id": f"{text} tools", "forbidden_tools": [text]},
-                {"id": "domains", "allowed_domains": ["example.com"]},
                 {"id": "required", "required": {"text": f"{text} #"}},
             ]
         },

@@ -218,41 +218,6 @@ def test_effects_have_no_order_if_the_contract_names_no_mode():
     assert find(contract, [], seats=2) is None
 
 
-# --------------------------------------------------------------------------------------------- addresses
-
-DOMAINS = {"id": "hosts", "allowed_domains": ["example.com"]}
-
-
-@pytest.mark.parametrize(
-    ("url", "severity", "is_excluded"),
-    [
-        ("https://shop.example.com/a", "critical", False),
-        ("https://evil.test/a", "critical", True),
-        ("https://evil.test/a", "warning", False),
-        ("no address", "critical", False),
-    ],
-)
-def test_a_call_with_an_address_outside_the_allowed_domains_is_excluded(url, severity, is_excluded):
-    contract = {"audit": {"rules": [{**DOMAINS, "severity": severity}]}}
-    breach = find(contract, [], "fetch", options={"urls": [url]})
-
-    assert (breach is not None) is is_excluded
-    assert breach is None or "outside the allowed domains: evil.test" in breach.told
-
-
-def test_an_address_in_a_call_that_did_not_run_is_no_breach():
-    call = {
-        "name": "fetch",
-        "args": {"url": "https://evil.test/a"},
-        "error": "refused",
-        "not_run": "forbidden",
-    }
-    run = {"tool_calls": [call], "final_output": "x"}
-    report = evaluate({"agent_run": run, "audit": {"rules": [DOMAINS]}})
-
-    assert report["audit_findings"] == []
-
-
 # --------------------------------------------------------------------------------------------- numbers
 
 
