@@ -1,7 +1,6 @@
 from .base import BaseAgent as BaseAgent
 from .compression import CompressContextTool as CompressContextTool
 from .errors import AgentError as AgentError
-from .errors import CallHaltedError as CallHaltedError
 from .errors import ModelRefusedError as ModelRefusedError
 from .errors import ModelSetupError as ModelSetupError
 from .errors import ModelSpecError as ModelSpecError
@@ -18,5 +17,4 @@ from .models.spec import load_model as load_model
 from .models.transport_retry import TransportRetry as TransportRetry
 from .monitoring import MonitoringAgent as MonitoringAgent
 from .planning import PlanningAgent as PlanningAgent
-from .reply_types import UNREADABLE_PREFIX as UNREADABLE_PREFIX
 from .reply_types import Verdict as Verdict

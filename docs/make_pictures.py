@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator, Planned, RunStarted, StepExecuted, StepStarted
+from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.run_drawings import describe_event
+from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
 
 TASK = "Announce when the library is open: Tuesday, Thursday and Saturday. Use at most 12 words."
 GOOD = '{"success": true, "feedback": "It does what the step says."}'

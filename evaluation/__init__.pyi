@@ -1,10 +1,8 @@
-from .cases.case_files import CaseSet as CaseSet
 from .cases.case_files import TaskCase as TaskCase
 from .cases.case_files import read_case_set as read_case_set
 from .cases.case_files import write_case_set as write_case_set
 from .checks.check_model import CheckContext as CheckContext
 from .checks.check_model import CheckOutcome as CheckOutcome
-from .checks.check_model import ToolUse as ToolUse
 from .checks.commands import CommandCheck as CommandCheck
 from .checks.custom import check as check
 from .contract.contract import EvaluationCase as EvaluationCase
@@ -12,7 +10,6 @@ from .contract.contract import EvaluationContract as EvaluationContract
 from .contract.contract import Rubric as Rubric
 from .contract.recorded_messages import run_from_messages as run_from_messages
 from .contract.run import AgentRun as AgentRun
-from .contract.run import RunMetadata as RunMetadata
 from .contract.run import ToolCall as ToolCall
 from .contract.run_state import run_from_state as run_from_state
 from .errors import ContractError as ContractError
@@ -27,7 +24,6 @@ from .judges.figures import save_trust as save_trust
 from .judges.judge_call import JudgePanel as JudgePanel
 from .judges.measuring import measure_judge as measure_judge
 from .judges.model_judge import RubricJudge as RubricJudge
-from .plugins import AsyncJudge as AsyncJudge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price

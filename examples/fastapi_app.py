@@ -22,17 +22,8 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel
 
-from orchestrator import (
-    ConfigurationError,
-    Event,
-    LangGraphOrchestrator,
-    OrchestratorError,
-    OrchestratorState,
-    RunFinished,
-    RunPaused,
-    StepJudged,
-    TextStreamed,
-)
+from orchestrator import ConfigurationError, LangGraphOrchestrator, OrchestratorError, OrchestratorState
+from orchestrator.events import Event, RunFinished, RunPaused, StepJudged, TextStreamed
 from orchestrator.persistence import History, open_store
 
 TASK = "Explain in one paragraph why the sky is blue, and mention the word light."

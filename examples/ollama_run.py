@@ -13,7 +13,8 @@ import sys
 import ollama
 
 from agents import load_model
-from orchestrator import LangGraphOrchestrator, RunFinished, StepExecuted, StepJudged, StepRetried
+from orchestrator import LangGraphOrchestrator
+from orchestrator.events import RunFinished, StepExecuted, StepJudged, StepRetried
 
 TASK = "Explain what a checksum is in two sentences, and mention the word error."
 

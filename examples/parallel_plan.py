@@ -6,7 +6,8 @@ Three steps of half a second each need nothing, and a fourth step needs all of t
 import time
 from collections.abc import Mapping, Sequence
 
-from orchestrator import Event, LangGraphOrchestrator, StepExecuted, StepStarted
+from orchestrator import LangGraphOrchestrator
+from orchestrator.events import Event, StepExecuted, StepStarted
 
 CITIES = ["Oslo", "Cairo", "Lima"]
 

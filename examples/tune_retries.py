@@ -7,7 +7,8 @@ attempts under other policies, which takes seconds and calls no model.
 
 from pathlib import Path
 
-from orchestrator import ResampleRule, RetryPolicy, TuneSpec, replay, tune
+from orchestrator import RetryPolicy, TuneSpec, replay, tune
+from orchestrator.retry import ResampleRule
 from orchestrator.study.tune import TuneResult
 
 HERE = Path(__file__).parent

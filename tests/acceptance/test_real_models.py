@@ -7,7 +7,8 @@ import json
 import pytest
 
 from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
-from orchestrator import Budget, LangGraphOrchestrator, RunFinished, StepExecuted, StepJudged
+from orchestrator import Budget, LangGraphOrchestrator
+from orchestrator.events import RunFinished, StepExecuted, StepJudged
 
 pytestmark = pytest.mark.real_model
 TASK = "List three uses of a brick"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator import Event
+from orchestrator.events import Event
 
 
 class RecordingHook:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import LangGraphOrchestrator, RunResumed
+from orchestrator import LangGraphOrchestrator
+from orchestrator.events import RunResumed
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor

@@ -6,7 +6,8 @@
 
 from evaluation import AgentRun, EvaluationContract, EvaluationReport, Rubric, evaluate
 from evaluation.contract.contract import ContentRule
-from orchestrator import FeedbackRule, LangGraphOrchestrator, OrchestratorState, RetryPolicy
+from orchestrator import LangGraphOrchestrator, OrchestratorState, RetryPolicy
+from orchestrator.retry import FeedbackRule
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]
 EvaluationContract(required_content={"text": "world"})  # type: ignore[arg-type]

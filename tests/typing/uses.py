@@ -22,22 +22,9 @@ from evaluation import (
 from evaluation.checks.kinds.counts import WordCount
 from evaluation.contract.contract import ContentRule, Criterion, LengthBounds, Threshold
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
-from orchestrator import (
-    CustomRule,
-    Event,
-    FeedbackRule,
-    LangGraphOrchestrator,
-    OrchestratorState,
-    Question,
-    RefusedStep,
-    ResampleRule,
-    RetryPolicy,
-    RunFinished,
-    StepJudged,
-    StepRecord,
-    StepRequest,
-    TuneSpec,
-)
+from orchestrator import LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, StepRecord, TuneSpec
+from orchestrator.events import Event, RunFinished, StepJudged
+from orchestrator.retry import CustomRule, FeedbackRule, RefusedStep, ResampleRule, StepRequest
 
 
 def write_contracts(names: list[str], rules: list[ContentRule]) -> None:

@@ -17,7 +17,8 @@ from benchmarks.effect.arms.orchestrated import (
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
-from orchestrator import FeedbackRule, ResampleRule, RetryPolicy
+from orchestrator import RetryPolicy
+from orchestrator.retry import FeedbackRule, ResampleRule
 from orchestrator.retry.retry_rules import RetryRule
 
 _planned = partial(Orchestrated, is_planned=True)

@@ -8,8 +8,8 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from agents import UNREADABLE_PREFIX, MonitoringAgent
-from agents.reply_types import VERDICT_SCHEMA
+from agents import MonitoringAgent
+from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA
 
 MET = '{"feedback": "met", "success": true}'
 PARTIAL = '{"success": true, "feedback": "all is w'

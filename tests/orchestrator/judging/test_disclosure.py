@@ -6,8 +6,9 @@ import pytest
 
 from evaluation import EvaluationContract
 from evaluation.contract.requirements import Contract
-from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy
+from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.judging.feedback import read_expectations
+from orchestrator.retry import FeedbackRule
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner

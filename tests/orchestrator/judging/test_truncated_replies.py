@@ -11,7 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import AskHumanRule, LangGraphOrchestrator, RetryPolicy
+from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator.retry import AskHumanRule
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 

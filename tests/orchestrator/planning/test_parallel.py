@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy, StepExecuted, StepJudged, StepStarted
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator.events import StepExecuted, StepJudged, StepStarted
 from tests.fakes.executor import ExecutorCall, FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator import (
-    AskHumanRule,
-    FeedbackRule,
-    ResampleRule,
-    RetryPolicy,
-    best_attempt,
-    decide,
-)
+from orchestrator import RetryPolicy
+from orchestrator.retry import AskHumanRule, FeedbackRule, ResampleRule, best_attempt, decide
 from tests.fakes.records import corrected, followed_by, judged
 
 

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agents import TransportRetry
-from orchestrator import (
-    ConfigurationError,
-    EscalateRule,
-    FeedbackRule,
-    ResampleRule,
-    RetryPolicy,
-)
+from orchestrator import ConfigurationError, RetryPolicy
+from orchestrator.retry import EscalateRule, FeedbackRule, ResampleRule
 
 FEEDBACK = {"use": "feedback"}
 TEXT = """

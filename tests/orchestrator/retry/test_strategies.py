@@ -11,7 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, StepRetried
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator.events import StepRetried
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 

@@ -10,13 +10,8 @@ from langchain_core.tools import tool
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from agents.testing import ScriptedChatModel
-from orchestrator import (
-    Budget,
-    LangGraphOrchestrator,
-    TextStreamed,
-    ToolEnded,
-    ToolStarted,
-)
+from orchestrator import Budget, LangGraphOrchestrator
+from orchestrator.events import TextStreamed, ToolEnded, ToolStarted
 from tests.fakes.chat_server import answers, plan, serving
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner

@@ -10,14 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import (
-    LangGraphOrchestrator,
-    Planned,
-    ResumeError,
-    RunStarted,
-    StepExecuted,
-    StepStarted,
-)
+from orchestrator import LangGraphOrchestrator, ResumeError
+from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
 from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor

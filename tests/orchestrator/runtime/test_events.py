@@ -8,11 +8,9 @@ import logging
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import (
-    Budget,
-    LangGraphOrchestrator,
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator.events import (
     Planned,
-    RetryPolicy,
     RunInterrupted,
     RunStarted,
     StepExecuted,

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agents.testing import ScriptedChatModel
-from orchestrator import (
-    ConfigurationError,
-    FeedbackRule,
-    LangGraphOrchestrator,
-    ResampleRule,
-    RetryPolicy,
-    replay,
-)
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, replay
 from orchestrator.persistence import open_store
+from orchestrator.retry import FeedbackRule, ResampleRule
 from orchestrator.study.replay import replay_policy
 from tests.fakes.records import followed_by, judged, usage
 

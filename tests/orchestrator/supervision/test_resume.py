@@ -7,14 +7,8 @@ import asyncio
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import (
-    ConfigurationError,
-    LangGraphOrchestrator,
-    ResumeError,
-    RunFinished,
-    RunResumed,
-    SupervisionPolicy,
-)
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
+from orchestrator.events import RunFinished, RunResumed
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.supervision import (
     SpeakingExecutor,
