@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Final, Unpack, cast, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import Field, InstanceOf, SkipValidation
+from pydantic import Field, InstanceOf, SkipValidation, create_model
+from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
@@ -19,94 +21,135 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Sup
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
 
-class Settings(settings_model.SettingsModel):
-    """Settings of every run of an orchestrator.
+class RunSettings(TypedDict, total=False):
+    """The options of every run of an orchestrator, each with its default; None stands for the default."""
 
-    ``OrchestratorOptions`` says what each means; this model has the defaults and the accepted values.
+    retry_policy: Annotated[InstanceOf[RetryPolicy], Field(default_factory=RetryPolicy)]
+    """What happens after a step was not accepted."""
+    budget: Annotated[InstanceOf[Budget], Field(default_factory=Budget)]
+    """Upper bounds of time, tokens, model calls and cost of a run."""
+    call_timeout: Annotated[settings_model.Seconds, Field(default=None)]
+    """Maximum seconds of one call of an agent; None is no bound."""
+    step_timeout: Annotated[settings_model.Seconds, Field(default=None)]
+    """Maximum seconds of a step with all its attempts and their judging; None is no bound."""
+    max_plan_steps: Annotated[settings_model.PositiveCount, Field(default=1000)]
+    """Maximum number of steps of a plan; a longer plan is refused."""
+    planning: Annotated[PlanningMode, Field(default="always")]
+    """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
+    than their form, or if the executor has tools; "never". Default: "always"; of ``from_model``: "auto"."""
+    grounding: Annotated[Grounding, Field(default="facts")]
+    """"facts" compares an output with the calls of the run: an action that is claimed and was not done, or a
+    fact that a tool gave otherwise, goes back to the executor, and fails the attempt if it stays. "off"
+    compares nothing."""
+    verifier: Annotated[VerifierName | None, Field(default=None)]
+    """Verifies a final output that no check proves: "agreement" by five further answers of the executor's
+    model to the whole task, "judge" by the verdict of the monitor. Its word counts as "judged" if
+    ``orchestrator doctor --verifier`` has shown that it is right often enough. Default: the monitor's word
+    counts if ``doctor --judge`` trusts it."""
+    require: Annotated[Requirement | None, Field(default=None)]
+    """"checked" or "judged": a run whose output rests on less fails with the kind "unverified". A person's
+    approval satisfies both. Default: any success is accepted."""
+    supervision: Annotated[SkipValidation[SupervisionMode | ModeFunction], Field(default="none")]
+    """"none", "llm" or "human", or a function of a step's text and index that returns it."""
+    supervision_policy: Annotated[InstanceOf[SupervisionPolicy], Field(default_factory=SupervisionPolicy)]
+    """The bounds of supervision, and of a person's answer."""
+    max_parallel_steps: Annotated[settings_model.PositiveCount, Field(default=8)]
+    """Maximum number of steps that run at once, if the plan says which are independent."""
+    synthesis: Annotated[bool | None, Field(default=None, description="True, False, or None")]
+    """Whether the executor writes one answer from the results of several steps; if False, the last result is
+    the answer. Default: True if the executor has a method ``synthesize``."""
+    clock: Annotated[
+        Callable[[], datetime], Field(default=utc_now, description="a function that returns the time")
+    ]
+    """Returns the time."""
+
+
+CHECKED: Final[type[settings_model.SettingsModel]] = create_model(
+    "LangGraphOrchestrator",
+    __base__=settings_model.SettingsModel,
+    **cast("dict[str, Any]", get_type_hints(RunSettings, include_extras=True)),
+)
+"""Checks ``RunSettings``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of the runs of an orchestrator.
 
     Attributes:
+        options: The options, all of them, as they were checked.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
-
-    Raises:
-        ConfigurationError: A value is not accepted.
     """
 
-    max_plan_steps: settings_model.PositiveCount = 1000
-    call_timeout: settings_model.Seconds = None
-    step_timeout: settings_model.Seconds = None
-    retry_policy: InstanceOf[RetryPolicy] = Field(default_factory=RetryPolicy)
-    budget: InstanceOf[Budget] = Field(default_factory=Budget)
-    # ``Modes`` checks it, since the accepted modes depend on the agents and the checkpointer.
-    supervision: SkipValidation[SupervisionMode | ModeFunction] = "none"
-    supervision_policy: InstanceOf[SupervisionPolicy] = Field(default_factory=SupervisionPolicy)
-    planning: PlanningMode = "always"
-    grounding: Grounding = "facts"
-    verifier: VerifierName | None = None
-    max_parallel_steps: settings_model.PositiveCount = 8
-    synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
-    require: Requirement | None = None
-    human: settings_model.Flag = False
-    clock: Annotated[Callable[[], datetime], Field(description="a function that returns the time")] = utc_now
+    options: RunSettings
+    human: bool = False
 
     @classmethod
-    def from_options(cls, options: Mapping[str, Any], max_retries: int | None, *, human: bool) -> Self:
-        """Returns the settings of an orchestrator; an option that is None has its default.
+    def read(
+        cls, options: Mapping[str, object], max_retries: int | None = None, *, human: bool = False
+    ) -> Settings:
+        """Returns the settings for the arguments of an orchestrator.
 
         Raises:
             ConfigurationError: A value is not accepted.
         """
-        given = {name: value for name, value in options.items() if name in cls.model_fields}
-        values = {name: value for name, value in given.items() if value is not None}
-        settings = cls(**{**values, "human": human})
-        policy = settings.retry_policy.with_max_retries(max_retries)
-        return settings.model_copy(update={"retry_policy": policy})
+        given = {name: options.get(name) for name in RunSettings.__annotations__}
+        checked = CHECKED(**{name: value for name, value in given.items() if value is not None})
+        settings = cls(cast("RunSettings", dict(checked)), human)
+        policy = settings.options["retry_policy"].with_max_retries(max_retries)
+        return settings.replace(retry_policy=policy)
 
-    def resolve_planning(self, *, has_tools: bool) -> Self:
+    def replace(self, **changes: Unpack[RunSettings]) -> Settings:
+        """Returns the settings with other options."""
+        return Settings({**self.options, **changes}, self.human)
+
+    def resolve_planning(self, *, has_tools: bool) -> Settings:
         """Returns the settings for an executor: with tools, "auto" asks the planner first.
 
         A failed attempt at the whole task may have acted. Without tools, it costs less than a plan, and the
         planner breaks the task into steps if all attempts are used up (Prasad et al. 2024, ADaPT).
         """
-        planning = "always" if self.planning == "auto" and has_tools else self.planning
-        replans = {"always": self.retry_policy.max_replans, "never": 0}.get(
-            planning, max(1, self.retry_policy.max_replans)
+        planning, policy = self.options["planning"], self.options["retry_policy"]
+        planning = "always" if planning == "auto" and has_tools else planning
+        replans = {"always": policy.max_replans, "never": 0}.get(planning, max(1, policy.max_replans))
+        return self.replace(
+            planning=planning, retry_policy=policy.model_copy(update={"max_replans": replans})
         )
-        policy = self.retry_policy.model_copy(update={"max_replans": replans})
-        return self.model_copy(update={"planning": planning, "retry_policy": policy})
 
     @property
     def max_retries(self) -> int:
         """Executions of a step after its first."""
-        return self.retry_policy.max_retries
+        return self.options["retry_policy"].max_retries
 
     def now(self) -> datetime:
         """Returns the clock's time in UTC, because local hours repeat when summer time ends."""
-        return self.clock().astimezone(UTC)
+        return self.options["clock"]().astimezone(UTC)
 
     @property
     def default_mode(self) -> SupervisionMode:
         """The mode of every step to which no function gives one."""
-        return "none" if callable(self.supervision) else self.supervision
+        supervision = self.options["supervision"]
+        return "none" if callable(supervision) else supervision
 
     @property
     def can_ask_human(self) -> bool:
         """Whether a person can be asked."""
-        return self.human and self.supervision_policy.human
+        return self.human and self.options["supervision_policy"].human
 
     @property
     def for_answer(self) -> Settings:
         """The settings of the synthesis: it is neither supervised nor planned anew."""
-        policy = self.retry_policy.model_copy(update={"max_replans": 0})
-        return self.model_copy(update={"supervision": "none", "retry_policy": policy})
+        policy = self.options["retry_policy"].model_copy(update={"max_replans": 0})
+        return self.replace(supervision="none", retry_policy=policy)
 
     def new_context(self, thread_id: str, *, interruptible: bool = True) -> RunContext:
         """Returns the context of a run that begins now."""
         return RunContext(
             thread_id=thread_id,
-            budget=self.budget,
-            transport=self.retry_policy.transport,
-            call_timeout=self.call_timeout,
-            step_timeout=self.step_timeout,
+            budget=self.options["budget"],
+            transport=self.options["retry_policy"].transport,
+            call_timeout=self.options["call_timeout"],
+            step_timeout=self.options["step_timeout"],
             interruptible=interruptible,
             now=self.now,
         )

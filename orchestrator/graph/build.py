@@ -172,8 +172,10 @@ def compile_graph(
     _check_people(agents.executor, agents.tools, settings)
     synthesis = _choose_synthesis(agents.executor, contracts.output, settings, derived is not None)
     contracts = replace(contracts, synthesis=synthesis)
-    phases = choose_phases(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
-    modes = Modes(settings.supervision, _find_modes(phases, settings, agents.supervisor))
+    phases = choose_phases(
+        agents.executor, agents.monitor, agents.supervisor, settings.options["supervision_policy"]
+    )
+    modes = Modes(settings.options["supervision"], _find_modes(phases, settings, agents.supervisor))
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
     planner = planner_node(plan, modes, settings, derived, contracts)
@@ -200,7 +202,7 @@ def compile_graph(
 
 def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> frozenset[SupervisionMode]:
     """Returns the modes that somebody can carry out, of an orchestrator that was built for supervision."""
-    if settings.supervision == "none" and supervisor is None:
+    if settings.options["supervision"] == "none" and supervisor is None:
         return frozenset({"none"})
     possible = {"none": True, "llm": phases.is_complete, "human": settings.can_ask_human}
     return frozenset(mode for mode in MODES if possible[mode])
@@ -208,7 +210,7 @@ def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> froze
 
 def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settings: Settings) -> None:
     """Checks that people can be asked if they have to be."""
-    if settings.retry_policy.asks_human and not settings.can_ask_human:
+    if settings.options["retry_policy"].asks_human and not settings.can_ask_human:
         raise ConfigurationError(
             "a rule of strategies is ask_human, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
@@ -220,8 +222,8 @@ def _choose_synthesis(
     executor: agent_methods.Executor, output: OutputRules, settings: Settings, is_derived: bool
 ) -> Synthesis:
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
-    if settings.synthesis is not None:
-        return "always" if settings.synthesis else "never"
+    if settings.options["synthesis"] is not None:
+        return "always" if settings.options["synthesis"] else "never"
     if agent_methods.has_own(executor, "synthesize") or output.output_type is not None or output.checks:
         return "always"
     return "if_derived" if is_derived else "never"
@@ -235,7 +237,7 @@ def _add_steps(
     def wrap(node: Node) -> Node:
         return with_conclusion(node, contracts, settings)
 
-    replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
+    replan: Routes = {"replan": "planner_node"} if settings.options["retry_policy"].max_replans else {}
     add_step(graph, step, settings, replan, wrap)
     parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
     first = step.select_routes("execute", "commit")
@@ -255,12 +257,14 @@ def _build_steps(
     """Returns the nodes of a step and of the final answer; None if none is ever written."""
     tools = agents.tools
     probed = {name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"}
-    attempts = settings.retry_policy.judge_attempts
+    attempts = settings.options["retry_policy"].judge_attempts
     judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    verifier = build_verifier(settings.verifier, agents.executor, judging, tools.tools)
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.grounding, verifier)
-    models = agent_methods.load_models(settings.retry_policy.escalations, agents.models, agents.executor)
+    verifier = build_verifier(settings.options["verifier"], agents.executor, judging, tools.tools)
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.options["grounding"], verifier)
+    models = agent_methods.load_models(
+        settings.options["retry_policy"].escalations, agents.models, agents.executor
+    )
     compress = agent_methods.bind_compressor(agents.compressor)
     execute = agent_methods.bind_method(agents.executor, "execute_step")
     correct = agent_methods.bind_correction(agents.executor)
@@ -284,7 +288,7 @@ def _build_step(  # noqa: PLR0917
     phases: Phases,
     modes: frozenset[SupervisionMode] = frozenset({"none"}),
 ) -> StepNodes:
-    is_reviewed = settings.retry_policy.asks_human
+    is_reviewed = settings.options["retry_policy"].asks_human
     nodes = {
         EXECUTOR: executor_node(methods, contracts, settings),
         MONITOR: monitor_node(evaluator, contracts, settings),

@@ -159,7 +159,7 @@ class _Execution:
         """Executes the step; returns the update with its record, which ends the run after an error."""
         state, started_at = self.state, self.run.now().isoformat()
         try:
-            request = build_request(state, self.settings.retry_policy)
+            request = build_request(state, self.settings.options["retry_policy"])
         except RetryStrategyError as error:
             return {"results": [], **build_failure("executor_error", str(error), self.index, error)}
         called = await self._call(request, observer)
@@ -221,7 +221,7 @@ class _Execution:
             self.state,
             CallOrigin(step_index=self.index, attempt=self.attempt),
             self.run,
-            self.settings.supervision_policy,
+            self.settings.options["supervision_policy"],
             self.executor.tools,
             self._read_bounds() if self.executor.tools.known != () else None,
         )

@@ -105,10 +105,10 @@ def next_state(
 
 def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:
     """Returns the policy; a whole task whose form alone fails is not planned: no part of it has that form."""
-    policy, report = settings.retry_policy, record["report"]
+    policy, report = settings.options["retry_policy"], record["report"]
     kinds = failed_kinds(report) if report else ()
-    is_form = bool(kinds) and _FORM.issuperset(kinds)
-    return policy.model_copy(update={"max_replans": 0}) if is_form and settings.planning == "auto" else policy
+    is_form = bool(kinds) and _FORM.issuperset(kinds) and settings.options["planning"] == "auto"
+    return policy.model_copy(update={"max_replans": 0}) if is_form else policy
 
 
 def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:

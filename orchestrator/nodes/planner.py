@@ -51,7 +51,7 @@ def planner_node(
         # A new run starts from a blank state: the thread may hold the state of an earlier one.
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
         observer = CallObserver(write, run.thread_id, "planner")
-        if not is_replan and settings.planning != "always":
+        if not is_replan and settings.options["planning"] != "always":
             # A task that is tried as a whole first is its own plan.
             called: Returned[object] | Raised = Returned([before["task"]], Spent(NO_USAGE, []))
         else:
@@ -86,14 +86,15 @@ class _Plan:
             check_complete(called.spent.cut_off)
             if isinstance(called, Raised):
                 raise called.error
-            steps = read_steps(called.value, self.settings.max_plan_steps)
+            steps = read_steps(called.value, self.settings.options["max_plan_steps"])
             self.contracts.check_plan(steps.contracts)
             modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
         except PlanError as error:
             return {**totals, **build_failure("plan_invalid", str(error), error=error)}
         except ConfigurationError as error:
             return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
-        if self.settings.planning == "auto" and state["plan"] == [state["task"]] and len(steps.texts) == 1:
+        is_auto = self.settings.options["planning"] == "auto"
+        if is_auto and state["plan"] == [state["task"]] and len(steps.texts) == 1:
             # A single step breaks nothing up: it would only repeat what failed, as another text.
             return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
         derived = await self._derive_contracts({**state, **totals}, steps.texts)

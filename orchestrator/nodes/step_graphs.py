@@ -204,8 +204,8 @@ def _finish(
     text, basis = update.get("output"), update.get("basis")
     if text is None or basis is None:
         return update
-    if is_enough(basis, settings.require):
+    if is_enough(basis, settings.options["require"]):
         return {**update, "output": contracts.output.format_output(text)}
     reason = list_accepted(records)[-1].get("basis_reason", basis)
-    message = f"the output is not accepted, because require is {settings.require!r}: {reason}"
+    message = f"the output is not accepted, because require is {settings.options['require']!r}: {reason}"
     return {**update, "output": None, **build_failure("unverified", message)}

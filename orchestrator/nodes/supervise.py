@@ -136,7 +136,7 @@ def _apply_verdict(
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
         return _ask_or_fail(state, record, verdict["question"], settings, run)
-    bound = settings.supervision_policy.max_reorient_attempts
+    bound = settings.options["supervision_policy"].max_reorient_attempts
     if _count_reorients(state) < bound:
         return retry(state, add_decision(refused, "correct", "the supervisor's correction"), semantic=False)
     question = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
@@ -174,7 +174,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             return build_failure("contract_error", str(error), index, error)
         run.start_step(index)
         # With the reason if the step was refused.
-        request = join_refusal(build_request(state, settings.retry_policy))
+        request = join_refusal(build_request(state, settings.options["retry_policy"]))
         called = await call_agent(
             commit, request.instruction, request.context, describe_task(state), run=run, step_index=index
         )

@@ -237,7 +237,7 @@ class Launcher:
             passed: The config of the caller; its values stay unless they name the thread or the beginning.
         """
         config = passed or RunnableConfig()
-        defaults = RunnableConfig(max_concurrency=self.settings.max_parallel_steps)
+        defaults = RunnableConfig(max_concurrency=self.settings.options["max_parallel_steps"])
         own = RunnableConfig(
             configurable={**config.get("configurable", {}), "thread_id": thread_id},
             metadata={**config.get("metadata", {}), **({} if began is None else {STARTED: began})},

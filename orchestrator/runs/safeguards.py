@@ -35,16 +35,17 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
 
     The contract of a task that is derived or a case is stored in the state of the run.
     """
+    options = settings.options
     tools, contract = read_acting_tools(given.get("acting_tools")).stated, given.get("contract")
     values: dict[str, Json] = {
         "acting_tools": {name: plain_json(_name_values(asdict(tool))) for name, tool in tools.items()},
-        "require": settings.require,
-        "grounding": settings.grounding,
-        "supervision": None if settings.supervision == "none" else _name(settings.supervision),
-        "retry_policy.exhausted": settings.retry_policy.exhausted,
-        "budget": settings.budget.model_dump(mode="json", exclude={"prices"}, exclude_none=True),
+        "require": options["require"],
+        "grounding": options["grounding"],
+        "supervision": None if options["supervision"] == "none" else _name(options["supervision"]),
+        "retry_policy.exhausted": options["retry_policy"].exhausted,
+        "budget": options["budget"].model_dump(mode="json", exclude={"prices"}, exclude_none=True),
         "checks": [check.name for check in cast("Sequence[CustomCheck]", given.get("checks", ()))],
-        "verifier": settings.verifier,
+        "verifier": options["verifier"],
         "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
         **{name: _name(given.get(name)) for name in _BY_NAME},
     }

@@ -9,7 +9,7 @@ from typing import get_args
 
 from orchestrator import OrchestratorOptions
 from orchestrator.cli.run_options import RunOptions
-from orchestrator.settings import Settings
+from orchestrator.settings import RunSettings
 from orchestrator.state import records
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
@@ -17,22 +17,41 @@ _LISTED = ("PlanningMode", "Grounding", "VerifierName", "Requirement", "Supervis
 _TABLE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
+_TYPES = {"settings_model.PositiveCount": "int", "settings_model.Seconds": "float | None"}
+_WRAPPED = re.compile(r"(?:InstanceOf|SkipValidation)\[(.*)\]")
+
+
 def list_options():
-    """The type and the description of each option, by its name."""
-    body = ast.parse(inspect.getsource(OrchestratorOptions)).body[0].body[1:]
+    """The type, the default and the description of each option, by its name."""
     return {
-        field.target.id: (
-            ast.unparse(field.annotation),
-            " ".join(text.value.value.split()).replace("``", "`"),
-        )
-        for field, text in zip(body[::2], body[1::2], strict=True)
+        field.target.id: (*_read_annotation(field.annotation), " ".join(text.value.value.split()))
+        for model in (RunSettings, OrchestratorOptions)
+        for field, text in _list_fields(model)
     }
+
+
+def _list_fields(model):
+    body = ast.parse(inspect.getsource(model)).body[0].body[1:]
+    return zip(body[::2], body[1::2], strict=True)
+
+
+def _read_annotation(annotation):
+    """The type and the default of ``Annotated[type, Field(default=...)]``, or of a type without a default."""
+    kind, default = annotation, None
+    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
+        kind, field = annotation.slice.elts
+        default = next(each for each in field.keywords if each.arg.startswith("default"))
+    text = _WRAPPED.sub(r"\1", ast.unparse(kind))
+    if default is None:
+        return text, "()" if text.startswith("Sequence") else "None"
+    value = ast.unparse(default.value).replace("'", '"')
+    return _TYPES.get(text, text), f"{value}()" if default.arg == "default_factory" else value
 
 
 def build_table():
     rows = [
-        f"| `{name}` | `{_escape(_expand(kind))}` | `{_find_default(name, kind)}` | {_escape(sentence)} |"
-        for name, (kind, sentence) in list_options().items()
+        f"| `{name}` | `{_escape(_expand(kind))}` | `{default}` | {_escape(sentence).replace('``', '`')} |"
+        for name, (kind, default, sentence) in list_options().items()
     ]
     return "\n".join(["| option | type | default | |", "|---|---|---|---|", *rows, ""])
 
@@ -44,15 +63,6 @@ def read_table():
 def list_flags():
     """The options of the command line that are options of the constructor under the same name."""
     return [name for name in RunOptions.model_fields if name in OrchestratorOptions.__annotations__]
-
-
-def _find_default(name, kind):
-    field = Settings.model_fields.get(name)
-    if field is None:
-        return "()" if kind.startswith("Sequence") else "None"
-    if field.default_factory is not None:
-        return f"{field.default_factory.__name__}()"
-    return getattr(field.default, "__name__", repr(field.default)).replace("'", '"')
 
 
 def _expand(kind):

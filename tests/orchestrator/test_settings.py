@@ -17,7 +17,7 @@ from orchestrator import (
     SupervisionPolicy,
 )
 from orchestrator.cli.run_options import RunOptions
-from orchestrator.settings import Settings
+from orchestrator.settings import CHECKED
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -45,7 +45,7 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
-        (Settings, {"clock": 3}, "clock is 3; give a function that returns the time"),
+        (CHECKED, {"clock": 3}, "clock is 3; give a function that returns the time"),
     ],
 )
 def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(model, arguments, sentence):
@@ -55,7 +55,7 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(model, ar
     assert str(raised.value).startswith(sentence)
 
 
-MODELS = [Budget, ModelPrice, RetryPolicy, Settings, SupervisionPolicy]
+MODELS = [Budget, ModelPrice, RetryPolicy, CHECKED, SupervisionPolicy]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -84,7 +84,7 @@ def build(**arguments):
 def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(arguments, expected):
     settings = build(**arguments).settings
 
-    assert (settings.max_retries, settings.retry_policy.max_retries) == (expected, expected)
+    assert (settings.max_retries, settings.options["retry_policy"].max_retries) == (expected, expected)
 
 
 def test_the_page_of_the_options_has_their_types_and_defaults():
