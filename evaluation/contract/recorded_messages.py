@@ -15,12 +15,12 @@ from evaluation.contract.run import AgentRun, ToolCall
 from evaluation.importers.imported_message import (
     Answer,
     content_texts,
+    dump_message,
     format_text,
     is_visible,
     parse_arguments,
 )
 from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
-from evaluation.importers.langchain import dump_message
 from evaluation.importers.run_end import ends_run, ends_with_question, read_last_answer
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, Severity, as_list

@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_val
 from pydantic.config import JsonDict
 
 from evaluation.checks.check_model import NotRun, Text
-from evaluation.importers.langchain import dump_messages
+from evaluation.importers.imported_message import dump_messages
 from evaluation.validation import InputModel, wrap_name
 from evaluation.values import WHOLE, Count, Quantity
 

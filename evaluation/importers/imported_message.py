@@ -1,11 +1,14 @@
-"""The parts of a recorded message that every importer reads: fields, role, texts, tool calls and answers."""
+"""A recorded message: its fields and texts, and the types of a message, a tool call and an answer."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from agents.parsing.end_reasons import find_cut_off
 from evaluation.errors import ContractError
@@ -23,33 +26,25 @@ def read_object(record: JsonObject, name: str, where: str = "") -> dict[str, obj
     Raises:
         UnknownFormatError: The field holds anything else. ``where`` names the record.
     """
-    value = record.get(name)
-    if not isinstance(value, dict | None):
+    value = {} if record.get(name) is None else record[name]
+    if not isinstance(value, dict):
         raise UnknownFormatError(f"{where} has {name} that is no object".lstrip())
-    return value or {}
+    return value
 
 
 def read_list(record: JsonObject, name: str, where: str = "") -> list[object]:
-    """Return the list in a field; an empty one if the field is absent or null.
-
-    Raises:
-        UnknownFormatError: The field holds anything else. ``where`` names the record.
-    """
-    value = record.get(name)
-    if not isinstance(value, list | None):
+    """Return the list in a field; an empty one if the field is absent or null; raises as ``read_object``."""
+    value = [] if record.get(name) is None else record[name]
+    if not isinstance(value, list):
         raise UnknownFormatError(f"{where} has {name} that are no list".lstrip())
-    return value or []
+    return value
 
 
 def read_objects(record: JsonObject, name: str, where: str = "") -> list[dict[str, object]]:
-    """Return the objects that a field lists; none if the field is absent or null.
-
-    Raises:
-        UnknownFormatError: The field is no list, or an element is no object. ``where`` names the record.
-    """
-    value = record.get(name)
-    objects = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    if value is not None and objects != value:
+    """Return the objects that a field lists; none if it is absent or null; raises as ``read_object``."""
+    values = read_list(record, name, where)
+    objects = [each for each in values if isinstance(each, dict)]
+    if len(objects) < len(values):
         raise UnknownFormatError(f"{where} has {name} that are no list of objects".lstrip())
     return objects
 
@@ -131,23 +126,6 @@ class Message:
         return any(map(is_visible, content_texts(last)))
 
 
-@dataclass(frozen=True, slots=True)
-class Importer:
-    """Reads the messages of one format; each function ignores the parts that belong to other formats."""
-
-    title: str
-    open: Callable[[JsonObject], JsonObject | None]
-    """Returns a message with ``role`` and ``content``; None if it is not of this format."""
-    calls: Callable[[JsonObject], Iterator[Call]]
-    answers: Callable[[JsonObject], Iterator[Answer]]
-    keys: frozenset[str] = frozenset()
-    """The keys of a message and of its untyped parts that the importer reads."""
-    parts: frozenset[str] = frozenset()
-    """The types of the parts of a content that the importer reads."""
-    asides: frozenset[str] = frozenset()
-    """Types of parts, and keys of untyped ones, that it accepts and does not read: reasoning, images."""
-
-
 def is_visible(text: str) -> bool:
     """Return whether a text has a character that a reader sees."""
     return any(char.isprintable() and not char.isspace() for char in text)
@@ -207,29 +185,6 @@ def _unwrap_part(part: dict[str, object]) -> dict[str, object]:
     # LangChain keeps a part that it does not know as the value of another one.
     value = part.get("value")
     return value if part.get("type") == "non_standard" and isinstance(value, dict) else part
-
-
-def read_call(record: JsonObject) -> Call:
-    """Read a call: an object with name and arguments, which may be inside ``function`` or ``custom``.
-
-    Raises:
-        UnknownFormatError: It has no name.
-    """
-    inner = next((as_object(record[key]) for key in ("function", "custom") if record.get(key)), record)
-    # An empty name is one that a model wrote; the call counts.
-    if not isinstance(name := inner.get("name"), str):
-        raise UnknownFormatError(f"has a tool call without a name ({list_keys(inner)})")
-    args = next((inner[key] for key in ARGUMENTS if inner.get(key) is not None), None)
-    return Call(name, read_arguments(args), read_id(record))
-
-
-ARGUMENTS: Final = ("arguments", "args", "input", "parameters")
-"""The names that the formats give to the arguments of a call."""
-
-
-def read_id(record: JsonObject, *names: str) -> str | None:
-    """Return the first id that is set; an empty one counts as absent."""
-    return next((str(record[name]) for name in (*names, "id") if record.get(name)), None)
 
 
 def read_arguments(value: object) -> dict[str, object] | str | None:
@@ -292,3 +247,30 @@ def list_keys(record: JsonObject) -> str:
 
 
 _MOST_KEYS: Final = 5
+
+
+def dump_messages(messages: object) -> object:
+    """Write the message objects of a list as plain ones."""
+    return [dump_message(message) for message in messages] if isinstance(messages, list | tuple) else messages
+
+
+def dump_message(message: object) -> object:
+    """Write a message object of LangChain or an SDK as a plain one, and so the objects in its content."""
+    if isinstance(message, BaseModel):
+        return _dump_model(message)
+    if isinstance(message, tuple | list) and [type(part) for part in message] == [str, str]:
+        return {"role": message[0], "content": message[1]}
+    if not isinstance(message, dict):
+        return message
+    return {name: _dump_parts(value) if isinstance(value, list) else value for name, value in message.items()}
+
+
+def _dump_model(model: BaseModel) -> object:
+    try:
+        return to_jsonable_python(model, bytes_mode="base64", fallback=str)
+    except (ValueError, RecursionError):  # refused later, as a message in no known format
+        return model
+
+
+def _dump_parts(parts: list[object]) -> list[object]:
+    return [dump_message(part) if isinstance(part, BaseModel) else part for part in parts]

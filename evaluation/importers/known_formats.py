@@ -14,13 +14,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from evaluation.errors import ContractError
-from evaluation.importers.anthropic import ANTHROPIC
-from evaluation.importers.gemini import GEMINI
 from evaluation.importers.imported_message import (
-    ARGUMENTS,
     Answer,
     Call,
-    Importer,
     Message,
     UnknownFormatError,
     as_parts,
@@ -29,26 +25,21 @@ from evaluation.importers.imported_message import (
     parse_arguments,
     part_text,
 )
-from evaluation.importers.langchain import LANGCHAIN
-from evaluation.importers.openai import OPENAI_CHAT, OPENAI_RESPONSES
+from evaluation.importers.message_forms import (
+    ASIDES,
+    READ_KEYS,
+    READ_PARTS,
+    list_answers,
+    list_calls,
+    open_message,
+)
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject
 
-IMPORTERS: Final[Sequence[Importer]] = (GEMINI, OPENAI_RESPONSES, OPENAI_CHAT, ANTHROPIC, LANGCHAIN)
-"""Every importer reads every message, because providers and frameworks mix their formats."""
-ACCEPTED: Final = ", ".join(sorted(importer.title for importer in IMPORTERS))
+ACCEPTED: Final = "Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"
 """The formats in words."""
-_ASIDES: Final = frozenset().union(*(importer.asides for importer in IMPORTERS))
-_READ_KEYS: Final = frozenset().union(*(importer.keys for importer in IMPORTERS))
-_READ_PARTS: Final = frozenset().union(*(importer.parts for importer in IMPORTERS))
-_KEYS: Final = _READ_KEYS | _ASIDES
-_PARTS: Final = _READ_PARTS | _ASIDES
-_READ_FIELDS: Final = _READ_KEYS | {
-    *("role", "type", "content", "id", "name", "refusal", "status", "stop_reason", "finish_reason"),
-    *("call_id", "output", "arguments", "input", "action", "error", "is_error"),
-    *("additional_kwargs", "response_metadata", "usage_metadata", "model", "stop_sequence"),
-}
-"""Fields of messages that are read, or that say nothing about what the agent did."""
+_KEYS: Final = READ_KEYS | ASIDES
+_PARTS: Final = READ_PARTS | ASIDES
 _PLAIN_ROLES: Final = ("user", "assistant", "system")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 _CALLING: Final = frozenset({
@@ -75,17 +66,17 @@ def read_message(message: object) -> Message:
         return Message(message["role"], message)
     if not isinstance(message.get("type"), str | None):
         raise UnknownFormatError("has a type that is no text")
-    opened = next(filter(None, (importer.open(message) for importer in IMPORTERS)), None)
+    opened = open_message(message)
     if opened is None:
         raise UnknownFormatError(f"is in no known format ({list_keys(message)})")
     role = str(opened["role"])
     _check_texts(opened)
     if role == "assistant":
         _check_fields(opened)
-    calls = _merge_calls(importer.calls(opened) for importer in IMPORTERS)
+    calls = _merge_calls(list_calls(opened))
     if calls and role != "assistant":
         raise UnknownFormatError(f"has a tool call, although its role is {role!r}")
-    answers = tuple(answer for importer in IMPORTERS for answer in importer.answers(opened))
+    answers = tuple(list_answers(opened))
     # Anthropic and Gemini send the answers of tools in the name of the user.
     if answers and role == "user":
         role, opened = "tool", {**opened, "role": "tool"}
@@ -93,22 +84,14 @@ def read_message(message: object) -> Message:
 
 
 def list_unread(message: Message) -> Iterator[str]:
-    """Yield the parts of a message that the importers accept and do not read: a type of part, or a field."""
-    if _is_plain_text(message.plain):
-        return
+    """Yield the types of the parts of a message that are accepted and not read."""
     for part in content_parts(message.plain):
         if (kind := part.get("type")) is None:
-            yield from (f"parts with {key}" for key, value in part.items() if value and key not in _READ_KEYS)
-        elif kind not in _READ_PARTS:
+            yield from (f"parts with {key}" for key, value in part.items() if value and key not in READ_KEYS)
+        elif kind not in READ_PARTS:
             yield f"parts of the type {shorten(str(kind))}"
     if message.role == "reasoning":
         yield f"items of the type {message.plain['type']}"
-        return
-    yield from (
-        f"fields {shorten(key)} of messages"
-        for key, value in message.plain.items()
-        if value and key not in _READ_FIELDS
-    )
 
 
 def _is_plain_text(message: JsonObject) -> bool:
@@ -183,21 +166,23 @@ def _is_known(part: JsonObject) -> bool:
 def _refuse_calls(fields: JsonObject, keys: frozenset[str]) -> None:
     # A number, such as a count of calls, holds no call.
     filled = {key: value for key, value in fields.items() if value and not isinstance(value, int | float)}
-    unread = {key: value for key, value in filled.items() if key not in keys | _METADATA}
-    calls = {key: value for key, value in unread.items() if _names_call(key) or _may_hold_call(value)}
+    calls = {
+        key: value
+        for key, value in filled.items()
+        if key not in keys | _METADATA and _may_hold_call({key: value})
+    }
     if calls:
         raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
 
 
-def _names_call(key: str) -> bool:
-    return not _CALLING.isdisjoint(word.lower() for word in _WORD.findall(key))
-
-
 def _may_hold_call(value: object) -> bool:
     if isinstance(value, dict):
-        is_call = "name" in value and any(key in value for key in ARGUMENTS)
-        return is_call or any(map(_names_call, value)) or any(map(_may_hold_call, value.values()))
+        return any(_names_call(key) or _may_hold_call(inner) for key, inner in value.items())
     return isinstance(value, list) and any(map(_may_hold_call, value))
+
+
+def _names_call(key: str) -> bool:
+    return not _CALLING.isdisjoint(word.lower() for word in _WORD.findall(key))
 
 
 @dataclass(frozen=True, slots=True)

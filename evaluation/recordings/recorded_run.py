@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 from evaluation.contract.recorded_messages import build_run
-from evaluation.importers.imported_message import Message
+from evaluation.importers.imported_message import Message, dump_message
 from evaluation.importers.known_formats import Conversation, list_unread, read_conversation
-from evaluation.importers.langchain import dump_message
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_object
 
@@ -36,32 +35,19 @@ class RecordedRun:
     approved_by: str | None = None
 
 
-@runtime_checkable
-class RunFormat(Protocol):
-    """A format of recorded runs."""
+@dataclass(frozen=True, slots=True)
+class RunFormat:
+    """A format of recorded runs.
+
+    Attributes:
+        name: The name in messages, such as "ATIF trajectory".
+        recognises: Returns whether a JSON value is in this format, by its fields.
+        read: Yields the runs of a value; raises ContractError with one sentence if it cannot be read.
+    """
 
     name: str
-    """The name in messages, such as "ATIF trajectory"."""
-
-    def recognises(self, value: object) -> bool:
-        """Returns whether a JSON value is in this format, by its fields."""
-        ...
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the runs of a value.
-
-        Raises:
-            ContractError: The value is in this format and cannot be read; one sentence says why.
-        """
-        ...
-
-
-def list_ignored(value: JsonObject, read: frozenset[str], where: str) -> tuple[str, ...]:
-    """Names the fields of an object that are not read and not empty; no sentence if there are none."""
-    names = sorted(
-        name for name, field in value.items() if name not in read and field not in (None, [], {}, "", False)
-    )
-    return (f"{where}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not read",) if names else ()
+    recognises: Callable[[object], bool]
+    read: Callable[[Any], Iterator[RecordedRun]]
 
 
 _TOKENS: Final = {
@@ -84,7 +70,7 @@ def read_message_run(
         messages: As of ``run_from_messages``.
         case_id: Names the run, unless it is empty or no text.
         fields: Further fields of the run.
-        warnings: Parts of the file beside the messages that are not read.
+        warnings: Runs and replies of the file that are not read.
         failed: As of ``run_from_messages``.
 
     Raises:

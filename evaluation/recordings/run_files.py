@@ -4,65 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from evaluation.contract.intake import UnreadableCase
 from evaluation.errors import ContractError
-from evaluation.recordings.formats.adk_evalset import EvalsetFormat
-from evaluation.recordings.formats.atif import AtifFormat
-from evaluation.recordings.formats.conversations import (
-    ConversationFormat,
-    HistoryFormat,
-    TauBenchFormat,
-    are_messages,
+from evaluation.recordings.formats import (
+    adk_evalset,
+    atif,
+    conversations,
+    langchain_trace,
+    model_exchange,
+    otel_spans,
+    own_runs,
 )
-from evaluation.recordings.formats.langchain_trace import TraceFormat
-from evaluation.recordings.formats.model_exchange import ExchangeFormat
-from evaluation.recordings.formats.otel_spans import SpanFormat
-from evaluation.recordings.formats.own_runs import CaseFormat, StateFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation import parse_json
 
-GROUP: Final = "plan_execute_monitor.run_formats"
-"""Entry points of installed packages: objects with ``name``, ``recognises`` and ``read``."""
-_OWN: Final[Sequence[RunFormat]] = (
-    CaseFormat(),
-    StateFormat(),
-    AtifFormat(),
-    SpanFormat(),
-    TauBenchFormat(),
-    EvalsetFormat(),
-    TraceFormat(),
-    ExchangeFormat(),
-    HistoryFormat(),
-    ConversationFormat(),
+_FORMATS: Final[Sequence[RunFormat]] = (
+    own_runs.CASE,
+    own_runs.STATE,
+    atif.ATIF,
+    otel_spans.SPANS,
+    conversations.TAU_BENCH,
+    adk_evalset.EVALSET,
+    langchain_trace.TRACE,
+    model_exchange.EXCHANGE,
+    conversations.HISTORY,
+    conversations.CONVERSATION,
 )
-
-
-@cache
-def list_formats() -> Sequence[RunFormat]:
-    """Returns the formats; the first that recognises a value reads it. The formats of packages come first.
-
-    Raises:
-        ContractError: An entry point of the group is no format.
-    """
-    return (*map(_check_format, entry_points(group=GROUP)), *_OWN)
-
-
-def _check_format(entry: EntryPoint) -> RunFormat:
-    loaded: object = entry.load()
-    if not isinstance(loaded, RunFormat):
-        raise ContractError(
-            f"the entry point {entry.name} of {GROUP} is a {type(loaded).__name__}; "
-            "give an object with name, recognises() and read()"
-        )
-    return loaded
-
-
+"""The first format that recognises a value reads it."""
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
 
 
@@ -107,7 +79,7 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         yield from _read_document(b"".join(lines), name)
         return
     rest = chain([first, second], numbered)
-    if are_messages([value]) and _find_format(value) is None:
+    if conversations.are_messages([value]) and _find_format(value) is None:
         values = [_parse(line, f"{name}:{number}") for number, line in rest]
         yield from (each for each in values if isinstance(each, UnreadableCase))
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
@@ -140,12 +112,12 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
     found = _find_format(value)
     if found is None:
         keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
-        looked = "; ".join(each.name for each in list_formats())
+        looked = "; ".join(each.name for each in _FORMATS)
         what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
         yield UnreadableCase(where, f"{what}; known are: {looked}")
         return
     try:
-        runs = [*found.read(value)]  # type: ignore[arg-type] # a list of messages is read, too
+        runs = [*found.read(value)]
     except ContractError as error:
         yield UnreadableCase(where, f"this {found.name} cannot be read: {error}")
         return
@@ -159,7 +131,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
 
 
 def _find_format(value: object) -> RunFormat | None:
-    return next((each for each in list_formats() if each.recognises(value)), None)
+    return next((each for each in _FORMATS if each.recognises(value)), None)
 
 
 def _parse(data: bytes, where: str) -> object:

@@ -18,7 +18,7 @@ from agents.models.chat_options import Sampling, apply_sampling
 from evaluation import run_from_state
 from evaluation.cases.case_files import TaskCase
 from evaluation.cases.case_result import CaseResult
-from evaluation.importers.langchain import dump_messages
+from evaluation.importers.imported_message import dump_messages
 from evaluation.sensitive.scanner import describe_raised
 from evaluation.validation import copy_json
 from evaluation.values import as_object

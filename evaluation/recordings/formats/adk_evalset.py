@@ -14,44 +14,29 @@ from evaluation.importers.imported_message import (
     read_objects,
     read_run_error,
 )
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run
 from evaluation.values import JsonObject, as_object
 
-_READ_OF_SETS: Final = frozenset({"eval_set_id", "eval_cases", "name", "description", "creation_timestamp"})
-_READ: Final = frozenset({"eval_id", "conversation", "creation_timestamp", "error"})
-_READ_OF_INVOCATIONS: Final = frozenset({
-    "invocation_id", "user_content", "final_response", "intermediate_data", "creation_timestamp", "duration",
-})  # fmt: skip
 _CAPITAL: Final = re.compile("[A-Z]")
 
 
-class EvalsetFormat:
-    """A set of conversations; each is a run."""
+def _is_evalset(value: object) -> bool:
+    return isinstance(_spell(value).get("eval_cases"), list)
 
-    name = "ADK evalset"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value has a list of eval cases."""
-        return isinstance(_spell(value).get("eval_cases"), list)
+def _read_evalset(value: JsonObject) -> Iterator[RecordedRun]:
+    """Yields a run for each case.
 
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run of each case.
-
-        Raises:
-            ContractError: A case has no conversation, or a content is in no known format.
-        """
-        whole = _spell(value)
-        for case in map(_spell, read_objects(whole, "eval_cases", "the evalset")):
-            name = case.get("eval_id")
-            invocations = [_spell(each) for each in read_objects(case, "conversation", f"the case {name}")]
-            if not invocations:
-                raise ContractError(f"the case {name} has no conversation; record one")
-            ignored = [list_ignored(whole, _READ_OF_SETS, "the evalset")]
-            ignored += [list_ignored(case, _READ, f"the case {name}")]
-            ignored += [list_ignored(each, _READ_OF_INVOCATIONS, "the invocation") for each in invocations]
-            contents = [content for each in invocations for content in _list_contents(each)]
-            warnings = [text for texts in ignored for text in texts]
-            yield read_message_run(contents, name, read_run_error(case), warnings)
+    Raises:
+        ContractError: A case has no conversation, or a content is in no known format.
+    """
+    for case in map(_spell, read_objects(_spell(value), "eval_cases", "the evalset")):
+        name = case.get("eval_id")
+        invocations = [_spell(each) for each in read_objects(case, "conversation", f"the case {name}")]
+        if not invocations:
+            raise ContractError(f"the case {name} has no conversation; record one")
+        contents = [content for each in invocations for content in _list_contents(each)]
+        yield read_message_run(contents, name, read_run_error(case))
 
 
 def _spell(value: object) -> JsonObject:
@@ -83,3 +68,6 @@ def _list_authored(data: JsonObject) -> Iterator[tuple[object, object]]:
         if not isinstance(each, list) or len(each) != 2:  # noqa: PLR2004
             raise UnknownFormatError("the invocation has intermediate_responses that are no pairs")
         yield each[0], each[1]
+
+
+EVALSET: Final = RunFormat("ADK evalset", _is_evalset, _read_evalset)

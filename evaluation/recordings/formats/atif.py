@@ -6,7 +6,6 @@ Source: https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajector
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -20,51 +19,34 @@ from evaluation.importers.imported_message import (
     read_result,
     read_run_error,
 )
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_list, as_object
 
 _VERSION: Final = re.compile(r"ATIF-v1\.([0-8])")
 _ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
-_READ: Final = frozenset({
-    "schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics",
-    "subagent_trajectories", "error",
-})  # fmt: skip
-_READ_OF_STEPS: Final = frozenset({
-    "step_id", "timestamp", "source", "message", "tool_calls", "observation", "model_name", "metrics",
-    "reasoning_content", "llm_call_count", "is_copied_context",
-})  # fmt: skip
-_READ_OF_CALLS: Final = frozenset({"tool_call_id", "function_name", "arguments"})
-_READ_OF_RESULTS: Final = frozenset({"source_call_id", "content", "subagent_trajectory_ref"})
-
-_READ_EXTRAS: Final = frozenset({"status", "is_error", "tool_result_is_error", "is_sidechain", "agent_id"})
 
 
-class AtifFormat:
-    """A trajectory: steps of the user and the agent, with calls and observations."""
+def _is_trajectory(value: object) -> bool:
+    version = as_object(value).get("schema_version")
+    return isinstance(version, str) and version.startswith("ATIF-")
 
-    name = "ATIF trajectory"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value names an ATIF version."""
-        version = value.get("schema_version") if isinstance(value, dict) else None
-        return isinstance(version, str) and version.startswith("ATIF-")
+def _read_trajectory(value: JsonObject) -> Iterator[RecordedRun]:
+    """Yields the run, and the runs of its subagents.
 
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run, and the runs of its subagents.
-
-        Raises:
-            ContractError: The version is unknown, or a step has no known source.
-        """
-        if _VERSION.fullmatch(str(value.get("schema_version"))) is None:
-            raise ContractError(f"{value.get('schema_version')} is not known; give ATIF-v1.0 to ATIF-v1.8")
-        children = read_objects(value, "subagent_trajectories", "the trajectory")
-        ends = {str(child.get("trajectory_id")): _read_end(child) for child in children}
-        steps = read_objects(value, "steps", "the trajectory")
-        for agent in dict.fromkeys(map(_name_subagent, steps)):
-            own = [step for step in steps if _name_subagent(step) == agent]
-            yield _read_steps(value if agent is None else _name(value, agent), own, ends)
-        for child in children:
-            yield from self.read(child)
+    Raises:
+        ContractError: The version is unknown, or a step has no known source.
+    """
+    if _VERSION.fullmatch(str(value.get("schema_version"))) is None:
+        raise ContractError(f"{value.get('schema_version')} is not known; give ATIF-v1.0 to ATIF-v1.8")
+    children = read_objects(value, "subagent_trajectories", "the trajectory")
+    ends = {str(child.get("trajectory_id")): _read_end(child) for child in children}
+    steps = read_objects(value, "steps", "the trajectory")
+    for agent in dict.fromkeys(map(_name_subagent, steps)):
+        own = [step for step in steps if _name_subagent(step) == agent]
+        yield _read_steps(value if agent is None else _name(value, agent), own, ends)
+    for child in children:
+        yield from _read_trajectory(child)
 
 
 def _name_subagent(step: JsonObject) -> str | None:
@@ -91,7 +73,6 @@ def _read_steps(value: JsonObject, steps: Sequence[JsonObject], ends: Mapping[st
         messages,
         value.get("trajectory_id") or value.get("session_id"),
         {**_read_totals(value, own), **_list_sources(copied), **read_run_error(value)},
-        _list_unread(value, own),
     )
 
 
@@ -105,14 +86,10 @@ def _list_messages(step: JsonObject, ends: Mapping[str, str]) -> Iterator[JsonOb
     if step.get("is_copied_context") is True:
         yield message
         return
-    calls = [_open_call(call) for call in _list_calls(step)]
-    yield {**message, "reasoning_content": step.get("reasoning_content"), "tool_calls": calls}
+    calls = [_open_call(call) for call in read_objects(step, "tool_calls", _name_step(step))]
+    yield {**message, "tool_calls": calls}
     for result in _list_results(step):
         yield _open_result(result, ends, is_answer=bool(calls))
-
-
-def _list_calls(step: JsonObject) -> list[dict[str, object]]:
-    return read_objects(step, "tool_calls", _name_step(step))
 
 
 def _list_results(step: JsonObject) -> list[dict[str, object]]:
@@ -152,21 +129,6 @@ def _list_sources(copied: Iterable[JsonObject]) -> JsonObject:
     return {"sources": texts} if texts else {}
 
 
-def _list_unread(value: JsonObject, steps: Sequence[JsonObject]) -> Iterator[str]:
-    parts = [("steps", _READ_OF_STEPS, step) for step in steps]
-    parts += [("tool calls", _READ_OF_CALLS, call) for step in steps for call in _list_calls(step)]
-    parts += [("results", _READ_OF_RESULTS, result) for step in steps for result in _list_results(step)]
-    parts.append(("the trajectory", _READ, value))
-    plain = [(where, read, _without_read_extras(part)) for where, read, part in parts]
-    counts = Counter(text for where, read, part in plain for text in list_ignored(part, read, where))
-    yield from (text if count == 1 else f"{text} ({count})" for text, count in counts.items())
-
-
-def _without_read_extras(part: JsonObject) -> JsonObject:
-    extra = read_object(part, "extra", "a part of the trajectory")
-    return {**part, "extra": {name: extra[name] for name in extra if name not in _READ_EXTRAS}}
-
-
 def _read_totals(value: JsonObject, steps: Sequence[JsonObject]) -> JsonObject:
     final = read_object(value, "final_metrics", "the trajectory")
     names = {"prompt_tokens": "total_prompt_tokens", "completion_tokens": "total_completion_tokens"}
@@ -186,3 +148,6 @@ def _read_time(step: JsonObject) -> datetime:
     except ValueError:
         raise UnknownFormatError(f"{_name_step(step)} has a timestamp that is no ISO 8601 date") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+ATIF: Final = RunFormat("ATIF trajectory", _is_trajectory, _read_trajectory)

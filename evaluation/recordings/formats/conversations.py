@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from evaluation.importers.imported_message import UnknownFormatError, read_list, read_run_error
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run
 from evaluation.values import JsonObject, as_list, as_object
 
 _KEYS: Final = ("messages", "traj", "contents", "input_messages")
 """Fields that have the messages of a conversation."""
 _MARKS: Final = frozenset({"role", "type", "parts", "lc"})
 """A message has at least one of these fields."""
-_READ: Final = frozenset({"id", "thread_id", "object", "error"})
+_ERROR: Final = 3
+"""Index of the error of a task."""
 
 
 def are_messages(value: object) -> bool:
@@ -26,64 +27,41 @@ def are_messages(value: object) -> bool:
     )
 
 
-def find_messages(value: object) -> str | None:
-    """Returns the field of an object that has messages; None if there is none."""
-    if not isinstance(value, Mapping):
-        return None
-    return next((key for key in _KEYS if are_messages(value.get(key))), None)
+def _find_messages(value: object) -> list[object] | None:
+    """Returns the messages of a list or an object; None if there are none."""
+    fields = [value, *(as_object(value).get(key) for key in _KEYS)]
+    return next((as_list(each) for each in fields if are_messages(each)), None)
 
 
-class ConversationFormat:
-    """A list of messages, or an object that has one."""
-
-    name = "list of messages"
-
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value is a list of messages, or has one."""
-        return are_messages(value) or find_messages(value) is not None
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields one run; raises as ``run_from_messages`` does."""
-        key = find_messages(value)
-        if key is None:
-            yield read_message_run(as_list(value))
-            return
-        ignored = list_ignored(value, _READ | {key}, "the conversation")
-        name = value.get("id") or value.get("thread_id")
-        yield read_message_run(as_list(value[key]), name, read_run_error(value), ignored)
+def _is_conversation(value: object) -> bool:
+    return _find_messages(value) is not None
 
 
-_READ_OF_SNAPSHOTS: Final = frozenset(
-    {"values", "next", "tasks", "config", "parent_config", "metadata", "created_at", "error"}
-)
-_ERROR: Final = 3
-"""Index of the error of a task."""
+def _read_conversation(value: object) -> Iterator[RecordedRun]:
+    fields = as_object(value)
+    name = fields.get("id") or fields.get("thread_id")
+    yield read_message_run(_find_messages(value) or [], name, read_run_error(fields))
 
 
-class HistoryFormat:
-    """The history of a thread, or one snapshot of it."""
+def _open_snapshot(value: object) -> JsonObject:
+    """Returns the newest snapshot of a history, or the snapshot itself."""
+    return as_object(value[0] if isinstance(value, list) and value else value)
 
-    name = "LangGraph state history"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value is a snapshot, or a list of snapshots."""
-        first = value[0] if isinstance(value, list) and value else value
-        return isinstance(first, dict) and find_messages(first.get("values")) is not None
+def _is_history(value: object) -> bool:
+    return _is_conversation(as_object(_open_snapshot(value).get("values")))
 
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run of the newest snapshot; raises as ``run_from_messages`` does."""
-        given: object = value
-        snapshot = as_object(given[0] if isinstance(given, list) else given)
-        tasks = [_open_task(task) for task in read_list(snapshot, "tasks", "the snapshot")]
-        errors = [error for each in (*tasks, snapshot) if (error := read_run_error(each))]
-        waiting = [f"the thread has not ended: next is {snapshot['next']}"] if snapshot.get("next") else []
-        ignored = list_ignored(snapshot, _READ_OF_SNAPSHOTS, "the snapshot")
-        thread = as_object(as_object(snapshot.get("config")).get("configurable")).get("thread_id")
-        named = {"case_id": thread} if isinstance(thread, str) else {}
-        for run in ConversationFormat().read(as_object(snapshot["values"])):
-            recorded = {**as_object(run.case["agent_run"]), **(errors[0] if errors else {})}
-            case = {**named, **run.case, "agent_run": recorded}
-            yield replace(run, case=case, warnings=(*run.warnings, *ignored, *waiting))
+
+def _read_history(value: object) -> Iterator[RecordedRun]:
+    snapshot = _open_snapshot(value)
+    tasks = [_open_task(task) for task in read_list(snapshot, "tasks", "the snapshot")]
+    errors = [error for each in (*tasks, snapshot) if (error := read_run_error(each))]
+    waiting = [f"the thread has not ended: next is {snapshot['next']}"] if snapshot.get("next") else []
+    values = as_object(snapshot["values"])
+    thread = as_object(as_object(snapshot.get("config")).get("configurable")).get("thread_id")
+    fields = {**read_run_error(values), **(errors[0] if errors else {})}
+    name = values.get("id") or values.get("thread_id") or thread
+    yield read_message_run(_find_messages(values) or [], name, fields, waiting)
 
 
 def _open_task(task: object) -> JsonObject:
@@ -95,28 +73,21 @@ def _open_task(task: object) -> JsonObject:
     return task
 
 
-_READ_OF_RESULTS: Final = frozenset({"task_id", "trial", "reward", "traj", "error"})
+def _is_result(value: object) -> bool:
+    return isinstance(value, dict) and {"task_id", "reward", "traj"} <= value.keys()
 
 
-class TauBenchFormat:
-    """A run of a task, with the reward that the benchmark gave it."""
+def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
+    messages, name = read_list(value, "traj", "the result"), f"task {value['task_id']}"
+    run = read_message_run(
+        messages, name, read_run_error(value), failed=lambda answer: answer.startswith("Error")
+    )
+    trial, reward = value.get("trial"), value["reward"]
+    if not isinstance(trial, int | None) or not isinstance(reward, int | float | None):
+        raise UnknownFormatError("the result has a trial or a reward that is no number")
+    yield replace(run, trial=trial or 0, score=reward)
 
-    name = "tau-bench result"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value is a result."""
-        return isinstance(value, dict) and {"task_id", "reward", "traj"} <= value.keys()
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run; raises as ``run_from_messages`` does."""
-        run = read_message_run(
-            read_list(value, "traj", "the result"),
-            f"task {value['task_id']}",
-            read_run_error(value),
-            warnings=list_ignored(value, _READ_OF_RESULTS, "the result"),
-            failed=lambda answer: answer.startswith("Error"),
-        )
-        trial, reward = value.get("trial"), value["reward"]
-        if not isinstance(trial, int | None) or not isinstance(reward, int | float | None):
-            raise UnknownFormatError("the result has a trial or a reward that is no number")
-        yield replace(run, trial=trial or 0, score=reward)
+CONVERSATION: Final = RunFormat("list of messages", _is_conversation, _read_conversation)
+HISTORY: Final = RunFormat("LangGraph state history", _is_history, _read_history)
+TAU_BENCH: Final = RunFormat("tau-bench result", _is_result, _read_result)

@@ -7,42 +7,30 @@ from typing import Final
 
 from evaluation.importers.imported_message import UnknownFormatError, read_list, read_object, read_objects
 from evaluation.recordings.formats.conversations import are_messages
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run
 from evaluation.values import JsonObject, as_list, as_object
 
-_READ: Final = frozenset({
-    "id", "name", "run_type", "inputs", "outputs", "error", "child_runs", "start_time", "end_time",
-    "trace_id", "dotted_order", "session_name", "session_id", "parent_run_id", "child_run_ids", "extra",
-})  # fmt: skip
-
 _TYPES: Final = ("tool", "chain", "llm", "chat_model", "retriever", "embedding", "prompt", "parser")
-_OUTPUTS: Final = frozenset({"messages", "generations", "output", "type"})
 
 
-class TraceFormat:
-    """A run with the runs inside of it; each agent that a tool calls is a run of its own."""
+def _is_trace(value: object) -> bool:
+    return isinstance(value, dict) and {"run_type", "inputs"} <= value.keys()
 
-    name = "LangChain trace"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value is a run of a tracer."""
-        return isinstance(value, dict) and {"run_type", "inputs"} <= value.keys()
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run, and the runs of nested agents; raises as ``run_from_messages`` does."""
-        end = read_list(_read_outputs(value), "messages", "the trace")
-        asked = _list_asked(value)
-        messages = end or [*asked, *_list_said(value)]
-        warnings = [
-            *([] if end or asked or not value["inputs"] else ["the trace: inputs are not read"]),
-            *list_ignored(value, _READ, "the trace"),
-            *list_ignored(as_object(value.get("outputs")), _OUTPUTS, "outputs"),
-        ]
-        error = _find_error(value)
-        fields = {} if error is None else {"error": error}
-        yield read_message_run(messages, value.get("id"), fields, warnings)
-        for nested in _list_nested(value, inside=False):
-            yield from self.read(nested)
+def _read_trace(value: JsonObject) -> Iterator[RecordedRun]:
+    """Yields the run, and the run of each agent that a tool calls."""
+    end = read_list(_read_outputs(value), "messages", "the trace")
+    asked = _list_asked(value)
+    is_asked = end or asked or not value["inputs"]
+    error = _find_error(value)
+    yield read_message_run(
+        end or [*asked, *_list_said(value)],
+        value.get("id"),
+        {} if error is None else {"error": error},
+        [] if is_asked else ["the trace: inputs are not read"],
+    )
+    for nested in _list_nested(value, inside=False):
+        yield from _read_trace(nested)
 
 
 def _list_children(run: JsonObject) -> list[dict[str, object]]:
@@ -113,3 +101,6 @@ def _read_answer(run: JsonObject) -> object:
         "content": _read_error(run) if error else answer,
         "status": "error" if error else "success",
     }
+
+
+TRACE: Final = RunFormat("LangChain trace", _is_trace, _read_trace)

@@ -10,41 +10,25 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from evaluation.importers.imported_message import read_list, read_object, read_run_error
-from evaluation.recordings.recorded_run import RecordedRun, list_ignored, read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_list, as_object
 
 _SYSTEM: Final = ("system", "instructions", "system_instruction", "systemInstruction")
 _REQUEST: Final = ("messages", "input", "contents")
 _USAGES: Final = ("usage", "usage_metadata", "usageMetadata")
-_READ: Final = frozenset({
-    *_SYSTEM, *_REQUEST, *_USAGES, "request", "response", "choices", "output", "content", "candidates", "id",
-    "custom_id", "object", "type", "role", "model", "model_version", "modelVersion", "stop_reason", "status",
-    "incomplete_details", "error", "created", "created_at", "sdk_http_response",
-})  # fmt: skip
 
 
-class ExchangeFormat:
-    """A response of a provider, and the messages of its request if they were recorded."""
+def _is_exchange(value: object) -> bool:
+    return _read_reply(_join(value)) is not None
 
-    name = "response of OpenAI, Anthropic or Gemini"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value has the reply of a model."""
-        return _read_reply(_join(value)) is not None
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields one run; raises as ``run_from_messages`` does."""
-        read_object(value, "request", "the exchange")
-        fields = _join(value)
-        asked = [
-            *_list_messages(fields, _SYSTEM, "system"),
-            *_list_messages(fields, _REQUEST, "user"),
-        ]
-        warnings = [*list_ignored(fields, _READ, "the exchange"), *_count_others(fields)]
-        name = fields.get("custom_id") or fields.get("id")
-        yield read_message_run(
-            [*asked, *(_read_reply(fields) or [])], name, _read_report(fields, asked), warnings
-        )
+def _read_exchange(value: JsonObject) -> Iterator[RecordedRun]:
+    read_object(value, "request", "the exchange")
+    fields = _join(value)
+    asked = [*_list_messages(fields, _SYSTEM, "system"), *_list_messages(fields, _REQUEST, "user")]
+    name = fields.get("custom_id") or fields.get("id")
+    messages = [*asked, *(_read_reply(fields) or [])]
+    yield read_message_run(messages, name, _read_report(fields, asked), _count_others(fields))
 
 
 def _join(value: object) -> dict[str, object]:
@@ -113,3 +97,6 @@ def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
         usage = next((fields[name] for name in _USAGES if fields.get(name)), None)
         report.update(read_tokens(usage))
     return report
+
+
+EXCHANGE: Final = RunFormat("response of OpenAI, Anthropic or Gemini", _is_exchange, _read_exchange)

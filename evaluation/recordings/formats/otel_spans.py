@@ -22,15 +22,11 @@ from evaluation.importers.imported_message import (
     read_objects,
 )
 from evaluation.importers.known_formats import read_conversation
-from evaluation.recordings.recorded_run import RecordedRun, read_message_run, read_tokens
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_object
 
 _INDEXED: Final = re.compile(r"gen_ai\.(prompt|completion)\.([0-9]{1,6})\.(.+)")
 _CALL: Final = re.compile(r"tool_calls\.([0-9]{1,6})\.(.+)")
-_CONTENTS: Final = {
-    "gen_ai.content.prompt": "gen_ai.prompt",
-    "gen_ai.content.completion": "gen_ai.completion",
-}
 _ROLES: Final = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -102,10 +98,7 @@ def _open_part(part: JsonObject) -> object:
 
 def _read_event(event: JsonObject, where: str) -> Iterator[dict[str, object]]:
     name, attributes = str(event.get("name")), read_object(event, "attributes", where)
-    if name in _CONTENTS:
-        field = _CONTENTS[name]
-        yield from read_objects(_parse(attributes, field), field, where)
-    elif name in _ROLES:
+    if name in _ROLES:
         fields = {**attributes, **read_object(_parse(attributes, "message"), "message", where)}
         calls = read_objects(_parse(fields, "tool_calls"), "tool_calls", where)
         yield _build(_ROLES[name], fields, calls, fields.get("id"))
@@ -264,20 +257,15 @@ _ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool_arguments", "traceloop.
 _RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity.output")
 
 
-class SpanFormat:
-    """An export: ``resourceSpans`` with the spans of one or more traces."""
+def _is_export(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("resourceSpans"), list)
 
-    name = "OpenTelemetry trace (OTLP JSON)"
 
-    def recognises(self, value: object) -> bool:
-        """Returns whether the value has ``resourceSpans``."""
-        return isinstance(value, dict) and isinstance(value.get("resourceSpans"), list)
-
-    def read(self, value: JsonObject) -> Iterator[RecordedRun]:
-        """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
-        spans = sorted(list_spans(value), key=lambda span: (span.trace, span.start))
-        for trace, group in groupby(spans, key=lambda span: span.trace):
-            yield from _read_trace(trace, list(group))
+def _read_export(value: JsonObject) -> Iterator[RecordedRun]:
+    """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
+    spans = sorted(list_spans(value), key=lambda span: (span.trace, span.start))
+    for trace, group in groupby(spans, key=lambda span: span.trace):
+        yield from _read_trace(trace, list(group))
 
 
 def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
@@ -398,3 +386,6 @@ def _read_totals(spans: Sequence[Span]) -> JsonObject:
 def _measure(spans: Sequence[Span]) -> float:
     start, end = min((span.start for span in spans), default=0), max((span.end for span in spans), default=0)
     return max(0, end - start) / _NANOSECONDS
+
+
+SPANS: Final = RunFormat("OpenTelemetry trace (OTLP JSON)", _is_export, _read_export)

@@ -1,9 +1,7 @@
-"""Formats of installed packages are asked first; JSON Lines are a stream; hostile values are refused."""
+"""JSON Lines are a stream; hostile values are refused."""
 
 import json
 import random
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -17,43 +15,6 @@ PEERS = Path(__file__).parents[2] / "data" / "peers"
 LINE = json.dumps(
     {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
 )
-LOG_FORMAT = """
-from evaluation.recordings.recorded_run import RecordedRun
-
-class LogFormat:
-    name = "log of my bot"
-    def recognises(self, value):
-        return isinstance(value, dict) and "question" in value
-    def read(self, value):
-        yield RecordedRun({"case_id": "mine", "agent_run": {"input": value["question"], "final_output": "x"}})
-
-LOG_FORMAT, NO_FORMAT = LogFormat(), 5
-"""
-PROGRAM = (
-    "import sys; from evaluation import read_cases; print([c['case_id'] for c in read_cases(sys.argv[1])])"
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "output"),
-    [("LOG_FORMAT", "['mine']"), ("NO_FORMAT", "the entry point log of plan_execute_monitor")],
-)
-def test_a_package_offers_a_format_as_an_entry_point(name, output, tmp_path):
-    metadata = tmp_path / "my_bot-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Name: my-bot\nVersion: 1\n")
-    entry = f"[plan_execute_monitor.run_formats]\nlog = my_bot:{name}\n"
-    (metadata / "entry_points.txt").write_text(entry)
-    (tmp_path / "my_bot.py").write_text(LOG_FORMAT)
-    (tmp_path / "log.json").write_text('{"question": "Who?", "answer": "I"}')
-
-    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {PROGRAM}"
-    asked = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "log.json")],
-        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3],
-    )  # fmt: skip
-
-    assert output in asked.stdout + asked.stderr
 
 
 @pytest.mark.parametrize("broken", [1, 2, 3])
