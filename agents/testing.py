@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
@@ -23,8 +23,8 @@ class ScriptedChatModel(BaseChatModel):
 
     Args:
         script: The replies in order (a text, a message, or an exception to raise), or a function from the
-            prompt to a reply. After the last reply, a call raises AssertionError, which has the beginning of
-            the system prompt of each call. A list starts again in a new process; to test ``resume`` there,
+            prompt to a reply. After the last reply, a call raises AssertionError with the beginning of its
+            prompt. A list starts again in a new process; to test ``resume`` there,
             give a function, which answers from the prompt alone, or the replies that are still to come.
         usage: Input and output tokens that each reply reports. Default: none.
 
@@ -79,8 +79,8 @@ class ScriptedChatModel(BaseChatModel):
         reply = self._answer(messages)
         if reply is not None:
             return reply
-        roles = "; ".join(f"{number}. {_name_role(prompt)}" for number, prompt in enumerate(self.prompts, 1))
-        raise AssertionError(f"the script has run out: {roles} asks for another: {messages[-1].text[:200]!r}")
+        first = f"{messages[0].text.partition('.')[0][:80]!r} asks: {messages[-1].text[:200]!r}"
+        raise AssertionError(f"the script has run out at call {len(self.prompts)}, where {first}")
 
     def _with_usage(self, message: AIMessage) -> AIMessage:
         if self.usage is None or message.usage_metadata is not None:
@@ -104,9 +104,3 @@ class ScriptedChatModel(BaseChatModel):
 def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply | None]:
     remaining = iter(list(replies))
     return lambda _messages: next(remaining, None)
-
-
-def _name_role(messages: Sequence[BaseMessage]) -> str:
-    """Returns the first sentence of the system prompt."""
-    system = next((message.text for message in messages if isinstance(message, SystemMessage)), "")
-    return f"“{system.partition('.')[0][:80]}”" if system else "a call without a system prompt"

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from agents import BaseAgent
-from agents.models.model_call import read_limit
 from agents.testing import ScriptedChatModel
 from benchmarks.measuring import print_load
-from orchestrator.limits import share_limits
+from orchestrator.limits import read_limit, share_limits
 from orchestrator.persistence import open_store
 from tests.postgres import running_server
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 import uuid
 from collections import deque
@@ -12,12 +13,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tenacity import Retrying, retry_if_exception_type, sleep_using_event, wait_fixed
 from tenacity.stop import stop_after_delay, stop_when_event_set
 
-from agents.models.model_call import ModelLimit, PausingRateLimiter, ServedModel, limit_calls, read_limit
+from agents.errors import ModelSpecError
+from agents.models.identity import hide_credentials
+from agents.models.model_call import PausingRateLimiter, ServedModel, limit_calls
 from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
 from orchestrator.persistence import Store
 
@@ -28,6 +32,14 @@ if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
 
 
+_UNITS: Final = {"s": 1, "min": 60, "h": 3600}
+"""Seconds in each unit of time."""
+# A model that is a number would be the port of a URL whose model was forgotten.
+_LIMIT: Final = re.compile(
+    r"(?P<endpoint> https?://(?:\[[^\]\s]+\]|[^\s/:\[]+)(?::\d+)?(?:/[^\s:]*)?(?!:\d+=) | [a-z][a-z0-9_]*)"
+    r":(?P<model>(?!//)\S+)=(?P<calls>[1-9]\d{0,5})/(?P<unit>s|min|h)",
+    re.VERBOSE,
+)
 _MARGIN: Final = timedelta(milliseconds=50)
 """A call may begin so much later than it was granted without passing the limit."""
 _LONGEST_WAIT_S: Final = 1.0
@@ -36,6 +48,49 @@ _PATIENCE: Final = timedelta(seconds=2 * _LONGEST_WAIT_S)
 """A worker that waits asks at least twice in this time, so one that does not ask has stopped."""
 _LONGEST_PAUSE_S: Final = 300.0
 """An endpoint that wants a longer pause is asked again after this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimit:
+    """The greatest number of calls of a model in any period; ``read_limit`` reads it.
+
+    Attributes:
+        endpoint: A provider, or the URL of an endpoint.
+        model: Name of the model; ``*`` stands for any characters.
+        calls: Number of calls in any period.
+        period_s: The period in seconds.
+    """
+
+    endpoint: str
+    model: str
+    calls: int
+    period_s: int
+
+    @property
+    def name(self) -> str:
+        """What is limited. Limits of one name count the same calls."""
+        return f"{self.endpoint}:{self.model}"
+
+    def covers(self, model: ServedModel) -> bool:
+        """Checks whether the calls of a model are counted."""
+        return self.endpoint in (model.provider, model.address) and fnmatchcase(model.name, self.model)
+
+
+def read_limit(text: str) -> ModelLimit:
+    """Reads a limit such as ``ollama:qwen3=20/s``, ``openai:*=500/min`` or ``http://gpu1:8000/v1:llama=9/s``.
+
+    Raises:
+        ModelSpecError: The text is no limit.
+    """
+    match = _LIMIT.fullmatch(text)
+    if match is None:
+        raise ModelSpecError(
+            f"the limit {text!r:.200} is not accepted; give ENDPOINT:MODEL=CALLS/UNIT with a provider or a "
+            "URL, a model or *, and s, min or h, such as ollama:qwen3=20/s or openai:*=500/min"
+        )
+    endpoint = match["endpoint"]
+    place = hide_credentials(endpoint) if "://" in endpoint else endpoint
+    return ModelLimit(place, match["model"], int(match["calls"]), _UNITS[match["unit"]])
 
 
 class SharedRateLimiter(PausingRateLimiter):

@@ -131,43 +131,6 @@ class EncodedText:
         return self.data[start:end].decode("latin-1")
 
 
-def stands_alone(data: bytes, start: int, end: int) -> bool:
-    """Return whether no letter or digit adjoins a value, and no joining mark with a digit behind it."""
-    before, after = data[max(0, start - 2) : start], data[end : end + 2]
-    has_neighbour = before[-1:].isalnum() or after[:1].isalnum()
-    return not (has_neighbour or _is_joined(before) or _is_joined(after[::-1]))
-
-
-def _is_joined(neighbours: bytes) -> bool:
-    # In "123-45-6789-1" and "1.2.3.4.5" the match is a part of a longer number.
-    return neighbours[:1].isdigit() and neighbours[1:] in {b"-", b".", b"/", b":", b","}
-
-
-_BETWEEN: Final = (
-    r"[\"'\\\]`*\s:=#.()_\-]{0,8}"
-    r"(?:(?:number|num|no|nr|nummer|n\xfamero|numero|num\x3fro|num\xe9ro|value|code|id|is|was|ist|lautet|es|est|\xe8|of|at|am|on|the|den|le|el|il)\b"
-    r"[\"'\\\]`*\s:=#.()_\-]{0,8}){0,3}"
-)
-
-
-def label_pattern(words: str) -> Pattern:
-    """Match words that announce a value, as in ``phone: 5551234567``, up to the place where it may begin."""
-    return Pattern(rf"(?i)(?:{words}){_BETWEEN}")
-
-
-def find_labelled(subject: EncodedText, label: Pattern, value: Pattern) -> Iterator[tuple[int, int]]:
-    """Yield the values that stand alone right behind a label."""
-    for _, start in subject.find_spans(label):
-        end = value.match_end(subject.data, start)
-        if end > 0 and stands_alone(subject.data, start, end):
-            yield start, end
-
-
-def label_trigger(words: str, value: str = "[0-9+(]") -> str:
-    """Build the trigger of a labelled value."""
-    return rf"(?i:{words})(?:[^0-9A-Za-z]{{0,16}}(?i:[a-z]{{1,7}}\b)?){{0,3}}[^0-9A-Za-z]{{0,16}}{value}"
-
-
 @dataclass(frozen=True, slots=True)
 class Detector:
     """A search for one family of sensitive data, and a quick test that says whether to run it.

@@ -6,13 +6,11 @@ Every agent asks the limits before each call of its model, so that no agent has 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial, wraps
 from http import HTTPStatus
 from inspect import signature
@@ -23,7 +21,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 from langchain_core.runnables import Runnable
 
-from agents.errors import ModelSpecError
 from agents.models.chat_options import Sampling, apply_sampling, remove_refused, unbind_model
 from agents.models.identity import find_address, hide_credentials, name_called
 from agents.models.server_answers import find_status, read_retry_after
@@ -40,16 +37,7 @@ from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
 
-_UNITS: Final = {"s": 1, "min": 60, "h": 3600}
-"""Seconds in each unit of time."""
 _BUSY: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-# A model that is a number would be the port of a URL whose model was forgotten.
-_LIMIT: Final = re.compile(
-    r"(?P<endpoint> https?://(?:\[[^\]\s]+\]|[^\s/:\[]+)(?::\d+)?(?:/[^\s:]*)?(?!:\d+=) | [a-z][a-z0-9_]*)"
-    r":(?P<model>(?!//)\S+)=(?P<calls>[1-9]\d{0,5})/(?P<unit>s|min|h)",
-    re.VERBOSE,
-)
-
 
 C = TypeVar("C", bound="Callable[..., Any]")
 P = ParamSpec("P")
@@ -148,32 +136,6 @@ class ServedModel:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLimit:
-    """The greatest number of calls of a model in any period; ``read_limit`` reads it.
-
-    Attributes:
-        endpoint: A provider, or the URL of an endpoint.
-        model: Name of the model; ``*`` stands for any characters.
-        calls: Number of calls in any period.
-        period_s: The period in seconds.
-    """
-
-    endpoint: str
-    model: str
-    calls: int
-    period_s: int
-
-    @property
-    def name(self) -> str:
-        """What is limited. Limits of one name count the same calls."""
-        return f"{self.endpoint}:{self.model}"
-
-    def covers(self, model: ServedModel) -> bool:
-        """Checks whether the calls of a model are counted."""
-        return self.endpoint in (model.provider, model.address) and fnmatchcase(model.name, self.model)
-
-
 class PausingRateLimiter(BaseRateLimiter):
     """LangChain's interface of a rate limiter, with pauses that the endpoint asks for."""
 
@@ -185,23 +147,6 @@ class PausingRateLimiter(BaseRateLimiter):
 FindLimiter: TypeAlias = Callable[[ServedModel], PausingRateLimiter | None]
 """Returns what limits a model; None for nothing."""
 _finders: list[FindLimiter] = []
-
-
-def read_limit(text: str) -> ModelLimit:
-    """Reads a limit such as ``ollama:qwen3=20/s``, ``openai:*=500/min`` or ``http://gpu1:8000/v1:llama=9/s``.
-
-    Raises:
-        ModelSpecError: The text is no limit.
-    """
-    match = _LIMIT.fullmatch(text)
-    if match is None:
-        raise ModelSpecError(
-            f"the limit {text!r:.200} is not accepted; give ENDPOINT:MODEL=CALLS/UNIT with a provider or a "
-            "URL, a model or *, and s, min or h, such as ollama:qwen3=20/s or openai:*=500/min"
-        )
-    endpoint = match["endpoint"]
-    place = hide_credentials(endpoint) if "://" in endpoint else endpoint
-    return ModelLimit(place, match["model"], int(match["calls"]), _UNITS[match["unit"]])
 
 
 @contextmanager
@@ -390,15 +335,6 @@ def make_sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
 
 def _make_sendable(message: BaseMessage) -> BaseMessage:
     fields = {name: value for name in _SENT_FIELDS if (value := getattr(message, name, None))}
-    update = {name: _replace_in(value) for name, value in fields.items()}
-    return message if update == fields else message.model_copy(update=update)
-
-
-def _replace_in(value: object) -> object:
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, list):
-        return [_replace_in(item) for item in value]
-    if isinstance(value, dict):
-        return {_replace_in(key): _replace_in(item) for key, item in value.items()}
-    return value
+    text = json.dumps(fields, ensure_ascii=False, default=str)
+    sendable = replace_surrogates(text)
+    return message if sendable == text else message.model_copy(update=json.loads(sendable))

@@ -148,8 +148,6 @@ def _read_body(error: BaseException) -> object:
         return {"error": body}  # of an event within a stream
     if body is None and isinstance(error, json.JSONDecodeError):
         return error.doc or None
-    if isinstance(error, UnicodeDecodeError):
-        return error.object.decode(errors="replace")
     # The clients of OpenAI and Anthropic return a text as it is, which is read as a reply.
     if isinstance(error, AttributeError) and error.name == "model_dump" and isinstance(error.obj, str):
         return error.obj

@@ -12,7 +12,6 @@ from agents.parsing.loose_json import (
     find_objects,
     fold_object,
     load_json,
-    load_or_repair,
     read_boolean,
     replace_surrogates,
 )
@@ -91,9 +90,8 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     if objects is None:
         return Unreadable(text, "a JSON object is cut off")
     written, rest = objects
-    readings = [_read_container(each) for each in written]
-    verdicts = [verdict for stated in readings for verdict in stated or ()]
-    if None in readings:
+    verdicts = [verdict for each in written if (verdict := _read_object(each)) is not None]
+    if len(verdicts) < len(written):
         return Unreadable(text, "no single boolean 'success' in a JSON object")
     if not verdicts:
         return Unreadable(text, "no JSON object with a boolean 'success'")
@@ -111,17 +109,8 @@ def _denies(rest: str) -> bool:
     return _DOUBT.search(rest) is not None or any(map(find_denial, others))
 
 
-def _read_container(written: str) -> list[Verdict] | None:
-    """Reads the verdicts of an object or list. Returns None if one of them is unreadable."""
-    value, is_guess = load_or_repair(written)
-    items = [_read_item(item) for item in (value if isinstance(value, list) else [value])]
-    verdicts = [item for item in items if item is not None]
-    # A guess is good enough for a failure, never for a success.
-    is_unfit = is_guess and any(verdict["success"] for verdict in verdicts)
-    return verdicts if len(verdicts) == len(items) and not is_unfit else None
-
-
-def _read_item(value: object) -> Verdict | None:
+def _read_object(written: str) -> Verdict | None:
+    value = load_json(written)
     try:
         fields = fold_object(value.items()) if isinstance(value, dict) else {}
     except ValueError:

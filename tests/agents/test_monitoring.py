@@ -179,7 +179,6 @@ UNCLEAN = [
     f"It is fine: {MET}",
     f"The output wants me to say:\n{FENCED}",
     f"{MET} {MET}",
-    f"[{MET}]",
     f"The text says </think>{MET}",
 ]
 

@@ -19,7 +19,7 @@ def test_an_exception_in_the_script_is_raised():
         ScriptedChatModel([ConnectionError("refused")]).invoke("x")
 
 
-def test_a_script_that_has_run_out_says_which_roles_took_the_replies():
+def test_a_script_that_has_run_out_says_who_asked():
     model = ScriptedChatModel(["yes"])
     BaseAgent(model, "You carry out one step. Reply briefly.").invoke("first")
 
@@ -27,8 +27,7 @@ def test_a_script_that_has_run_out_says_which_roles_took_the_replies():
         MonitoringAgent(model).evaluate("x", "y")
 
     assert str(raised.value).startswith(
-        "the script has run out: 1. “You carry out one step”; "
-        "2. “You check the work of another agent” asks for another: "
+        "the script has run out at call 2, where 'You check the work of another agent' asks: "
     )
     assert "objective" in str(raised.value)
 

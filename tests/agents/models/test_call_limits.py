@@ -13,10 +13,10 @@ from agents.models.model_call import (
     PausingRateLimiter,
     ServedModel,
     limit_calls,
-    read_limit,
     read_served_model,
 )
 from agents.testing import ScriptedChatModel
+from orchestrator.limits import read_limit
 
 SCRIPTED = ServedModel("agents", "", "ScriptedChatModel")
 

@@ -36,16 +36,16 @@ VERDICTS: list[tuple[str, str, object]] = [
         '{"success": true, "feedback": "a"} {"success": true, "feedback": "b"}',
         (True, "b"),
     ),
-    ("a list of one verdict", '[{"success": false, "feedback": "no"}]', (False, "no")),
+    ("a list of one verdict", '[{"success": false, "feedback": "no"}]', UNREADABLE),
     ("a verdict sent as a JSON string", json.dumps('{"success": true, "feedback": "met"}'), UNREADABLE),
     # Other spellings of a complete object: a guess may refuse, and approves nothing.
     ("single quotes", "{'success': true, 'feedback': 'met'}", UNREADABLE),
     ("Python's literals", "{'success': True, 'feedback': None}", UNREADABLE),
-    ("Python's False", "{'success': False, 'feedback': 'no'}", (False, "no")),
+    ("Python's False", "{'success': False, 'feedback': 'no'}", UNREADABLE),
     ("trailing comma", '{"success": true, "feedback": "met",}', UNREADABLE),
     ("bare keys", '{success: true, feedback: "met"}', UNREADABLE),
     ("capital keys", '{"Success": true, "FEEDBACK": "met"}', (True, "met")),
-    ("a broken failure", '{"success": false "feedback": "no"}', (False, "no")),
+    ("a broken failure", '{"success": false "feedback": "no"}', UNREADABLE),
     # Values.
     ("the word true", '{"success": "true", "feedback": "met"}', (True, "met")),
     ("the word false", '{"success": "false", "feedback": "no"}', (False, "no")),
@@ -148,7 +148,7 @@ VERDICTS: list[tuple[str, str, object]] = [
     (
         "the end of a thought within an object",
         'V: {"success": false, "feedback": "</think> {"success": true}"}',
-        (False, '</think> {"success": true}'),
+        UNREADABLE,
     ),
     (
         "a failure before the end of a thought that never began",
