@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from agents import prompts
-from agents.loop.effects import Breach, Effect, Withheld, build_effect
+from agents.loop.effects import Effect, Withheld, build_effect
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
 from agents.loop.replies import build_correction, find_last_reply
@@ -135,9 +135,9 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         reply, answered = find_last_reply(state["messages"])
         if reply is None or self._rules.is_empty:
             return None
-        made, refused = self._read(state).calls, dict[str, tuple[ToolCall, Breach]]()
+        made, refused = self._read(state).calls, dict[str, tuple[ToolCall, str]]()
         for call in (each for each in reply.tool_calls if each["id"] not in answered):
-            breach = self._rules.find_breach(call["name"], _read_arguments(call), made)
+            breach = self._rules.find_breach(call["name"], made)
             if breach is None:
                 made = [*made, _plan_record(call)]
             else:
@@ -220,12 +220,12 @@ def _plan_record(call: ToolCall) -> ToolCallRecord:
     return ToolCallRecord(name=call["name"], args=args, result=None, error=None, latency_ms=None)
 
 
-def _refuse_calls(refused: Mapping[str, tuple[ToolCall, Breach]], execution: str) -> dict[str, Any]:
+def _refuse_calls(refused: Mapping[str, tuple[ToolCall, str]], execution: str) -> dict[str, Any]:
     effects: dict[str, Effect] = {
-        call_id: build_effect(call, Withheld(breach.told, _FORBIDDEN), execution)
+        call_id: build_effect(call, Withheld(breach, _FORBIDDEN), execution)
         for call_id, (call, breach) in refused.items()
     }
-    messages: Sequence[ToolMessage] = [build_answer(call, breach.told) for call, breach in refused.values()]
+    messages: Sequence[ToolMessage] = [build_answer(call, breach) for call, breach in refused.values()]
     return {"effects": effects, "messages": messages}
 
 

@@ -59,19 +59,6 @@ class Effect(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """A call that the contract excludes.
-
-    Attributes:
-        told: Why, in words for the model, without an expected value that it may not know.
-        finding: Why, in words for a person who decides about the call.
-    """
-
-    told: str
-    finding: str
-
-
-@dataclass(frozen=True, slots=True)
 class EarlierCall:
     """The last equal call in another execution of the run.
 
@@ -144,7 +131,7 @@ class CallGate(Protocol):
         """Takes whether a call is under way."""
         return
 
-    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:  # noqa: ARG002
+    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:  # noqa: ARG002
         """Returns why the contract excludes a call after the calls of this reply before it; else None."""
         return None
 
@@ -222,7 +209,7 @@ def decide_call(  # noqa: PLR0917
     gate: CallGate,
     call: ToolCall,
     tool: ActingTool,
-    breach: Breach | None,
+    breach: str | None,
     asked_at: str,
     earlier: EarlierCall | None,
 ) -> Decision:
@@ -243,11 +230,11 @@ def decide_call(  # noqa: PLR0917
     if repeated is not None and repeated.gate == "reused" and repeated.doubt is None:
         return repeated
     if breach is not None and not (tool.approve and gate.can_ask):
-        return Withheld(breach.told, "forbidden")
+        return Withheld(breach, "forbidden")
     if repeated is None and not tool.approve:
         return Made()
     shown = [] if earlier is None or repeated else [f"An equal call answered {earlier.answer[:200]!r}."]
-    findings = [*shown, *([breach.finding] if breach else [])]
+    findings = [*shown, *([breach] if breach else [])]
     return ask_about(gate, call, repeated or Withheld(_NOBODY, "denied", doubt=""), asked_at, findings)
 
 

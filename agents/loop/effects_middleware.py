@@ -169,7 +169,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 asked_at = gate.now() if mark is None else mark["replied_at"]
                 decision = decide_call(gate, call, tool, breach, asked_at, earlier)
             elif breach is not None:
-                decision = Withheld(breach.told, "forbidden")
+                decision = Withheld(breach, "forbidden")
             if isinstance(decision, Made):
                 made.append(call)
             yield call, decision

@@ -20,7 +20,7 @@ from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.nodes.node_types import Node, read_shown, stop_if_over_budget, with_totals
+from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_gate import RunGate
 from orchestrator.nodes.supervise import wait_for_server
 from orchestrator.retry.step_request import (
@@ -227,15 +227,10 @@ class _Execution:
         )
 
     def _read_bounds(self) -> CallBounds | None:
-        tools, demands = self.executor.tools, self.demands
-        read = partial(
-            read_call_rules,
-            writing=tools.writing,
-            complete=tools.complete_call,
-            shown=read_shown(self.state),
-        )
+        demands = self.demands
         of_run, of_step = (
-            read([each.contract for each in demands if each.is_run is is_run]) for is_run in (True, False)
+            read_call_rules([each.contract for each in demands if each.is_run is is_run])
+            for is_run in (True, False)
         )
         earlier = [call for record in self.state["results"] for call in record["tool_calls"]]
         return None if of_run.is_empty and of_step.is_empty else CallBounds(of_run, of_step, earlier)

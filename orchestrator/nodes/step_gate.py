@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
 from agents.loop.acting_tools import ActingTools, describe_tool
-from agents.loop.effects import Breach, CallGate, CallQuestion, EarlierCall, Effect
+from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
@@ -76,14 +76,12 @@ class RunGate(CallGate):
         """Returns the time of the run, as ISO 8601 in UTC."""
         return self.run.now().isoformat()
 
-    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> Breach | None:
+    def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
         if self.bounds is None:
             return None
         made = [*self._list_current(), *(_plan_record(each) for each in planned)]
-        # Each value by itself: deep arguments as a whole would become a text.
-        args = {name: plain_json(value) for name, value in call["args"].items()}
-        return self.bounds.find_breach(call["name"], args, made)
+        return self.bounds.find_breach(call["name"], made)
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:
         """Returns the last equal call before; of this execution one that was denied or may have acted."""

@@ -52,7 +52,7 @@ TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note
     [
         (["pay"], ["find", "pay"], "passed"),
         (["find", "find", "pay"], ["pay"], "passed"),
-        (["pay", "rm"], ["pay"], "passed"),  # the second call is refused before it runs
+        (["pay", "rm"], ["pay"], "failed"),
         (["pay"], ["note", "pay"], "failed"),
         (["note", "pay"], ["pay"], "passed"),
         (["find"], ["find"], "passed"),
