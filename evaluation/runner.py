@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, Unpack, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast
 
 from typing_extensions import TypedDict
 
@@ -72,6 +72,8 @@ class Node:
     """The same as ``run`` for a node that may wait for a service; None if the node only computes."""
 
 
+_BATCH: Final = 8
+"""Cases for each thread that are read at once."""
 FIRST: Final = "prepare_evaluation"
 END: Final = "__end__"
 """LangGraph's name for the end. LangGraph is not imported here: that takes half a second."""
@@ -127,42 +129,6 @@ if TYPE_CHECKING:
 
     AnyCase: TypeAlias = EvaluationCase | Mapping[str, object]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def in_order(
-    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item], window: int
-) -> Iterator[Result]:
-    """Yield ``function`` of each item in order, with at most ``window`` of them submitted and not yielded.
-
-    Raises:
-        Exception: The error that ``items`` raises, after the results of all items before it.
-    """
-    waiting: deque[Future[Result]] = deque()
-    errors: list[Exception] = []
-    try:
-        for item in _until_error(items, errors):
-            waiting.append(executor.submit(function, item))
-            if len(waiting) >= window:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        # The caller may take fewer results than it asked for; a judge's calls cost money.
-        for future in waiting:
-            future.cancel()
-    if errors:
-        raise errors[0]
-
-
-def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
-    """Yield the items until they raise, and add the error to ``errors``."""
-    try:
-        yield from items
-    except Exception as error:  # noqa: BLE001 - raised again after the results of the items before it
-        errors.append(error)
-
 
 def evaluate(
     case: AnyCase,
@@ -196,7 +162,7 @@ async def aevaluate(
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(check_judge(judge), **options)
     state = await arun_pipeline(case if baseline is None else with_baseline(case, baseline), plugins)
-    return EvaluationReport.model_validate(state["evaluation_report"])
+    return EvaluationReport.of(state["evaluation_report"] or {})
 
 
 def evaluate_many(
@@ -234,12 +200,14 @@ def evaluate_many(
 
 
 def _build_report(case: object, plugins: Plugins) -> EvaluationReport:
-    return EvaluationReport.model_validate(run_pipeline(case, plugins)["evaluation_report"])
+    return EvaluationReport.of(run_pipeline(case, plugins)["evaluation_report"] or {})
 
 
 def _run_in_threads(
     cases: Iterable[object], plugins: Plugins, concurrency: int
 ) -> Iterator[EvaluationReport]:
+    remaining, build = iter(cases), partial(_build_report, plugins=plugins)
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
-        # Twice as many as threads, so that no thread waits while the oldest case is slow.
-        yield from in_order(pool, partial(_build_report, plugins=plugins), cases, 2 * concurrency)
+        # In batches: all cases at once may not fit into memory.
+        while batch := list(islice(remaining, _BATCH * concurrency)):
+            yield from pool.map(build, batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from evaluation.contract.contract import DriftRules, Tolerance
 from evaluation.findings import Finding, FindingKind
@@ -94,14 +94,9 @@ class Band(NamedTuple):
     """Whether a value outside has the severity info, because nothing shows that it is unusual."""
 
 
-def has_tolerance(metric: str, rules: DriftRules) -> bool:
-    """Return whether the rules give the metric a tolerance."""
-    return rules.default is not None or metric in rules.tolerances
-
-
-def tolerance_of(metric: str, rules: DriftRules) -> Tolerance:
-    """Return a metric's tolerance: its own, the default of the rules, or 10 % relative."""
-    return rules.tolerances.get(metric) or rules.default or _DEFAULT_TOLERANCE
+def find_tolerance(metric: str, rules: DriftRules) -> Tolerance | None:
+    """Return the tolerance that the rules give a metric: its own, or the default."""
+    return rules.tolerances.get(metric) or rules.default
 
 
 def build_bands(
@@ -128,7 +123,7 @@ def build_bands(
         yield _tolerance_band("regression", metric, center, "the baseline", rules)
     history = _values_by_metric(earlier.runs)
     tested = [metric for metric, values in history.items() if len(values) > 1 and metric in current]
-    alarming = sum(metric in directed or has_tolerance(metric, rules) for metric in tested)
+    alarming = sum(metric in directed or find_tolerance(metric, rules) is not None for metric in tested)
     rate = rules.false_alarm_rate / max(1, alarming)
     for metric, values in history.items():
         yield _band_around(metric, values, rules, rate if metric in directed else rate / 2.0)
@@ -155,10 +150,11 @@ def _band_around(metric: str, values: Sequence[float], rules: DriftRules, rate: 
 def _tolerance_band(
     kind: Literal["regression", "anomaly"], metric: str, center: float, basis: str, rules: DriftRules
 ) -> Band:
-    tolerance = tolerance_of(metric, rules)
+    stated = find_tolerance(metric, rules)
+    tolerance = stated or _DEFAULT_TOLERANCE
     allowed = max(tolerance.relative * abs(center), tolerance.absolute)
     bounds = Interval(center - allowed, center + allowed)
-    return Band(kind, metric, center, bounds, basis, only_informs=not has_tolerance(metric, rules))
+    return Band(kind, metric, center, bounds, basis, only_informs=stated is None)
 
 
 Direction = Literal["higher", "lower"]
@@ -173,8 +169,8 @@ _COMPARED: Final[Mapping[bool | None, FindingKind]] = {
 """The kind of a departure from one run, by whether it is worse."""
 
 
-class Signal(NamedTuple):
-    """A metric that has changed."""
+class Signal(TypedDict):
+    """A metric that has changed, as the report shows it."""
 
     metric: str
     kind: FindingKind
@@ -222,32 +218,33 @@ def compare_with_baseline(
     earlier = read_baseline(baseline, {*current, *directions, *rules.tolerances})
     bands = list(build_bands(earlier, current, rules, directions))
     present = [band for band in bands if band.metric in current]
-    signals = [
-        signal
-        for band in present
-        for signal in _list_departures(band, current[band.metric], earlier.recent, rules, directions)
-    ]
     compared = {band.metric for band in present}
     unscored = _find_unscored(bands, compared, rules)
-    decisive = {band.metric for band in present if _can_decide(band, earlier.recent, rules, directions)}
-    # An improvement is a signal too, but no failure.
-    failed = [
-        Finding(each.metric, "drift", False, each.severity, each.kind, each.reason, each.observed, each.limit)
-        for each in signals
-        if each.worse is not False
+    departures = [
+        _describe_departure(band, current[band.metric], earlier.recent, rules, directions)
+        for band in present
+        if _is_outside(band, current[band.metric])
     ]
-    scored, missing = len(compared), len(unscored)
-    outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
+    # An improvement is a signal too, but no failure.
+    failed = [_report(signal) for signal in departures if signal["worse"] is not False]
+    findings = [*failed, *_report_unscored(unscored, compared, rules)]
+    decisive = {band.metric for band in present if _can_decide(band, earlier.recent, rules, directions)}
+    counts = {**dict.fromkeys(OUTCOME_STATUSES, 0), "missing_data": len(unscored), "scored": len(compared)}
     return {
         "status": "scored" if compared else "missing_data",
-        # An open outcome must not count as a pass.
-        "passed": False if failed else None if outcomes else True,
-        "compared": scored,
+        # An open question must not count as a pass.
+        "passed": False if failed else None if findings else True,
+        "compared": len(compared),
         "decisive": len(decisive),
-        "counts": {**dict.fromkeys(OUTCOME_STATUSES, 0), "missing_data": missing, "scored": scored},
-        "signals": [signal._asdict() for signal in signals],
+        "counts": counts,
+        "signals": departures,
         "unscored": unscored,
-    }, outcomes
+    }, findings
+
+
+def _report(signal: Signal) -> Finding:
+    metric, severity, kind, reason = signal["metric"], signal["severity"], signal["kind"], signal["reason"]
+    return Finding(metric, "drift", False, severity, kind, reason, signal["observed"], signal["limit"])
 
 
 def _find_unscored(bands: Sequence[Band], compared: Container[str], rules: DriftRules) -> dict[str, Unscored]:
@@ -259,38 +256,41 @@ def _find_unscored(bands: Sequence[Band], compared: Container[str], rules: Drift
     return {metric: reason for metric, reason in missing.items() if metric not in compared}
 
 
-def _list_departures(
+def _is_outside(band: Band, observed: float) -> bool:
+    """Return whether a value is outside of its band, and not only by rounding."""
+    low, high = band.bounds
+    return max(low - observed, observed - high) > _ROUNDING * abs(band.center)
+
+
+def _describe_departure(
     band: Band, observed: float, recent: Sequence[Measurements], rules: DriftRules, directions: Directions
-) -> Iterator[Signal]:
-    """Yield the signal of a value outside its band, unless only rounding took it out.
+) -> Signal:
+    """Describe a value outside its band.
 
     Without a direction of better, both sides count, and a departure from a single run is called drift.
     """
-    low, high = band.bounds
-    is_low = observed < low
-    limit = low if is_low else high
-    if low <= observed <= high or abs(observed - limit) <= _ROUNDING * abs(band.center):
-        return
+    is_low = observed < band.bounds.low
+    limit = band.bounds.low if is_low else band.bounds.high
     direction = directions.get(band.metric)
     worse = None if direction is None else is_low is (direction == "higher")
     # The current run is one of the runs in a row, so only the others are looked up.
     sustained = None if rules.sustained == 1 else _is_sustained(band, is_low, recent, rules.sustained - 1)
     value, accepted, center = format_numbers(observed, limit, band.center)
     word = "beyond" if worse is None else "worse than" if worse else "better than"
-    yield Signal(
-        metric=band.metric,
-        kind=band.kind if band.kind == "anomaly" else _COMPARED[worse],
-        observed=observed,
-        baseline=band.center,
-        change=observed - band.center,
-        limit=limit,
-        direction=direction,
-        worse=worse,
-        sustained=sustained,
-        severity=_severity(band, worse, sustained, rules),
-        reason=f"{band.metric}: {value} is {word} the accepted {accepted}; "
+    return {
+        "metric": band.metric,
+        "kind": band.kind if band.kind == "anomaly" else _COMPARED[worse],
+        "observed": observed,
+        "baseline": band.center,
+        "change": observed - band.center,
+        "limit": limit,
+        "direction": direction,
+        "worse": worse,
+        "sustained": sustained,
+        "severity": _severity(band, worse, sustained, rules),
+        "reason": f"{band.metric}: {value} is {word} the accepted {accepted}; "
         f"{band.basis}: {center}{_describe_duration(sustained, rules.sustained)}",
-    )
+    }
 
 
 def _is_sustained(band: Band, low: bool, recent: Sequence[Measurements], others: int) -> bool:
@@ -310,10 +310,10 @@ def _describe_duration(sustained: bool | None, runs: int) -> str:
 
 
 def _severity(band: Band, worse: bool | None, sustained: bool | None, rules: DriftRules) -> Severity:
-    has_no_bad_side = worse is None and not has_tolerance(band.metric, rules)
+    has_no_bad_side = worse is None and find_tolerance(band.metric, rules) is None
     if worse is False or has_no_bad_side or band.only_informs:
         return "info"
-    severity = tolerance_of(band.metric, rules).severity
+    severity = (find_tolerance(band.metric, rules) or _DEFAULT_TOLERANCE).severity
     if sustained:
         return "critical"
     # A single breach may be noise, so it is a warning at most.
@@ -335,7 +335,7 @@ def _can_decide(
     return _severity(band, worse, sustained, rules) != "info"
 
 
-def _open_outcomes(
+def _report_unscored(
     unscored: Mapping[str, Unscored], compared: Collection[str], rules: DriftRules
 ) -> Iterator[Finding]:
     """Yield one for each metric that a tolerance names, and one for an empty result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NotRequired, TypeAlias
+from typing import Any, Final, Literal, NotRequired, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
@@ -20,7 +20,7 @@ from evaluation.findings import (
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import show_hidden
-from evaluation.values import Severity
+from evaluation.values import JsonObject, Severity, as_object
 
 _LONGEST: Final = 500
 """Most characters of a text; the object has it all."""
@@ -244,6 +244,16 @@ class EvaluationReport(ReportModel):
     """The judged texts: a hash and a short redacted excerpt of each."""
     errors: list[str]
     recommended_action: str
+
+    @classmethod
+    def of(cls, fields: JsonObject) -> Self:
+        """Make a report of the fields that an evaluation has built, without validating them once more."""
+        metrics, judge = (as_object(fields.get(name)) for name in ("metrics", "judge"))
+        nested = {
+            "metrics": Metrics.model_construct(**metrics),
+            "judge": JudgeReport.model_construct(**judge),
+        }
+        return cls.model_construct(**{**fields, **nested})
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - JSON; the attributes have the types
         """Return a field as plain JSON values.
