@@ -7,10 +7,12 @@ are compared with look-alikes, too: models and recorders write one name in sever
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final
 
 import regex
@@ -22,7 +24,6 @@ _OVERRIDE: Final = re.compile("\u202e([^\u202c\u202d\u2066-\u2069\n]*)")
 _BLANKS: Final = re.compile("[\u115f\u1160\u2800\u3164\uffa0]")
 """Matches letters and symbols that look like a blank."""
 _WORD: Final = re.compile(r"\w+")
-_ACCENTED: Final = frozenset(map(chr, range(0xC0, 0x180))) - {"\u0131"}
 STROKE: Final = "\ue000"
 """Stands for a look-alike of the letters I and l and the digit 1, which look alike themselves."""
 STROKES: Final = "1Iil|"
@@ -84,15 +85,15 @@ def _find_small_capital(char: str) -> str | None:
 @lru_cache(_CACHED)
 def _find_lookalike(char: str) -> str | None:
     """Return the ASCII character that ``char`` looks like; None if there is none."""
-    if char.isascii() or char in _ACCENTED or not char.isalnum():
-        return None
-    # Loading the table takes 0.2 s.
-    from confusable_homoglyphs.confusables import is_confusable  # noqa: PLC0415
-
-    groups = is_confusable(char, greedy=True) or []
-    alike = [each["c"] for group in groups for each in group["homoglyphs"]]
-    plain: str | None = next((each for each in alike if len(each) == 1 and each.isascii()), None)
+    plain = _read_lookalikes().get(char)
     return STROKE if plain in _BARE_STROKES or (plain == "i" and char in _DOTLESS) else plain
+
+
+@cache
+def _read_lookalikes() -> Mapping[str, str]:
+    """Read the characters that Unicode TS 39 (``confusables.txt``) puts beside one of ASCII."""
+    groups = json.loads(Path(__file__).with_name("lookalikes.json").read_text(encoding="utf-8"))
+    return {char: plain for plain, alike in groups.items() for char in alike}
 
 
 def spell_strokes(reading: str) -> Iterator[str]:

@@ -285,7 +285,7 @@ def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> Non
     for path in filter(None, written):
         if not path.parent.is_dir() or path.is_dir():
             raise ConfigurationError(
-                f"{str(path)!r} is in no folder, or is one; give another file for the results"
+                f"{str(path)!r} is a folder, or in none; give another file for the results"
             )
         if os.path.realpath(path) in taken:
             raise ConfigurationError(
