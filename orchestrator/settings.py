@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Unpack, cast, get_type_hints
+from typing import Annotated, Final, Unpack, cast, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation, create_model
@@ -67,7 +67,7 @@ class RunSettings(TypedDict, total=False):
 CHECKED: Final[type[settings_model.SettingsModel]] = create_model(
     "LangGraphOrchestrator",
     __base__=settings_model.SettingsModel,
-    **cast("dict[str, Any]", get_type_hints(RunSettings, include_extras=True)),
+    **get_type_hints(RunSettings, include_extras=True),
 )
 """Checks ``RunSettings``."""
 

@@ -246,10 +246,10 @@ def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     if must_end and not has_end(report):
         reason = "the reply ended before the server said that it was done"
         raise ModelConnectionError(reason if report else f"{reason}{_OR_A_PAGE}")
-    reason = find_cut_off(report)
-    if reason is not None and is_failure(reason):
-        raise ModelConnectionError(f"the server broke the reply off ({reason})")
-    return reason
+    cut_off = find_cut_off(report)
+    if cut_off is not None and is_failure(cut_off):
+        raise ModelConnectionError(f"the server broke the reply off ({cut_off})")
+    return cut_off
 
 
 def _require_size(size: int, text: str) -> None:

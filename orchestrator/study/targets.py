@@ -116,14 +116,14 @@ class ModelArm:
     Attributes:
         name: Names the side in tables: the specification, the policy, or both.
         model: The model.
-        policy: The retry policy; None for the default.
+        policy: The retry policy.
         store: Keeps the runs, so that each can be shown.
         seed: The seed of the first run of each case; the second run has the next one.
     """
 
     name: str
     model: BaseChatModel
-    policy: RetryPolicy | None
+    policy: RetryPolicy
     store: Store
     seed: int
 
@@ -157,8 +157,9 @@ def build_arms(
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
     """
-    chosen: dict[str | None, RetryPolicy | None] = {path.stem: _read_policy(path) for path in policies}
-    sides = [(model, policy) for model in models for policy in chosen or {None: None}]
+    chosen: dict[str | None, RetryPolicy] = {path.stem: _read_policy(path) for path in policies}
+    chosen = chosen or {None: RetryPolicy()}
+    sides = [(model, policy) for model in models for policy in chosen]
     names = [_name_arm(model, policy, len(models)) for model, policy in sides]
     if len({*names}) < max(2, len(names)):
         raise ConfigurationError(
@@ -166,7 +167,7 @@ def build_arms(
         )
     loaded = {spec: load_model(spec) for spec in models}
     return [
-        ModelArm(name, loaded[model], chosen.get(policy), store, seed)
+        ModelArm(name, loaded[model], chosen[policy], store, seed)
         for name, (model, policy) in zip(names, sides, strict=True)
     ]
 

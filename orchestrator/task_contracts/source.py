@@ -53,7 +53,7 @@ def read_contracts(
         ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
             direction; or a contract needs a tool that the executor lacks, or a check that does not exist.
     """
-    step = options.get("step_contract")
+    step = cast("StepContract", options.get("step_contract"))
     case = run if isinstance(run, TaskCase) else None
     stated = run if case is None else case.contract
     is_stated = stated is not None and stated != FROM_TASK
