@@ -28,7 +28,7 @@ from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.state.plain_values import format_text
 
 if TYPE_CHECKING:
-    from orchestrator.state.usage import ModelRates, Usage
+    from orchestrator.state.usage import Usage
 
 _STDOUT: Final = 1
 _STDERR: Final = 2
@@ -190,18 +190,6 @@ def one_line(text: str, limit: int = 500) -> str:
 def format_usage(usage: Usage) -> str:
     """Formats tokens and seconds. Unreported tokens are called missing, never 0."""
     return f"{_format_tokens(usage)}, {usage['latency_ms'] / 1000:.1f} s"
-
-
-def format_rates(usage: Usage) -> str:
-    """Formats the speed, the time of loading and the context of Ollama models, each after a semicolon."""
-    return "".join(f"; {_format_rates(name, rates)}" for name, rates in usage.get("rates", {}).items())
-
-
-def _format_rates(model: str, rates: ModelRates) -> str:
-    speed, size = rates["tokens_per_second"], rates["context_size"]
-    written = "speed unknown" if speed is None else f"{speed:.1f} tokens/s"
-    context = f"context {rates['context_used']:,}{'' if size is None else f' of {size:,}'} tokens"
-    return f"{one_line(model)}: {written}, loaded in {rates['load_ms'] / 1000:.1f} s, {context}"
 
 
 def _format_tokens(usage: Usage) -> str:

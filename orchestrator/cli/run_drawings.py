@@ -12,18 +12,15 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, 
 from rich.text import Text
 
 from agents.reply_types import HumanAnswer
-from evaluation import ContractError
-from evaluation.checks import BaseCheck, CheckContext, read_checks
-from orchestrator.cli.consoles import clean, count_noun, format_rates, format_usage, one_line
+from evaluation.checks import BaseCheck, CheckContext
+from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
-from orchestrator.state.evaluation_report import checks_of, mapping
-from orchestrator.state.graph_state import ENDED, DerivedContracts, OrchestratorState
+from orchestrator.state.evaluation_report import checks_of
+from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import (
-    DerivedContract,
-    Json,
     Question,
     RecordStatus,
     StepRecord,
@@ -39,6 +36,7 @@ VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "warning": ("kept with a warning", "yellow"),
 }
 """The words and the style for the status of an execution."""
+_WHOLE: Final = 1_000_000
 _SHOWN: Final = 100
 """Most characters of a check, and of the arguments, the answer and the error of a call."""
 
@@ -82,57 +80,23 @@ def _format_answer(answer: HumanAnswer) -> str:
     return f"{answer['answered_by']} says {answer['answer']}: {answer['text']}".rstrip(": ")
 
 
-def format_tool_call(call: ToolCallRecord) -> str:
-    """Formats a call on one line: its name, its arguments, a person's answer, and its error if it failed."""
-    args = "" if call["args"] is None else json.dumps(call["args"], ensure_ascii=False)
-    words = (one_line(part, _SHOWN) for part in (call["name"], args))
-    return f"{' '.join(filter(None, words))}{format_call_end(call)}"
+def format_tool_call(call: ToolCallRecord, limit: int = _SHOWN) -> str:
+    """Formats a call on one line: its name, its arguments, its gate or effect, an answer, and its error.
 
-
-def format_call_end(call: ToolCallRecord) -> str:
-    """Formats what is known of a call: its gate or its effect, a person's answer, its error."""
-    word = call.get("gate") or call.get("outcome")
-    parts: list[str] = [] if word is None else [word]
-    if "answer" in call:
-        parts.append(_format_answer(call["answer"]))
-    if call["error"] is not None:
-        parts.append(f"failed: {call['error']}")
-    return "".join(f", {one_line(part, _SHOWN)}" for part in parts)
+    Args:
+        call: The call.
+        limit: Most characters of each part.
+    """
+    parts = [f"{call['name']} {'' if call['args'] is None else json.dumps(call['args'], ensure_ascii=False)}"]
+    parts += filter(None, [call.get("gate") or call.get("outcome")])
+    parts += [_format_answer(call["answer"])] if "answer" in call else []
+    parts += [] if call["error"] is None else [f"failed: {call['error']}"]
+    return ", ".join(one_line(part, limit) for part in parts)
 
 
 def describe_check(check: BaseCheck) -> str:
     """Returns the requirement of a check as an instruction: "use at most 2 words"."""
     return check.evaluate(CheckContext("")).wanted
-
-
-def list_requirements(derived: DerivedContracts | None) -> Iterator[str]:
-    """Yields one line for each derived check and each unchecked phrase."""
-    if derived is None:
-        return
-    contracts = [
-        ("the output", derived["output"]),
-        *((f"step {n}", each) for n, each in enumerate(derived["steps"], 1)),
-    ]
-    for place, contract in contracts:
-        if contract is not None and (wanted := _list_wanted(contract)):
-            yield f"checks of {place}: {'; '.join(one_line(text, _SHOWN) for text in wanted)}"
-        if contract is not None and contract["unchecked"]:
-            phrases = ", ".join(f"“{one_line(text, _SHOWN)}”" for text in contract["unchecked"])
-            yield f"not checked in {place}: {phrases}"
-
-
-def _list_wanted(contract: DerivedContract) -> list[str]:
-    checks = contract["contract"].get("checks")
-    others = [name for name in contract["contract"] if name != "checks"]
-    return [*map(_describe_item, checks if isinstance(checks, list) else ()), *others]
-
-
-def _describe_item(item: Json) -> str:
-    try:
-        (check,) = read_checks([item])
-    except ContractError:  # a check of the user's code, which a contract only names
-        return str(mapping(item).get("name", "a check of your own"))
-    return describe_check(check)
 
 
 class RunProgress:
@@ -159,7 +123,7 @@ class RunProgress:
 
 
 def describe_event(event: events.Event, steps: int) -> Text:
-    """Describes an event in one line; a plan also with one line for the checks of each output.
+    """Describes an event in one line.
 
     Args:
         event: The event.
@@ -171,8 +135,7 @@ def describe_event(event: events.Event, steps: int) -> Text:
         case events.RunResumed():
             return Text(f"task, resumed: {one_line(event.state['task'])}", style="bold")
         case events.Planned():
-            plan = f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
-            return Text("\n".join([plan, *list_requirements(event.derived)]))
+            return Text(f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})")
         case events.Replanned():
             counts = f"{count_noun(len(event.plan), 'step')}, {len(event.replaced)} given up"
             return Text(f"planned again, {counts} ({format_usage(event.usage)} so far)")
@@ -225,7 +188,7 @@ def describe_end(state: OrchestratorState) -> Text:
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
     style = {"success": "green", "failed": "bold red"}.get(status, "yellow")
     head = f"Done. {reason}" if status == "success" and reason else ": ".join(filter(None, [status, reason]))
-    return Text(f"{head} ({', '.join(totals)}{format_rates(state['usage'])})", style=style)
+    return Text(f"{head} ({', '.join(totals)})", style=style)
 
 
 _TEXT_CHARACTERS: Final = 200
@@ -262,7 +225,7 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     started = "" if summary.started is None else f", started {_format_time(summary.started)}"
     yield Text(f"Task: {one_line(summary.task)}", style="bold")
     yield Text(f"Status: {summary.status}{started}, stored {_format_time(summary.updated)}")
-    yield Text(f"Used: {format_usage(state['usage'])}{format_rates(state['usage'])}")
+    yield Text(f"Used: {format_usage(state['usage'])}")
     for index, step in enumerate(state["plan"]):
         replaced = " (given up)" if index in state["replaced"] else ""
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
@@ -328,7 +291,8 @@ def draw_question(question: Question) -> Iterator[RenderableType]:
     yield _Quotation(Text(one_line(question["step"])))
     if question["problem"] is not None:
         yield Text(f"The previous answer was not accepted: {one_line(question['problem'])}", style="red")
-    calls = [Text(clean(_format_call(call))) for call in question.get("tool_calls") or ()]
+    # A person decides on all of the arguments.
+    calls = [Text(format_tool_call(call, _WHOLE)) for call in question.get("tool_calls") or ()]
     output = [Text(clean(question["output"]).strip("\n"))] if question["output"] else []
     findings = [Text(f"- {one_line(finding)}") for finding in question["findings"]]
     yield from _draw_part("Question", [Text(one_line(question["text"], 2000))])
@@ -341,11 +305,6 @@ def _draw_part(heading: str, texts: Sequence[Text]) -> Iterator[RenderableType]:
     if texts:
         yield Text(f"{heading}:", style="bold")
         yield from map(_Quotation, texts)
-
-
-def _format_call(call: ToolCallRecord) -> str:
-    """Formats a call with all of its arguments, because a person decides on them."""
-    return f"{call['name']} {json.dumps(call['args'], ensure_ascii=False)}{format_call_end(call)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointMetadata, empty_checkpoint
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from agents.reply_types import AnswerWord
 from evaluation import evaluate, run_from_state
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.runs.run_saver import RunSaver, lock_thread
 from orchestrator.service.event_feed import EventFeed
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
 from orchestrator.service.run_view import find_last_answer
@@ -30,11 +26,6 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.supervision.human import read_answer
 
-_KEYS: Final = uuid.UUID("6f1c7a52-7d58-4d0c-9a3e-2f0b6d6c1c55")
-"""The namespace of the names of runs that were started with a key."""
-_REQUEST: Final = "orchestrator_request"
-"""The namespace of the checkpoint that keeps a key, and the field with the digest of its request."""
-_REQUEST_THREAD: Final = "orchestrator_request_thread"
 _LONGEST_END_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 5.0
 _PAUSE_S: Final = 0.02
@@ -107,14 +98,12 @@ class RunService:
 
     Attributes:
         history: The stored runs.
-        saver: Keeps them, and the keys of requests.
         builder: Builds orchestrators.
         feed: The events of the runs.
         sessions: The runs that this process executes.
     """
 
     history: History
-    saver: RunSaver
     builder: RunBuilder
     feed: EventFeed
     sessions: RunSessions
@@ -131,47 +120,19 @@ class RunService:
         self.find(thread_id)
         return self.history.show(thread_id)
 
-    async def start(self, run: NewRun, key: str | None = None) -> tuple[str, bool]:
-        """Starts a run, and returns its name and whether it is new.
-
-        Args:
-            run: What to do.
-            key: The same key starts one run, also after a restart of the server. It belongs to its first
-                request.
+    async def start(self, run: NewRun) -> str:
+        """Starts a run, and returns its name.
 
         Raises:
-            RunConflictError: The name has a run, or the key belongs to another request.
+            RunConflictError: The name has a run.
             ConfigurationError: The run is not accepted.
         """
+        thread_id = run.thread_id or str(uuid.uuid4())
         run = run.model_copy(update={"task": check_task(run.task)})
-        if key is None:
-            return await self._start(run, run.thread_id or str(uuid.uuid4())), True
-        made = str(uuid.uuid5(_KEYS, key))
-        request = hashlib.sha256(run.model_dump_json().encode("utf-8", "replace")).hexdigest()
-        place = RunnableConfig(configurable={"thread_id": made, "checkpoint_ns": _REQUEST})
-        # A repeated request waits for the first one and finds its run. Other servers may have the store.
-        async with self._starting, lock_thread(self.saver, f"{_REQUEST} {made}", wait=True):
-            kept = await asyncio.to_thread(self.saver.get_tuple, place)
-            claim = {} if kept is None else cast("Mapping[str, object]", kept.metadata)
-            thread_id = str(claim.get(_REQUEST_THREAD, run.thread_id or made))
-            if claim and claim.get(_REQUEST) != request:
-                raise RunConflictError(
-                    f"this key belongs to another request, for the run {thread_id!r}; give another key"
-                )
-            if claim and await asyncio.to_thread(self.history.find, thread_id) is not None:
-                return thread_id, False
-            begun = cast("CheckpointMetadata", {_REQUEST: request, _REQUEST_THREAD: thread_id})
-
-            def keep_key() -> None:
-                self.saver.put(place, empty_checkpoint(), begun, {})
-
-            return await self._start(run, thread_id, keep_key), True
-
-    async def _start(self, run: NewRun, thread_id: str, prepare: Callable[[], None] = lambda: None) -> str:
-        await asyncio.to_thread(check_unused, self.history, thread_id)
-        await asyncio.to_thread(prepare)
-        await self.sessions.begin(Execution.of_new(self.builder, run, thread_id))
-        await self._wait_until(thread_id, lambda stored: stored is not None)
+        async with self._starting:  # of two requests with one name, the second finds the run of the first
+            await asyncio.to_thread(check_unused, self.history, thread_id)
+            await self.sessions.begin(Execution.of_new(self.builder, run, thread_id))
+            await self._wait_until(thread_id, lambda stored: stored is not None)
         return thread_id
 
     async def answer(self, thread_id: str, given: GivenAnswer) -> None:

@@ -123,8 +123,7 @@ async def start(request: Request, service: Service, form: Annotated[StartForm, F
         acting_tools=["all:approve"] if form.approve else None,
         supervise="human" if form.review else None,
     )
-    thread_id, _ = await service.start(run)
-    return _go_to(request, run_address(thread_id))
+    return _go_to(request, run_address(await service.start(run)))
 
 
 @router.post("/run/resume")

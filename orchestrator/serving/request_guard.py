@@ -71,8 +71,7 @@ def _read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 
 SESSION: Final = "pem_session"
 MAX_BODY: Final = 256_000
-"""Bytes of a request; an evaluation may have ``MAX_EVALUATION``."""
-MAX_EVALUATION: Final = 10_000_000
+"""Most bytes of a request."""
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _OPEN: Final = ("/login", "/static/")
 """Paths that need no login."""
@@ -193,10 +192,9 @@ def _is_own_origin(request: Request) -> bool:
 
 
 def _is_small(request: Request) -> bool:
-    limit = MAX_EVALUATION if request.url.path == "/api/evaluations" else MAX_BODY
     size = request.headers.get("content-length", "0")
     # The server reads no more than this length.
-    return "transfer-encoding" not in request.headers and size.isdecimal() and int(size) <= limit
+    return "transfer-encoding" not in request.headers and size.isdecimal() and int(size) <= MAX_BODY
 
 
 def _add_headers(send: Send) -> Send:

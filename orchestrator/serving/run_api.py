@@ -8,18 +8,17 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary
 from orchestrator.queue.queue_records import QueueStatus, read_queue_status
 from orchestrator.runs.run_selection import Order, SortKey
 from orchestrator.service.executions import Name, NewRun
-from orchestrator.service.run_service import GivenAnswer, evaluate_by_contract
+from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import OpenQuestion, list_questions
 from orchestrator.serving.responses import RESPONSES, Service, run_address
 from orchestrator.state.graph_state import StoredStatus
@@ -110,16 +109,6 @@ class Cancellation(BaseModel):
     cancelled_by: Annotated[str, Field(max_length=200)] = ""
 
 
-class RequestedEvaluation(BaseModel):
-    """What to evaluate: a recorded run, or a stored one by its name, and the fields of a contract."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    run: dict[str, JsonValue] | None = None
-    thread_id: str | None = None
-    contract: dict[str, JsonValue] = {}
-
-
 @router.get("/runs")
 def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
@@ -132,20 +121,10 @@ def read_queue(request: Request) -> QueueStatus | None:
     return read_queue_status(request.app.state.store.saver)
 
 
-@router.post("/runs", status_code=201, responses={200: {"description": "The key started this run before."}})
-async def start_run(
-    service: Service,
-    run: NewRun,
-    response: Response,
-    idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
-) -> StartedRun:
-    """Start a run. A repeated request with the same `Idempotency-Key` starts nothing.
-
-    The key belongs to its first request: another request with it gets the status 409.
-    """
-    thread_id, is_new = await service.start(run, idempotency_key)
-    response.status_code = 201 if is_new else 200
-    return _describe_started(thread_id)
+@router.post("/runs", status_code=201)
+async def start_run(service: Service, run: NewRun) -> StartedRun:
+    """Start a run. A repeated request with the same `thread_id` starts nothing, and gets the status 409."""
+    return _describe_started(await service.start(run))
 
 
 @router.get("/questions")
@@ -213,16 +192,6 @@ def read_run(service: Service, thread_id: Thread) -> dict[str, Any]:
     """Show a run with its whole state."""
     run = service.show(thread_id)
     return {**asdict(run.summary), "state": run.state}
-
-
-@router.post("/evaluations", tags=["evaluations"])
-def evaluate_run(service: Service, requested: RequestedEvaluation) -> dict[str, Any]:
-    """Evaluate a run against a contract, without a model, and return the report."""
-    if (requested.run is None) == (requested.thread_id is None):
-        raise ConfigurationError("run and thread_id are both given or both missing; give one of them")
-    if requested.thread_id is not None:
-        service.find(requested.thread_id)
-    return evaluate_by_contract(service.history, requested.thread_id or requested.run, requested.contract)
 
 
 def _describe_started(thread_id: str) -> StartedRun:

@@ -48,7 +48,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.service = RunService(store.history, store.saver, builder, feed, sessions)
+    app.state.service = RunService(store.history, builder, feed, sessions)
     app.state.store, app.state.options = store, chosen
     for router in (pages.router, run_api.router):
         app.include_router(router)

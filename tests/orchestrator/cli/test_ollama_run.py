@@ -45,11 +45,3 @@ def test_each_role_has_settings_of_its_own(cli, ollama):
         False,
     )
     assert ("think" in monitor, monitor["options"]["num_ctx"], monitor["keep_alive"]) == (False, 512, "1h")
-
-
-def test_the_rates_of_the_server_are_in_the_last_line_and_in_show(cli, ollama):
-    ended = cli("run", "Name a use of a brick", "--model", "ollama:m", "--planning", "never")
-    rates = "m: 50.0 tokens/s, loaded in 3.0 s, context 1,000 of 8,192 tokens"
-
-    assert rates in ended.stderr
-    assert rates in cli("show", "--last").stdout

@@ -141,75 +141,15 @@ async def test_pages_are_answered_while_a_run_holds_its_event_loop(store, serve)
     assert (page.status_code, answered[0]) == (200, True)
 
 
-async def test_the_same_key_starts_one_run(build, serve):
+async def test_of_equal_requests_with_a_name_one_starts_the_run(build, serve):
     client = await serve(build(*GREETING * 3))
-    key = {"Idempotency-Key": "order 7"}
+    body = {"task": "Greet", "thread_id": "order 7"}
 
-    answers = await asyncio.gather(
-        *(client.post("/api/runs", json={"task": "Greet"}, headers=key) for _ in range(4))
-    )
-    other = await client.post("/api/runs", json={"task": "Shout"}, headers=key)
+    answers = await asyncio.gather(*(client.post("/api/runs", json=body) for _ in range(4)))
 
-    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
-    assert len({answer.json()["thread_id"] for answer in answers}) == 1
-    assert other.status_code == 409
-    await wait_until(client, "success", answers[0].json()["thread_id"])
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
+    await wait_until(client, "success", "order 7")
     assert len(client.store.history.runs()) == 1
-
-
-@pytest.mark.parametrize(
-    "first",
-    [{"thread_id": "named"}, {}, {"thread_id": "named", "task": "Greet"}],
-    ids=["with a name", "without a name", "with a name and the same task"],
-)
-async def test_a_key_belongs_to_its_first_request(build, serve, first):
-    client = await serve(build(*GREETING * 4))
-    key = {"Idempotency-Key": "order 7"}
-    bodies = [{"task": "Greet", **each} for each in (first, first, {"thread_id": "other"}, {"task": "Shout"})]
-
-    answers = [await client.post("/api/runs", json=body, headers=key) for body in bodies]
-
-    assert [answer.status_code for answer in answers] == [201, 200, 409, 409]
-    assert answers[1].json() == answers[0].json()
-    await wait_until(client, "success", answers[0].json()["thread_id"])
-    assert len(client.store.history.runs()) == 1
-
-
-async def test_a_key_starts_nothing_on_a_name_that_has_a_run(build, serve):
-    orchestrator = build(*GREETING * 2)
-    await orchestrator.arun("Greet", "taken")
-    client = await serve(orchestrator)
-    body = {"task": "Greet", "thread_id": "taken"}
-
-    answers = [
-        await client.post("/api/runs", json=body, headers={"Idempotency-Key": "order 7"}) for _ in range(2)
-    ]
-
-    assert [answer.status_code for answer in answers] == [409, 409]
-    assert len(client.store.history.runs()) == 1
-
-
-async def test_a_request_that_was_refused_may_be_repeated_with_its_key(build, serve):
-    client = await serve(build(*GREETING))
-    key = {"Idempotency-Key": "order 7"}
-
-    refused = await client.post("/api/runs", json={"task": "Greet", "supervise": "human"}, headers=key)
-    again = await client.post("/api/runs", json={"task": "Greet", "supervise": "human"}, headers=key)
-
-    assert (refused.status_code, again.status_code) == (422, 422)
-    assert client.store.history.runs() == []
-
-
-async def test_a_key_is_known_after_a_restart(build, serve):
-    client = await serve(build(*GREETING))
-    key = {"Idempotency-Key": "order 7"}
-    body = {"task": "Greet", "thread_id": "named"}
-    first = await client.post("/api/runs", json=body, headers=key)
-    await wait_until(client, "success", first.json()["thread_id"])
-
-    again = await (await serve(build())).post("/api/runs", json=body, headers=key)
-
-    assert (again.status_code, again.json()) == (200, first.json())
 
 
 async def test_a_name_that_has_a_run_is_refused(build, serve):
