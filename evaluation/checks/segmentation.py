@@ -16,7 +16,7 @@ from typing import Final
 import regex
 
 from evaluation.checks.language import guess_language
-from evaluation.patterns.json_schema import matches_pattern
+from evaluation.patterns import matches_pattern
 from evaluation.texts.disguises import STROKE, STROKES, read_disguised, read_rendered, spell_strokes
 from evaluation.texts.normal import (
     normalize_for_search,

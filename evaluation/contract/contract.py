@@ -11,7 +11,7 @@ from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
 from evaluation.contract.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
 from evaluation.errors import ContractError
-from evaluation.patterns.json_schema import AnySchema, PatternText, SchemaObject
+from evaluation.patterns import AnySchema, PatternText, SchemaObject
 from evaluation.validation import InputModel, describe_idle_bound, wrap_name
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
 

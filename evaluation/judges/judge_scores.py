@@ -15,7 +15,7 @@ from agents.parsing.thoughts import remove_marked_thoughts
 from agents.parsing.verdicts import find_denial
 from evaluation.contract.contract import Rubric, Scale
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.patterns.json_schema import find_schema_problem
+from evaluation.patterns import find_schema_problem
 from evaluation.plugins import Price
 from evaluation.sensitive.scanner import describe_error, shorten
 from evaluation.validation import copy_json

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
 from evaluation.checks.segmentation import any_true, negate
 from evaluation.findings import CheckKind
-from evaluation.patterns.json_schema import AnySchema, find_schema_problem, matches_schema
+from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
 from evaluation.texts.disguises import read_disguised
 from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
 from evaluation.values import Count

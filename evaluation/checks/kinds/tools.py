@@ -17,7 +17,7 @@ from evaluation.checks.segmentation import Amount, has_phrase
 from evaluation.defects.evidence import Evidence, build_call, build_turns
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
 from evaluation.findings import CheckKind, Covers
-from evaluation.patterns.json_schema import AnySchema, find_schema_problem
+from evaluation.patterns import AnySchema, find_schema_problem
 from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.disguises import is_same_tool
 from evaluation.texts.json_texts import parse_json

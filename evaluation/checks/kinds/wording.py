@@ -20,7 +20,7 @@ from evaluation.checks.segmentation import (
     shows_phrase,
 )
 from evaluation.findings import CheckKind, Covers
-from evaluation.patterns.json_schema import PatternText
+from evaluation.patterns import PatternText
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters, read_stated
 from evaluation.values import Quantity

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evaluation import ContractError, EvaluationCase, evaluate
-from evaluation.patterns.json_schema import check_pattern, check_schema
+from evaluation.patterns import check_pattern, check_schema
 from evaluation.report.redaction import Literals
 from evaluation.sensitive.json_values import SensitiveValue
 from tests.evaluation.report.test_redaction import case_full_of

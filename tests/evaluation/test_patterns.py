@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from evaluation.contract.contract import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.patterns.json_schema import (
+from evaluation.patterns import (
     MAX_STEPS,
     check_pattern,
     matches_pattern,

@@ -1,0 +1,214 @@
+"""Matches the regular expressions and the JSON Schemas of users.
+
+RE2 matches in time proportional to text times program; it does not backtrack, and refuses constructs that it
+does not support. A ``$ref`` points into the schema itself: nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Final, NoReturn, Protocol, TypeAlias, TypeVar, cast
+
+import jsonschema_rs
+import re2
+from pydantic import AfterValidator
+from pydantic_core import to_json
+
+from agents.parsing.loose_json import replace_surrogates
+from evaluation.errors import ContractError
+from evaluation.sensitive.scanner import quote_text, redact, shorten
+from evaluation.values import is_deep
+
+MAX_STEPS: Final = 1_000_000_000
+"""Greatest product of a text's bytes and a program's instructions: 17 s at worst, and mostly far less."""
+_CACHED_PATTERNS: Final = 256
+_ACCEPTED: Final = (
+    "use the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which has no lookahead or "
+    "lookbehind, no back-reference, no possessive quantifier or atomic group, and at most 1000 repetitions"
+)
+
+
+class _Program(Protocol):
+    programsize: int
+
+    def search(self, text: bytes) -> object: ...
+
+
+def check_pattern(text: str) -> str:
+    """Return ``text`` if RE2 accepts it as a regular expression.
+
+    Raises:
+        ContractError: RE2 refuses it; the message says which syntax it accepts.
+    """
+    _compile_pattern(text)
+    return text
+
+
+def matches_pattern(pattern: str, text: str) -> bool | None:
+    """Check whether ``pattern`` matches anywhere in ``text``; None if that may take more than ``MAX_STEPS``.
+
+    Raises:
+        ContractError: RE2 refuses the pattern.
+    """
+    program, data = _compile_pattern(pattern), replace_surrogates(text).encode()
+    if program.programsize * len(data) > MAX_STEPS:
+        return None
+    return program.search(data) is not None
+
+
+def _check_field(pattern: str) -> str:
+    check_pattern(pattern)
+    # An empty text and a letter that no contract names have nothing in common.
+    if all(matches_pattern(pattern, text) for text in ("", "\ue000")):
+        raise ValueError("the pattern matches every text, so it checks nothing; require a part of it")
+    return pattern
+
+
+PatternText: TypeAlias = Annotated[str, AfterValidator(_check_field)]
+"""A regular expression in RE2's syntax that does not match every text."""
+
+
+@lru_cache(_CACHED_PATTERNS)
+def _compile_pattern(pattern: str) -> _Program:
+    options = re2.Options()
+    # RE2 would write a refused pattern to stderr.
+    options.log_errors = False
+    # Only whether a pattern matches is asked, which RE2 answers faster without groups.
+    options.never_capture = True
+    try:
+        return cast("_Program", re2.compile(replace_surrogates(pattern).encode(), options))
+    except re2.error:
+        # Its message may quote the middle of a secret, which no search would recognise.
+        quoted = quote_text(redact(pattern))
+        raise ContractError(f"the pattern {quoted} cannot be used; {_ACCEPTED}") from None
+
+
+JsonSchema: TypeAlias = dict[str, Any] | bool
+_KEYWORDS: Final = (
+    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor",
+    "$recursiveRef", "$ref", "$schema", "$vocabulary", "additionalItems", "additionalProperties", "allOf",
+    "anyOf", "const", "contains", "contentEncoding", "contentMediaType", "contentSchema", "default",
+    "definitions", "dependencies", "dependentRequired", "dependentSchemas", "deprecated", "description",
+    "else", "enum", "example", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "id", "if",
+    "items", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems",
+    "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern", "patternProperties",
+    "prefixItems", "properties", "propertyNames", "readOnly", "required", "then", "title", "type",
+    "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly",
+)  # fmt: skip
+"""The keywords of the drafts 4 to 2020-12, and ``example`` of OpenAPI."""
+_DEEPEST: Final = 8
+"""Most levels of a value in which the place of a problem is searched: each level may multiply the errors."""
+_LONGEST_VALUE: Final = 100_000
+"""Most bytes of such a value."""
+_MAX_PATTERN_BYTES: Final = 2**18
+"""Size of a compiled pattern; it holds some thousand instructions."""
+_CACHED: Final = 256
+_LONGEST_PROBLEM: Final = 160
+SchemaT = TypeVar("SchemaT", bound="Mapping[str, object] | bool")
+
+
+def check_schema(schema: SchemaT) -> SchemaT:
+    """Return ``schema`` if it is a JSON Schema that can be used.
+
+    Raises:
+        ContractError: It cannot be used; the message says why.
+    """
+    _compile(schema)
+    return schema
+
+
+SchemaObject: TypeAlias = Annotated[dict[str, object], AfterValidator(check_schema)]
+"""A JSON Schema that is an object."""
+AnySchema: TypeAlias = Annotated[dict[str, object] | bool, AfterValidator(check_schema)]
+"""A JSON Schema; ``True`` accepts every JSON value, and ``False`` none."""
+
+
+def matches_schema(schema: Mapping[str, object] | bool, value: object) -> bool | None:
+    """Check whether the JSON ``value`` matches; None if the validator cannot read the value.
+
+    Raises:
+        ContractError: The schema cannot be used.
+    """
+    try:
+        return _compile(schema).is_valid(value)
+    except ValueError:  # a lone surrogate, or deeper than the validator goes
+        return None
+
+
+def find_schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:
+    """Name the first part of ``schema`` that the JSON ``value`` does not match; None if it matches.
+
+    The text names a place in the schema and quotes nothing of ``value``, which may be sensitive.
+
+    Raises:
+        ContractError: The schema cannot be used.
+    """
+    matches = matches_schema(schema, value)
+    if matches is None:
+        return "the value cannot be read as JSON"
+    return None if matches else f"{_find_place(_compile(schema), value)} is not fulfilled"
+
+
+def _find_place(validator: jsonschema_rs.Validator, value: object) -> str:
+    # To name one error, the validator builds those of every alternative, each with a copy of its value.
+    if is_deep(value, _DEEPEST) or len(to_json(value)) > _LONGEST_VALUE:
+        return "the JSON Schema"
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as problem:
+        return _quote_place(problem.schema_path)
+    return "the JSON Schema"
+
+
+def _quote_place(path: Iterable[str | int]) -> str:
+    return quote_text(redact("#/" + "/".join(map(str, path))), _LONGEST_PROBLEM)
+
+
+def _compile(schema: object) -> jsonschema_rs.Validator:
+    try:
+        # As a text, because the cache needs a key that can be hashed.
+        text = json.dumps(schema, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ContractError(f"the JSON Schema cannot be written as JSON ({type(error).__name__})") from None
+    return _compile_text(text)
+
+
+@lru_cache(_CACHED)
+def _compile_text(text: str) -> jsonschema_rs.Validator:
+    schema = json.loads(text)
+    validator = _build_validator(schema)
+    # An empty schema accepts all on purpose; a sample of the value would do so, too.
+    if isinstance(schema, dict) and schema and schema.keys().isdisjoint(_KEYWORDS):
+        raise ContractError("the JSON Schema has no keyword of JSON Schema, so it checks nothing; add type")
+    return validator
+
+
+def _build_validator(schema: JsonSchema) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(
+            schema,
+            validate_formats=True,
+            pattern_options=jsonschema_rs.RegexOptions(size_limit=_MAX_PATTERN_BYTES),
+            retriever=_refuse_reference,
+            # Its messages would quote parts of the schema.
+            mask="the value",
+        )
+    except jsonschema_rs.ValidationError as error:
+        hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
+        place = _quote_place(error.instance_path)
+        raise ContractError(
+            f"the JSON Schema cannot be used, at {place}: {_shorten_problem(error.message)}{hint}"
+        ) from None
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
+        raise ContractError(f"the JSON Schema cannot be used: {_shorten_problem(str(error))}") from None
+
+
+def _refuse_reference(uri: str) -> NoReturn:
+    raise ContractError(f"a $ref points outside of the schema; copy in {quote_text(redact(uri))}")
+
+
+def _shorten_problem(text: str) -> str:
+    # The error may reach a caller without a report, so it is redacted here.
+    return shorten(redact(text), _LONGEST_PROBLEM)

@@ -1,1 +1,0 @@
-"""Matches patterns and JSON Schemas of users in bounded time."""
