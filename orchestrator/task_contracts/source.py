@@ -58,8 +58,11 @@ def read_contracts(
     stated = run if case is None else case.contract
     is_stated = stated is not None and stated != FROM_TASK
     of_run = _read_contract(stated, "contract", tools, checks) if is_stated else None
-    is_fixed = step is not None and not callable(step)
-    of_step = _read_contract(step, "step_contract", tools, checks) if is_fixed else step
+    of_step: ContractFunction | Contract | None = None
+    if callable(step):
+        of_step = step
+    elif step is not None:
+        of_step = _read_contract(step, "step_contract", tools, checks)
     return Contracts(
         of_step,
         # The state of a run has the contract of a case.
