@@ -250,10 +250,10 @@ class EvaluationReport(ReportModel):
         """Make a report of the fields that an evaluation has built, without validating them once more."""
         metrics, judge = (as_object(fields.get(name)) for name in ("metrics", "judge"))
         nested = {
-            "metrics": Metrics.model_construct(**metrics),
-            "judge": JudgeReport.model_construct(**judge),
+            "metrics": Metrics.model_construct(None, **metrics),
+            "judge": JudgeReport.model_construct(None, **judge),
         }
-        return cls.model_construct(**{**fields, **nested})
+        return cls.model_construct(None, **{**fields, **nested})
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - JSON; the attributes have the types
         """Return a field as plain JSON values.
