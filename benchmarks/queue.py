@@ -7,8 +7,6 @@ PostgreSQL comes from a package of the tests. Workers are processes on this mach
 
 from __future__ import annotations
 
-import asyncio
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator
@@ -21,12 +19,8 @@ from typing import Final
 import psycopg
 
 from benchmarks.measuring import print_load
-from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
-from orchestrator.queue.job_queue import open_engine
-from orchestrator.queue.queue_records import QueuedJob
-from orchestrator.runs.run_saver import RunSaver
 from tests.orchestrator.queue.worker_app import STEPS, build
 from tests.orchestrator.queue.workers import Fleet, fleet_on
 from tests.postgres import running_server
@@ -37,61 +31,23 @@ LOCAL: Final = 30
 NAMES: Final = count()
 
 
-class Empty:
-    """Does nothing with a job."""
-
-    async def execute(self, job: QueuedJob) -> float | None:
-        """Return at once."""
-
-    async def cancel(self, job: QueuedJob) -> None:
-        """Do nothing."""
-
-    def interrupt(self) -> None:
-        """Do nothing."""
-
-
-def wait_until_empty(saver: RunSaver) -> None:
-    while saver.select("SELECT count(*) FROM orchestrator_pgqueuer", ())[0][0]:
-        time.sleep(0.01)
-
-
-def take_jobs(url: str) -> None:
-    """Take jobs until there are none."""
-
-    async def work() -> None:
-        with open_engine(url) as (store, engine):
-            stop = asyncio.Event()
-            taking = asyncio.create_task(
-                engine.work(["default/run.1/a:b"], Empty(), stop, concurrency=50, heartbeat_s=10)
-            )
-            await asyncio.to_thread(wait_until_empty, store.saver)
-            stop.set()
-            await taking
-
-    asyncio.run(work())
+ADD: Final = """
+    INSERT INTO orchestrator_jobs (thread_id, queue, app, task, priority, start_at)
+    VALUES (?, 'default', 'a:b', '', 0, now())
+"""
 
 
 def measure_jobs(url: str) -> str:
-    install_queue(url)
     with open_queue(url) as queue:
         start = time.monotonic()
         for number in range(JOBS):
-            queue.engine.enqueue(QueuedJob(queue="default", app="a:b", task="", thread_id=f"{number}"))
-        queued = time.monotonic() - start
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=take_jobs, args=(url,)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    with open_store(url) as store:
-        log = "SELECT count(*) FROM orchestrator_pgqueuer_log WHERE status = 'picked'"
-        while not store.saver.select(log, ())[0][0]:
-            time.sleep(0.01)
-        start = time.monotonic()
-        wait_until_empty(store.saver)
-    taken = time.monotonic() - start
-    for worker in workers:
-        worker.join()
-    return f"{JOBS / queued:.0f} submitted a second, {JOBS / taken:.0f} taken by two workers"
+            queue.store.saver.change(ADD, [(f"{number}",)])
+        queued, start = time.monotonic() - start, time.monotonic()
+        while jobs := queue.take_jobs("worker", ["a:b"], 50):
+            for job in jobs:
+                queue.end_job("worker", job.thread_id)
+        taken = time.monotonic() - start
+    return f"{JOBS / queued:.0f} submitted a second, {JOBS / taken:.0f} taken and ended by one worker"
 
 
 def execute_runs(fleet: Fleet, workers: int, concurrency: int, runs: int) -> float:

@@ -6,15 +6,12 @@ import asyncio
 import logging
 import re
 import threading
-import uuid
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Final
 
 from tenacity import Retrying, retry_if_exception_type, sleep_using_event, wait_fixed
 from tenacity.stop import stop_after_delay, stop_when_event_set
@@ -22,15 +19,10 @@ from tenacity.stop import stop_after_delay, stop_when_event_set
 from agents.errors import ModelSpecError
 from agents.models.identity import hide_credentials
 from agents.models.model_call import PausingRateLimiter, ServedModel, limit_calls
-from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
+from orchestrator.errors import ConfigurationError, StoreLostError
 from orchestrator.persistence import Store
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-    from psycopg.rows import DictRow
-
-    from orchestrator.persistence.postgres import PostgresRunSaver
-
+from orchestrator.persistence.store import names_database
+from orchestrator.runs.run_saver import RunSaver
 
 _UNITS: Final = {"s": 1, "min": 60, "h": 3600}
 """Seconds in each unit of time."""
@@ -40,14 +32,45 @@ _LIMIT: Final = re.compile(
     r":(?P<model>(?!//)\S+)=(?P<calls>[1-9]\d{0,5})/(?P<unit>s|min|h)",
     re.VERBOSE,
 )
-_MARGIN: Final = timedelta(milliseconds=50)
+_MARGIN_S: Final = 0.05
 """A call may begin so much later than it was granted without passing the limit."""
 _LONGEST_WAIT_S: Final = 1.0
 _SHORTEST_WAIT_S: Final = 0.01
-_PATIENCE: Final = timedelta(seconds=2 * _LONGEST_WAIT_S)
-"""A worker that waits asks at least twice in this time, so one that does not ask has stopped."""
 _LONGEST_PAUSE_S: Final = 300.0
 """An endpoint that wants a longer pause is asked again after this one."""
+_CREATE: Final = """
+    CREATE TABLE IF NOT EXISTS orchestrator_limited_calls (name text NOT NULL, called timestamptz NOT NULL);
+    CREATE INDEX IF NOT EXISTS orchestrator_limited_calls_index ON orchestrator_limited_calls (name, called);
+    CREATE TABLE IF NOT EXISTS orchestrator_limits (
+        name text PRIMARY KEY, paused_until timestamptz NOT NULL DEFAULT '-infinity'
+    )
+"""
+_ADD_LIMIT: Final = "INSERT INTO orchestrator_limits (name) VALUES (?) ON CONFLICT DO NOTHING"
+_PAUSE: Final = """
+    UPDATE orchestrator_limits
+    SET paused_until = greatest(paused_until, clock_timestamp() + make_interval(secs => ?)) WHERE name = ?
+"""
+_FORGET: Final = """
+    DELETE FROM orchestrator_limited_calls WHERE name = ? AND called < clock_timestamp() - interval '2 hours'
+"""
+# The update locks the limit until the function returns; each statement after it sees the calls of others.
+_CREATE_TAKE: Final = """
+    CREATE OR REPLACE FUNCTION orchestrator_take_call(limited text, most integer, period double precision)
+    RETURNS double precision LANGUAGE plpgsql AS $$
+    DECLARE wait_s double precision; made integer;
+    BEGIN
+        UPDATE orchestrator_limits SET paused_until = paused_until WHERE name = limited
+        RETURNING extract(epoch FROM paused_until - clock_timestamp()) INTO wait_s;
+        IF wait_s > 0 THEN RETURN wait_s; END IF;
+        SELECT count(*), extract(epoch FROM min(called) - clock_timestamp()) + period INTO made, wait_s
+        FROM orchestrator_limited_calls
+        WHERE name = limited AND called > clock_timestamp() - make_interval(secs => period);
+        IF made >= most THEN RETURN wait_s; END IF;
+        INSERT INTO orchestrator_limited_calls VALUES (limited, clock_timestamp());
+        RETURN NULL;
+    END $$
+"""
+_TAKE: Final = "SELECT orchestrator_take_call(?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +117,7 @@ def read_limit(text: str) -> ModelLimit:
 
 
 class SharedRateLimiter(PausingRateLimiter):
-    """Grants at most a number of calls in any period to all processes together, with equal shares.
+    """Grants at most a number of calls in any period to all processes together.
 
     One thread of this process asks the database, for one call after another.
 
@@ -105,24 +128,14 @@ class SharedRateLimiter(PausingRateLimiter):
 
     Attributes:
         limit: The limit.
-        worker: The name of this process in the database.
     """
 
-    def __init__(self, limit: ModelLimit, saver: PostgresRunSaver, lost_s: float) -> None:
+    def __init__(self, limit: ModelLimit, saver: RunSaver, lost_s: float) -> None:
         self.limit = limit
-        self.worker = str(uuid.uuid4())
         self._saver = saver
         self._asking = ThreadPoolExecutor(1, thread_name_prefix="limit")
-        self._closed, self._woken = threading.Event(), threading.Event()
-        self._pauses = deque[float]()
-        self._waiting = set[Future[bool]]()
-        self._values: dict[str, Any] = {
-            "name": limit.name,
-            "worker": self.worker,
-            "calls": limit.calls,
-            "period": timedelta(seconds=limit.period_s) + _MARGIN,
-            "patience": _PATIENCE,
-        }
+        self._pausing = ThreadPoolExecutor(1, thread_name_prefix="pause")
+        self._closed = threading.Event()
         self._retrying = Retrying(
             retry=retry_if_exception_type(StoreLostError),
             stop=stop_after_delay(lost_s) | stop_when_event_set(self._closed),
@@ -136,138 +149,37 @@ class SharedRateLimiter(PausingRateLimiter):
 
         Raises:
             StoreLostError: The database cannot be reached for ``lost_s``. Without it, no call is granted.
-            StoreError: The database has no such limit.
         """
-        return self._start_wait().result() if blocking else self._ask() is None
+        return self._asking.submit(self._wait_for_grant).result() if blocking else self._ask() is None
 
     async def aacquire(self, *, blocking: bool = True) -> bool:
         """Does the same without blocking the event loop."""
         if not blocking:
             return await asyncio.to_thread(self.acquire, blocking=False)
-        return await asyncio.wrap_future(self._start_wait())
+        return await asyncio.wrap_future(self._asking.submit(self._wait_for_grant))
 
     def pause(self, seconds: float) -> None:
         """Grants no call to any process for this time, at most 300 s. Does not block."""
-        self._pauses.append(min(seconds, _LONGEST_PAUSE_S))
-        self._woken.set()
-        self._asking.submit(self._retrying, self._send_pauses)
+        rows = [(min(seconds, _LONGEST_PAUSE_S), self.limit.name)]
+        self._pausing.submit(self._retrying, self._saver.change, _PAUSE, rows)
 
     def close(self) -> None:
         """Ends all waits with an error."""
         self._closed.set()
-        self._woken.set()
+        self._pausing.shutdown()
         self._asking.shutdown(cancel_futures=True)
-        with suppress(StoreLostError):
-            self._send_pauses()
-
-    def _start_wait(self) -> Future[bool]:
-        wait = self._asking.submit(self._wait_for_grant)
-        self._waiting.add(wait)
-        wait.add_done_callback(self._waiting.discard)
-        return wait
 
     def _wait_for_grant(self) -> bool:
         while (seconds := self._retrying(self._ask)) is not None:
-            self._woken.wait(min(max(seconds, _SHORTEST_WAIT_S), _LONGEST_WAIT_S))
-            if self._closed.is_set():
+            if self._closed.wait(min(max(seconds, _SHORTEST_WAIT_S), _LONGEST_WAIT_S)):
                 raise RuntimeError("the limits were closed while a call waited")
-            self._woken.clear()
         return True
 
     def _ask(self) -> float | None:
         """Returns None if a call is granted, else the seconds until it may be."""
-        with self._saver.connection() as connection, connection.transaction():
-            paused_s = self._lock(connection)
-            if paused_s > 0:
-                return paused_s
-            values = {**self._values, "waiting": len(self._waiting)}
-            [answer] = connection.execute(TAKE, values).fetchall()
-        return None if answer["is_granted"] else float(answer["wait_s"])
-
-    def _send_pauses(self) -> None:
-        if self._pauses:
-            with self._saver.connection() as connection, connection.transaction():
-                self._lock(connection)
-
-    def _lock(self, connection: Connection[DictRow]) -> float:
-        """Locks the limit, and stores the pauses; returns how many seconds it is paused."""
-        sent = [*self._pauses]
-        row = connection.execute(LOCK, {**self._values, "pause_s": max(sent, default=0)}).fetchone()
-        if row is None:
-            raise StoreError(
-                f"the database has no limit {self.limit.name} any more; start this process again"
-            )
-        for each in sent:
-            with suppress(ValueError):  # another call of this process sent it, too
-                self._pauses.remove(each)
-        return float(row["pause_s"])
-
-
-CREATE: Final = """
-    CREATE TABLE IF NOT EXISTS orchestrator_limits (
-        name text PRIMARY KEY, longest interval NOT NULL,
-        paused_until timestamptz NOT NULL DEFAULT '-infinity'
-    );
-    CREATE TABLE IF NOT EXISTS orchestrator_limited_calls (
-        name text NOT NULL, worker text NOT NULL, called timestamptz NOT NULL
-    );
-    CREATE INDEX IF NOT EXISTS orchestrator_limited_calls_index ON orchestrator_limited_calls (name, called);
-    CREATE TABLE IF NOT EXISTS orchestrator_limit_waits (
-        name text NOT NULL, worker text NOT NULL, asked timestamptz NOT NULL, PRIMARY KEY (name, worker)
-    )
-"""
-HAS_TABLES: Final = "SELECT to_regclass('orchestrator_limit_waits') IS NOT NULL AS done"
-ADD_LIMIT: Final = """
-    INSERT INTO orchestrator_limits (name, longest) VALUES (%(name)s, %(longest)s)
-    ON CONFLICT (name) DO UPDATE SET longest = greatest(orchestrator_limits.longest, excluded.longest)
-"""
-# An update, not FOR UPDATE: if the database has a stricter isolation by default, the second process fails.
-LOCK: Final = """
-    UPDATE orchestrator_limits
-    SET paused_until = greatest(paused_until, clock_timestamp() + make_interval(secs => %(pause_s)s))
-    WHERE name = %(name)s
-    RETURNING extract(epoch FROM paused_until - clock_timestamp())::float AS pause_s
-"""
-"""Locks a limit until the end of the transaction, and returns how long it is paused."""
-TAKE: Final = """
-    WITH recent AS (
-        SELECT worker, called FROM orchestrator_limited_calls
-        WHERE name = %(name)s AND called > statement_timestamp() - %(period)s
-    ), counted AS (
-        SELECT count(*) AS made, count(*) FILTER (WHERE worker = %(worker)s) AS own,
-            extract(epoch FROM min(called) + %(period)s - statement_timestamp())::float AS free_s
-        FROM recent
-    ), decided AS (
-        SELECT made < %(calls)s AND NOT EXISTS (
-            SELECT FROM orchestrator_limit_waits other
-            WHERE other.name = %(name)s AND other.worker <> %(worker)s
-                AND other.asked > statement_timestamp() - %(patience)s
-                AND (SELECT count(*) FROM recent WHERE recent.worker = other.worker) < own
-        ) AS is_granted, CASE WHEN made < %(calls)s THEN 0 ELSE free_s END AS wait_s
-        FROM counted
-    ), granted AS (
-        INSERT INTO orchestrator_limited_calls (name, worker, called)
-        SELECT %(name)s, %(worker)s, statement_timestamp() FROM decided WHERE is_granted
-    ), waiting AS (
-        INSERT INTO orchestrator_limit_waits (name, worker, asked)
-        SELECT %(name)s, %(worker)s, statement_timestamp() FROM decided WHERE %(waiting)s > is_granted::int
-        ON CONFLICT (name, worker) DO UPDATE SET asked = excluded.asked
-    ), served AS (
-        DELETE FROM orchestrator_limit_waits WHERE name = %(name)s AND (
-            worker = %(worker)s AND %(waiting)s <= (SELECT is_granted::int FROM decided)
-            OR worker <> %(worker)s AND asked <= statement_timestamp() - %(patience)s
-        )
-    ), forgotten AS (
-        DELETE FROM orchestrator_limited_calls WHERE name = %(name)s AND called < statement_timestamp()
-            - (SELECT longest FROM orchestrator_limits WHERE name = %(name)s)
-    )
-    SELECT is_granted, wait_s FROM decided
-"""
-"""Grants a call if fewer than ``calls`` were made in the last ``period``, and no other waiting worker has
-made fewer of them than this one. So all busy workers get the same share, and what one leaves is for the
-others. ``waiting`` is the number of calls that wait in this worker. A worker that has not asked for the time
-``patience`` waits no more.
-"""
+        values = (self.limit.name, self.limit.calls, self.limit.period_s + _MARGIN_S)
+        ((seconds,),) = self._saver.select(_TAKE, values)
+        return None if seconds is None else float(seconds)
 
 
 _log: Final = logging.getLogger(__name__)
@@ -301,9 +213,8 @@ def share_limits(
 ) -> Iterator[SharedLimits]:
     """Limits the calls of all agents of this process, together with all processes on the same database.
 
-    At most so many calls are granted in any period. Each process that waits for calls gets the same share,
-    and what it leaves is for the others. If an endpoint answers with HTTP 429 or 503 and ``Retry-After``,
-    all processes pause, at most 300 s. Without limits, nothing is limited.
+    At most so many calls are granted in any period. If an endpoint answers with HTTP 429 or 503 and
+    ``Retry-After``, all processes pause, at most 300 s. Without limits, nothing is limited.
 
     Args:
         store: A store in PostgreSQL.
@@ -339,22 +250,13 @@ def read_limits(limits: Sequence[str | ModelLimit]) -> list[ModelLimit]:
 
 
 def _open(store: Store, limits: Sequence[ModelLimit], lost_s: float) -> list[SharedRateLimiter]:
-    if not store.saver.HOLDS_QUEUES:
+    if not names_database(store.where):
         raise ConfigurationError(
             f"{store.where} cannot count the calls of several processes; give a database as "
             "postgresql://USER:PASSWORD@HOST/NAME"
         )
-    saver = cast("PostgresRunSaver", store.saver)
-    _create(saver, store.where, limits)
-    return [SharedRateLimiter(limit, saver, lost_s) for limit in limits]
-
-
-def _create(saver: PostgresRunSaver, where: str, limits: Sequence[ModelLimit]) -> None:
-    from orchestrator.persistence.postgres import setup_lock  # noqa: PLC0415 - an extra
-
-    with saver.connection() as connection:
-        if not saver.select(HAS_TABLES, ())[0][0]:
-            with setup_lock(connection, where), connection.transaction():
-                connection.execute(CREATE, prepare=False)
-        rows = [{"name": each.name, "longest": timedelta(seconds=each.period_s + 1)} for each in limits]
-        connection.cursor().executemany(ADD_LIMIT, rows)
+    store.saver.create_tables("orchestrator_limits", f"{_CREATE}; {_CREATE_TAKE}")
+    rows = [(limit.name,) for limit in limits]
+    store.saver.change(_ADD_LIMIT, rows)
+    store.saver.change(_FORGET, rows)
+    return [SharedRateLimiter(limit, store.saver, lost_s) for limit in limits]

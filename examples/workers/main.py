@@ -54,7 +54,6 @@ def start_worker() -> "subprocess.Popen[bytes]":
 
 def execute_runs(url: str) -> None:
     """Queue the runs, start two workers, kill one, and wait for the results."""
-    subprocess.run([*COMMAND, "queue", "--install"], check=True)  # noqa: S603 - this program
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE letters (key text PRIMARY KEY, customer text)")
     with open_queue(url) as queue:

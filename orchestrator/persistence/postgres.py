@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -22,7 +21,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.run_saver import CREATE_INDEX, RunSaver, convert_store_errors, lock_number
+from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_one_line, format_repr
 
 _DEAD_SESSION_S: Final = 2.0
@@ -45,8 +44,8 @@ _KEEPALIVES: Final = """
 class SessionLocks:
     """The locks on the threads of a store in PostgreSQL. One connection holds all of them.
 
-    If that connection is lost, its locks are lost, and another process can take over the threads. ``check``
-    detects this before the next checkpoint is stored.
+    If that connection is lost, its locks are lost, and another process can take over the threads: ``check``
+    raises an error before the next checkpoint of such a thread is stored.
     """
 
     def __init__(self, url: str, connect_s: int, name: str) -> None:
@@ -54,8 +53,7 @@ class SessionLocks:
         self._url, self._connect_s, self._name = url, connect_s, name
         self._connection: Connection[DictRow] | None = None
         self._locked: set[str] = set()
-        self._taken_over: set[str] = set()
-        self._is_suspect = False
+        self._lost: set[str] = set()
         self._mutex = threading.RLock()
 
     def acquire(self, thread_id: str, *, wait: bool) -> bool:
@@ -65,48 +63,35 @@ class SessionLocks:
     def release(self, thread_id: str) -> None:
         """Releases a lock that was acquired."""
         with self._mutex:
-            self._locked.discard(thread_id)
-            self._taken_over.discard(thread_id)
-            try:
-                if self._connection is not None:
+            self._lost.discard(thread_id)
+            if thread_id in self._locked:
+                self._locked.discard(thread_id)
+                with suppress(StoreLostError):  # the connection is gone, and all locks with it
                     self._execute(_UNLOCK, thread_id)
-            except psycopg.Error:  # the connection is gone, and all locks with it
-                self._is_suspect = True
 
     def is_locked(self, thread_id: str) -> bool:
         """Checks whether any process holds the lock; see ``ThreadLocks``."""
         with self._mutex:
-            return thread_id in self._locked or self._execute_reconnecting(_IS_LOCKED, thread_id)
+            return thread_id in self._locked or self._execute(_IS_LOCKED, thread_id)
 
     def is_held(self, thread_id: str) -> bool:
         """Checks whether this process holds the lock."""
         return thread_id in self._locked
 
     def check(self, thread_id: str) -> None:
-        """Checks that no other process has taken over a locked thread.
+        """Checks that the lock of a thread was not lost since it was acquired.
 
         Raises:
-            StoreLostError: One has, or the database cannot be reached.
+            StoreLostError: It was, or the database cannot be reached.
         """
-        if not self._is_suspect and not self._taken_over:
-            return
         with self._mutex:
-            if self._is_suspect and not self._is_connected():
-                self._reconnect()
-            self._is_suspect = False
-            if thread_id in self._taken_over:
+            if thread_id in self._locked:
+                self._execute(_IS_LOCKED, thread_id)
+            if thread_id in self._lost:
                 raise StoreLostError(
-                    f"the connection to {self._name} was lost, and another process took over thread "
-                    f"{format_repr(thread_id, 80)}; look there for how it goes on"
+                    f"the connection to {self._name} was lost, and with it the lock of thread "
+                    f"{format_repr(thread_id, 80)}; resume the run"
                 )
-
-    def check_connection(self, connection: Connection[DictRow]) -> None:
-        """Checks a connection of the pool. If it is lost, ``check`` looks at the locks' connection, too."""
-        try:
-            ConnectionPool.check_connection(connection)
-        except psycopg.Error:
-            self._is_suspect = True
-            raise
 
     def close(self) -> None:
         """Releases all locks."""
@@ -120,43 +105,23 @@ class SessionLocks:
             # A session is granted the same lock twice, so the locks of this process are kept, too.
             if thread_id in self._locked:
                 return False
-            if is_free := self._execute_reconnecting(_LOCK, thread_id):
+            if is_free := self._execute(_LOCK, thread_id):
                 self._locked.add(thread_id)
             return is_free
 
-    def _execute_reconnecting(self, statement: str, thread_id: str) -> bool:
-        """Executes the statement; tries it once more with a new connection."""
-        with suppress(psycopg.Error):
-            return self._execute(statement, thread_id)
-        self._reconnect()
-        with convert_store_errors(self._name, psycopg.Error):
-            return self._execute(statement, thread_id)
-
-    def _reconnect(self) -> None:
-        """Acquires all locks again with a new connection."""
-        self.close()
-        with convert_store_errors(self._name, psycopg.Error):
-            # The session that was cut holds its locks until the server has noticed.
-            self._taken_over = {
-                thread_id
-                for thread_id in self._locked
-                if not poll(partial(self._execute, _LOCK, thread_id), _DEAD_SESSION_S)
-            }
-
-    def _is_connected(self) -> bool:
-        try:
-            return self._connection is not None and bool(self._connection.execute("SELECT 1").fetchone())
-        except psycopg.Error:
-            return False
-
     def _execute(self, statement: str, thread_id: str) -> bool:
-        if self._connection is None:
+        """Executes a statement; if the connection is lost, with a new one."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                return _is_true(self._connection, statement, lock_number(thread_id))
+            self.close()
+            self._lost, self._locked = self._lost | self._locked, set()
+        with convert_store_errors(self._name, psycopg.Error):
             self._connection = psycopg.connect(
                 self._url, autocommit=True, row_factory=dict_row, connect_timeout=self._connect_s
             )
             self._connection.execute(_KEEPALIVES)
-        row = self._connection.execute(statement.encode(), (lock_number(thread_id),)).fetchone()
-        return row is not None and bool(row["done"])
+            return _is_true(self._connection, statement, lock_number(thread_id))
 
 
 def poll(attempt: Callable[[], bool], seconds: float) -> bool:
@@ -176,50 +141,33 @@ _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """The number of the advisory lock that a process holds while it creates the tables."""
 
-_HAS_STORE: Final = "SELECT to_regclass('checkpoint_migrations') IS NOT NULL AS done"
-_HAS_INDEX: Final = "SELECT to_regclass('orchestrator_runs') IS NOT NULL AS done"
-
 
 class StorePool(ConnectionPool[Connection[DictRow]]):
     """A connection pool that raises StoreLostError in place of the errors of the database."""
-
-    def __init__(self, url: str, connect_s: int, locks: SessionLocks, store_name: str) -> None:
-        """Takes the URL, the timeout in seconds, the locks, and the name of the store for messages."""
-        self._locks = locks
-        self.store_name = store_name
-        super().__init__(
-            url,
-            connection_class=Connection[DictRow],
-            kwargs={
-                "autocommit": True,
-                "prepare_threshold": 0,
-                "row_factory": dict_row,
-                "connect_timeout": connect_s,
-            },
-            min_size=1,
-            max_size=_POOL_SIZE,
-            timeout=connect_s,
-            check=self._check_or_replace,
-            open=False,
-        )
 
     @contextmanager
     def connection(self, timeout: float | None = None) -> Iterator[Connection[DictRow]]:
         """Lends a connection for the block."""
         with (
-            convert_store_errors(self.store_name, psycopg.Error, PoolTimeout, PoolClosed),
+            convert_store_errors(self.name, psycopg.Error, PoolTimeout, PoolClosed),
             super().connection(timeout) as connection,
         ):
             yield connection
 
-    def _check_or_replace(self, connection: Connection[DictRow]) -> None:
-        try:
-            self._locks.check_connection(connection)
-        except psycopg.Error:
-            # The others were probably cut, too. The pool finds lost connections one by one, and waits longer
-            # after each.
-            self.check()
-            raise
+
+def _build_pool(url: str, connect_s: int, name: str) -> StorePool:
+    values = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    return StorePool(
+        url,
+        connection_class=Connection[DictRow],
+        kwargs={**values, "connect_timeout": connect_s},
+        min_size=1,
+        max_size=_POOL_SIZE,
+        timeout=connect_s,
+        check=StorePool.check_connection,
+        open=False,
+        name=name,
+    )
 
 
 class PostgresRunSaver(RunSaver, PostgresSaver):
@@ -228,8 +176,6 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
     PostgresSaver writes texts into the JSON of every checkpoint. There they could not be encrypted or hold
     NUL, and would be stored again with each checkpoint. Here they are stored like all other values.
     """
-
-    HOLDS_QUEUES = True
 
     def __init__(self, pool: StorePool, locks: SessionLocks, serde: SerializerProtocol) -> None:
         """Takes an open pool and the locks of the same database."""
@@ -259,24 +205,24 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         """Lends a connection for the block."""
         return self._pool.connection()
 
-    def has_tables(self) -> bool:
-        """Checks whether the database holds a store."""
+    def has_table(self, name: str) -> bool:
+        """Checks whether the database has a table."""
         with self._pool.connection() as connection:
-            return _is_true(connection, _HAS_STORE)
+            return _is_true(connection, "SELECT to_regclass(%s) IS NOT NULL AS done", name)
 
-    def create_tables(self) -> None:
-        """Creates the tables of a store, or brings them up to date."""
-        with self._pool.connection() as connection, setup_lock(connection, self._pool.store_name):
-            self.setup()
-        self.create_index()
+    def setup(self) -> None:
+        """Creates LangGraph's tables, or brings them up to date."""
+        with self._pool.connection() as connection, _lock_setup(connection, self._pool.name):
+            super().setup()
 
-    def create_index(self) -> None:
-        """Creates the index of the runs if the store has none."""
-        with self._pool.connection() as connection:
-            if not _is_true(connection, _HAS_INDEX):
-                with setup_lock(connection, self._pool.store_name), connection.transaction():
-                    if not _is_true(connection, _HAS_INDEX):
-                        connection.execute(CREATE_INDEX, prepare=False)
+    def execute_script(self, script: str) -> None:
+        """Executes statements without values in one transaction, one process at a time."""
+        with (
+            self._pool.connection() as connection,
+            _lock_setup(connection, self._pool.name),
+            connection.transaction(),
+        ):
+            connection.execute(script.encode(), prepare=False)
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""
@@ -312,7 +258,7 @@ def open_postgres(url: str, serde: SerializerProtocol) -> Iterator[tuple[str, Po
             f"{name} cannot be reached ({format_one_line(error)}); start it, or give another URL"
         ) from None
     locks = SessionLocks(url, connect_s, name)
-    with closing(locks), StorePool(url, connect_s, locks, name) as pool:
+    with closing(locks), _build_pool(url, connect_s, name) as pool:
         yield name, PostgresRunSaver(pool, locks, serde)
 
 
@@ -334,23 +280,21 @@ def _read_url(url: str) -> tuple[str, int]:
 
 
 @contextmanager
-def setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
+def _lock_setup(connection: Connection[DictRow], name: str) -> Iterator[None]:
     """Excludes other processes that create tables at the same moment.
 
     Raises:
         StoreError: Another process does so for a minute.
     """
     # Polled: a session that waits inside the database blocks the CREATE INDEX CONCURRENTLY of the setup.
-    if not poll(
-        partial(_is_true, connection, f"SELECT pg_try_advisory_lock({_SETUP_LOCK}) AS done"), _SETUP_S
-    ):
+    if not poll(lambda: _is_true(connection, _LOCK, _SETUP_LOCK), _SETUP_S):
         raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
     try:
         yield
     finally:
-        connection.execute("SELECT pg_advisory_unlock(%s)", (_SETUP_LOCK,))
+        connection.execute(_UNLOCK.encode(), (_SETUP_LOCK,))
 
 
-def _is_true(connection: Connection[DictRow], statement: str) -> bool:
-    row = connection.execute(statement.encode()).fetchone()
+def _is_true(connection: Connection[DictRow], statement: str, value: object) -> bool:
+    row = connection.execute(statement.encode(), (value,)).fetchone()
     return row is not None and bool(row["done"])

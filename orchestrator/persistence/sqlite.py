@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError
-from orchestrator.runs.run_saver import CREATE_INDEX, RunSaver, convert_store_errors, lock_number
+from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_one_line
 
 # Windows has no fcntl; there, only the orchestrators of one process exclude each other.
@@ -140,11 +140,14 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
                     self.conn.rollback()
                 raise
 
-    def create_index(self) -> None:
-        """Creates the index of the runs if the store has none."""
+    def has_table(self, name: str) -> bool:
+        """Checks whether the file has a table."""
+        return bool(self.select("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
+
+    def execute_script(self, script: str) -> None:
+        """Executes statements without values in one transaction."""
         with self.cursor(transaction=False) as cursor:
-            if not [*cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'orchestrator_runs'")]:
-                cursor.executescript(f"BEGIN IMMEDIATE; {CREATE_INDEX} COMMIT;")
+            cursor.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""

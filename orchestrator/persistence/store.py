@@ -104,11 +104,10 @@ def open_store(
     if isinstance(where, str) and names_database(where):
         with _import_postgres().open_postgres(where, serde) as (name, saver):
             if make:
-                saver.create_tables()
-            elif not saver.has_tables():
+                saver.setup()
+            elif not saver.has_table("checkpoint_migrations"):
                 raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
-            else:
-                saver.create_index()
+            saver.create_index()
             yield Store(name, saver)
         return
     # Imported here: a store in PostgreSQL does not need SQLite.

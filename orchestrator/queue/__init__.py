@@ -1,6 +1,6 @@
 """Runs on more than one machine: jobs in PostgreSQL, and workers that execute them.
 
-The public names are listed in ``__init__.pyi``. The queue needs the extra [distributed].
+The public names are listed in ``__init__.pyi``. The queue needs the extra [postgres].
 """
 
 import lazy_loader

@@ -7,29 +7,24 @@ import logging
 import os
 import platform
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evaluation.sensitive.scanner import describe_raised
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
-from orchestrator.persistence import Store
-from orchestrator.queue.queue_records import (
-    FORGET_WORKER,
-    KINDS,
-    SHOW_LIFE,
-    QueuedJob,
-    build_route,
-    read_queue_status,
-)
+from orchestrator.queue.job_queue import Job, JobQueue
+from orchestrator.queue.queue_status import WorkerLife
 from orchestrator.state.graph_state import UNDERWAY, OrchestratorState
 
-if TYPE_CHECKING:
-    from orchestrator.queue.pgqueuer_engine import PgQueuerEngine  # an extra
-
 _CANCELLED: Final = "cancelled in the queue"
+_POLL_S: Final = 0.5
+_MOST_TAKEN: Final = 10
+"""So that a run that kills its worker does not kill one after another for ever."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -37,13 +32,11 @@ _log: Final = logging.getLogger(__name__)
 class QueueWorker:
     """Executes the jobs of a queue.
 
-    The claim on the thread of a run makes sure that no two workers execute it, also if the engine delivers
-    its job twice: the second delivery is put off, and finds a run that has ended.
+    The lock on the thread of a run makes sure that no two workers execute it, also if both have its job: the
+    second one gives it back, and finds a run that has ended.
 
     Attributes:
-        store: The store of the runs.
-        engine: The engine of the queue.
-        queue: Name of the queue.
+        queue: The queue.
         apps: The orchestrators by the name of the function that built them; jobs for others are left.
         concurrency: How many jobs it executes at once.
         heartbeat_s: Seconds without a sign of life after which other workers take over its jobs.
@@ -51,9 +44,7 @@ class QueueWorker:
         report: Called with one line about each job.
     """
 
-    store: Store
-    engine: PgQueuerEngine
-    queue: str
+    queue: JobQueue
     apps: Mapping[str, LangGraphOrchestrator]
     concurrency: int = 10
     heartbeat_s: float = 10.0
@@ -62,36 +53,30 @@ class QueueWorker:
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _loop: asyncio.AbstractEventLoop | None = None
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    _jobs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Executes jobs until ``stop`` is called.
 
         Raises:
-            StoreLostError: The connection was lost; start the worker again.
-            Exception: The report raised it; a worker that others cannot see must not go on.
+            StoreLostError: The database was lost; start the worker again.
         """
         self._loop = asyncio.get_running_loop()
-        helpers = (asyncio.create_task(self._show_life()), asyncio.create_task(self._end_runs()))
-        for helper in helpers:
-            helper.add_done_callback(lambda _: self._stop.set())
+        stopping = asyncio.create_task(self._end_runs())
         try:
-            await self.engine.work(
-                self._list_routes(),
-                self.execute,
-                self.interrupt,
-                self._stop,
-                concurrency=self.concurrency,
-                heartbeat_s=self.heartbeat_s,
-            )
+            while self._jobs or not self._stop.is_set():
+                await self._look()
+                await asyncio.wait(
+                    {stopping, *self._jobs.values()}, timeout=_POLL_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                for job in [name for name, task in self._jobs.items() if task.done()]:
+                    self._jobs.pop(job).result()
         finally:
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.wait(helpers)
+            self.interrupt()
+            await asyncio.gather(*self._jobs.values(), return_exceptions=True)
+            stopping.cancel()
             with suppress(StoreLostError):
-                await asyncio.to_thread(self.store.saver.change, FORGET_WORKER, [(self._id,)])
-        for helper in helpers:
-            with suppress(asyncio.CancelledError):
-                helper.result()
+                await asyncio.to_thread(self.queue.forget_worker, self._id)
 
     def stop(self) -> None:
         """Takes no further job, and ends when the runs have. May be called in a signal handler."""
@@ -100,17 +85,21 @@ class QueueWorker:
         else:
             self._loop.call_soon_threadsafe(self._stop.set)
 
-    async def execute(self, job: QueuedJob) -> float | None:
-        """Executes a job; returns the seconds after which it is delivered again, or None at its end."""
+    async def execute(self, job: Job) -> float | None:
+        """Executes a job; returns the seconds after which it is taken again, or None at its end."""
         app = self.apps[job.app]
+        if job.taken > _MOST_TAKEN:
+            raise OrchestratorError(
+                f"{_MOST_TAKEN} workers died while they executed it; find out why, and submit it again"
+            )
         try:
-            if job.kind == "cancel":
+            if job.is_cancelled:
                 await app.acancel(job.thread_id, _CANCELLED)
                 return None
             state = await app.arun_once(job.task, job.thread_id)
         except BrokenRunError:
             raise
-        except (ThreadBusyError, StoreError) as error:  # also a clock behind the one of the last worker
+        except (ThreadBusyError, StoreError) as error:
             self.report(f"later: {error}")
             return self.heartbeat_s / 2
         if state["task"] != job.task:  # it was begun while the job was submitted
@@ -123,34 +112,38 @@ class QueueWorker:
         for app in self.apps.values():
             app.interrupt()
 
-    def _list_routes(self) -> list[str]:
-        return [build_route(self.queue, kind, app) for app in self.apps for kind in KINDS]
+    async def _look(self) -> None:
+        """Gives a sign of life, ends cancelled runs, and takes jobs."""
+        await asyncio.to_thread(self.queue.show_life, self._describe(), self.heartbeat_s)
+        for thread_id in await asyncio.to_thread(self.queue.list_cancelled, self._id):
+            for app in self.apps.values():
+                with suppress(ThreadBusyError, StoreError):  # the run begins at this moment
+                    await app.acancel(thread_id, _CANCELLED)
+        free = 0 if self._stop.is_set() else self.concurrency - len(self._jobs)
+        for job in await asyncio.to_thread(self.queue.take_jobs, self._id, [*self.apps], free):
+            self._jobs[job.thread_id] = asyncio.create_task(self._execute_and_end(job))
+
+    async def _execute_and_end(self, job: Job) -> None:
+        execution = asyncio.ensure_future(self.execute(job))
+        await asyncio.wait({execution})  # the caller's code may raise anything
+        if (error := execution.exception()) is not None:
+            reason = str(error) if isinstance(error, OrchestratorError) else describe_raised(error)
+            self.report(f"failed: {job.thread_id}: {reason}")
+            await asyncio.to_thread(self.queue.fail_job, self._id, job.thread_id, reason)
+        elif (later := execution.result()) is not None:
+            await asyncio.to_thread(self.queue.delay_job, self._id, job.thread_id, later)
+        else:
+            await asyncio.to_thread(self.queue.end_job, self._id, job.thread_id)
 
     async def _end_runs(self) -> None:
         await self._stop.wait()
         await asyncio.sleep(self.grace_s)
         self.interrupt()
 
-    async def _show_life(self) -> None:
-        left: frozenset[str] = frozenset()
-        while True:
-            with suppress(StoreLostError):  # the engine notices it
-                await asyncio.to_thread(self.store.saver.change, SHOW_LIFE, [self._describe()])
-                left = await asyncio.to_thread(self._report_left, left)
-            await asyncio.sleep(self.heartbeat_s / 2)
-
-    def _describe(self) -> Sequence[object]:
-        software = version("plan-execute-monitor")
+    def _describe(self) -> WorkerLife:
+        now, software = datetime.now(UTC), version("plan-execute-monitor")
         place = (platform.node(), os.getpid(), software)
-        return (self._id, self.queue, self._list_routes(), *place, self.concurrency, self.heartbeat_s)
-
-    def _report_left(self, reported: frozenset[str]) -> frozenset[str]:
-        """Reports the jobs that this worker cannot execute, once each kind."""
-        status = read_queue_status(self.store.saver)
-        left = frozenset() if status is None else status.describe_left(self.queue)
-        for sentence in sorted(left - reported):
-            self.report(f"left: {sentence}")
-        return left
+        return WorkerLife(self._id, self.queue.name, [*self.apps], *place, self.concurrency, now, now, True)
 
 
 def _is_interrupted(state: OrchestratorState) -> bool:

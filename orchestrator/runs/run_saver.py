@@ -8,7 +8,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, ClassVar, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
@@ -19,7 +19,7 @@ from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import Question
 
 COMMAND: Final = "orchestrator_command"
-CREATE_INDEX: Final = """
+_CREATE_INDEX: Final = """
     CREATE TABLE IF NOT EXISTS orchestrator_runs (
         thread_id TEXT PRIMARY KEY,
         mark TEXT NOT NULL,
@@ -34,7 +34,8 @@ CREATE_INDEX: Final = """
     CREATE INDEX IF NOT EXISTS orchestrator_runs_started ON orchestrator_runs (started, checkpoint_id);
     CREATE INDEX IF NOT EXISTS orchestrator_runs_status ON orchestrator_runs (status, checkpoint_id);
     INSERT INTO orchestrator_runs (thread_id, mark)
-    SELECT DISTINCT thread_id, 'new' FROM checkpoints WHERE checkpoint_ns = '';
+    SELECT DISTINCT thread_id, 'new' FROM checkpoints WHERE checkpoint_ns = ''
+    ON CONFLICT DO NOTHING;
 """
 """Statements of SQLite and PostgreSQL; see ``run_index.py``."""
 _MARK: Final = """
@@ -63,14 +64,20 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     The savers mark changed threads in the index, lock threads, and label checkpoints.
 
     Attributes:
-        HOLDS_QUEUES: Whether its database can hold queues of runs.
         locks: The locks on the threads.
         command: The command that a command line stores with each checkpoint.
     """
 
-    HOLDS_QUEUES: ClassVar[bool] = False
     locks: ThreadLocks
     command: Mapping[str, object] | None = None
+
+    @abstractmethod
+    def has_table(self, name: str) -> bool:
+        """Checks whether the store has a table."""
+
+    @abstractmethod
+    def execute_script(self, script: str) -> None:
+        """Executes statements without values in one transaction."""
 
     @abstractmethod
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -79,6 +86,15 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     @abstractmethod
     def change(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Executes a statement with the values of each row, in one transaction."""
+
+    def create_tables(self, name: str, script: str) -> None:
+        """Executes the script that creates tables unless the store has the table of this name."""
+        if not self.has_table(name):
+            self.execute_script(script)
+
+    def create_index(self) -> None:
+        """Creates the index of the runs if the store has none."""
+        self.create_tables("orchestrator_runs", _CREATE_INDEX)
 
     def put(
         self,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.queue.queue_records import read_queue_status
+from orchestrator.queue.queue_status import read_queue_status
 from orchestrator.runs.run_selection import SortKey
 from orchestrator.service.executions import NewRun
 from orchestrator.service.run_service import GivenAnswer

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from orchestrator.persistence import History, RunSummary
-from orchestrator.queue.queue_records import QueueStatus, read_queue_status
+from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.runs.run_selection import Order, SortKey
 from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer

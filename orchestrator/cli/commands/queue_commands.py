@@ -15,8 +15,8 @@ from orchestrator.cli.task_files import read_task
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import JobQueue, open_queue
-from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator, open_engine
-from orchestrator.queue.queue_records import QueueStatus
+from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator
+from orchestrator.queue.queue_status import QueueStatus
 from orchestrator.queue.queue_worker import QueueWorker
 
 
@@ -44,24 +44,13 @@ def run_worker(
     read = read_limits(limits or ())
     if not apps:
         raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION")
-    with open_engine(db) as (store, engine):
+    with open_queue(db, queue) as opened:
+        store = opened.store
         built = {app: import_orchestrator(app, store) for app in apps}
-        engine.install()  # after everything is built: bad input leaves no tables
-        worker = QueueWorker(store, engine, queue, built, concurrency, heartbeat_s, grace_s, _report)
+        worker = QueueWorker(opened, built, concurrency, heartbeat_s, grace_s, _report)
         with share_limits(store, read), stop_on_signal(worker.stop):
             _report(f"worker of {queue} on {store.where}, for {', '.join(built)}, until SIGTERM or Ctrl-C")
             run_loop(worker.run)
-
-
-def install_queue(db: str | None) -> None:
-    """Creates the tables of the store and its queues, or brings them up to date.
-
-    Raises:
-        ConfigurationError: It is no PostgreSQL.
-        StoreError: The database cannot be reached.
-    """
-    with open_engine(db) as (_, engine):
-        engine.install()
 
 
 def cancel_job(queue: JobQueue, thread_id: str) -> None:
@@ -104,7 +93,7 @@ def _list_lines(status: QueueStatus) -> Iterator[str]:
     for job in status.jobs:
         counts = f"{job.waiting} waiting, {job.running} running, {job.delayed} delayed, {job.failed} failed"
         lack = "" if job.workers else "; no live worker takes them"
-        yield f"{job.queue}  {job.kind} {job.app}: {counts}{lack}"
+        yield f"{job.queue}  {job.app}: {counts}{lack}"
     if not status.jobs:
         yield "no job is queued"
     for worker in status.workers:
@@ -185,22 +174,17 @@ def queue(
     db: options.QueueDatabase = None,
     *,
     cancel: Annotated[str | None, typer.Option(metavar="ID")] = None,
-    install: bool = False,
     json: options.Json = False,
 ) -> None:
     """Show the jobs of all queues of a database, and its workers with their last sign of life.
 
     Args:
         cancel: End this run for good, whether it waits or a worker executes it.
-        install: Create the tables, or bring them up to date with this version.
     """
-    with consoles.report_bad_input():
-        if install:
-            install_queue(db)
-        with open_queue(db) as opened:
-            if cancel is not None:
-                cancel_job(opened, cancel)
-            status = opened.read_status()
+    with consoles.report_bad_input(), open_queue(db) as opened:
+        if cancel is not None:
+            cancel_job(opened, cancel)
+        status = opened.read_status()
     if json:
         consoles.print_json(status)
     else:

@@ -1,12 +1,10 @@
-"""Processes on one database keep a limit together, and share it."""
+"""Processes on one database keep a limit together."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -16,16 +14,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import BaseAgent, ModelSpecError, ModelUnavailableError, TransportRetry
 from agents.testing import ScriptedChatModel
-from benchmarks.queue_fairness import MODEL, Fairness, measure_fairness
 from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreLostError
 from orchestrator.limits import SharedRateLimiter, share_limits
 from orchestrator.persistence import open_store
 
+MODEL = "agents:ScriptedChatModel"
 LIMIT = f"{MODEL}=20/s"
 SLOW = f"{MODEL}=5/min"
-CALLS = "orchestrator_limited_calls"
-WAITS = "orchestrator_limit_waits"
-FAKETIME = ("env", "FAKETIME_DONT_FAKE_MONOTONIC=1", "faketime", "-f")
 
 
 @contextmanager
@@ -46,53 +41,6 @@ def take_many(limiter: SharedRateLimiter, seconds: float) -> int:
     return calls
 
 
-def wait_in_vain(limiter: SharedRateLimiter) -> None:
-    with pytest.raises(RuntimeError, match="were closed"):
-        limiter.acquire()
-
-
-def in_background(call: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    return thread
-
-
-def keep_calls(url: str, limit: str) -> None:
-    """Keep the rows of the calls, which the limiters delete when they are no longer counted."""
-    with open_store(url) as store, share_limits(store, [limit]):
-        store.saver.change("UPDATE orchestrator_limits SET longest = interval '1 hour'", [()])
-
-
-def read_calls(url: str) -> Fairness:
-    with open_store(url) as store:
-        rows = store.saver.select(f"SELECT worker, extract(epoch FROM called)::float FROM {CALLS}", ())
-    workers = dict.fromkeys(worker for worker, _ in rows)
-    return Fairness([[called for worker, called in rows if worker == each] for each in workers])
-
-
-@pytest.mark.soak
-def test_three_processes_never_pass_the_limit_and_get_the_same_shares(postgres_url: str) -> None:
-    keep_calls(postgres_url, LIMIT)
-    begun = measure_fairness(postgres_url, LIMIT, [3, 6, 12], 8)
-    granted = read_calls(postgres_url)
-    assert granted.count_peak(1) <= 20
-    assert begun.count_peak(0.5) <= 20  # with room for a busy machine
-    assert sum(map(len, begun.calls)) <= sum(map(len, granted.calls))
-    # Shares by the number of waiting calls would differ by 0.75. The benchmark measures the exact figures.
-    assert begun.spread <= 0.5
-    assert begun.rate >= 5
-
-
-@pytest.mark.skipif(shutil.which("faketime") is None, reason="needs the program faketime")
-def test_the_clocks_of_the_workers_do_not_matter(postgres_url: str) -> None:
-    keep_calls(postgres_url, LIMIT)
-    clocks = [(), (*FAKETIME, "+2h"), (*FAKETIME, "+3d")]
-    begun = measure_fairness(postgres_url, LIMIT, [4, 4, 4], 6, clocks)
-    assert read_calls(postgres_url).count_peak(1) <= 20
-    # The program slows the threads of Python, so the shares say nothing.
-    assert all(begun.calls)
-
-
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
 def test_the_time_zone_of_a_session_does_not_matter(postgres_url: str, zone: str) -> None:
     elsewhere = f"{postgres_url}{'&' if '?' in postgres_url else '?'}options=-c%20TimeZone%3D{zone}"
@@ -102,34 +50,10 @@ def test_the_time_zone_of_a_session_does_not_matter(postgres_url: str, zone: str
         assert not take(there)
 
 
-def test_a_worker_that_asks_for_little_leaves_its_share_to_the_others(postgres_url: str) -> None:
+def test_two_workers_are_granted_no_more_than_one(postgres_url: str) -> None:
     with opened(postgres_url) as busy, opened(postgres_url) as idle:
         assert take(idle)
-        assert take_many(busy, 3) >= 30
-
-
-@pytest.mark.thorough
-def test_a_worker_that_dies_while_it_waits_gives_its_share_back(postgres_url: str) -> None:
-    with opened(postgres_url, SLOW) as busy, opened(postgres_url, SLOW) as dying:
-        assert [take(busy) for _ in range(6)] == [True] * 5 + [False]
-        waiting = in_background(lambda: wait_in_vain(dying))
-        time.sleep(0.5)
-        dying.close()  # as if it were killed: its row stays
-        waiting.join()
-        with open_store(postgres_url) as store:  # time passes
-            store.saver.change(f"DELETE FROM {CALLS} WHERE called > (SELECT min(called) FROM {CALLS})", [()])
-            store.saver.change(f"UPDATE {WAITS} SET asked = now() + interval '5 seconds'", [()])
-        assert not take(busy), "the other one has made fewer calls"
-        assert busy.acquire()
-
-
-@pytest.mark.thorough
-def test_a_new_worker_gets_its_share_from_one_that_has_all(postgres_url: str) -> None:
-    with opened(postgres_url) as first, opened(postgres_url) as second:
-        running = in_background(lambda: take_many(first, 4))
-        time.sleep(1)
-        assert take_many(second, 3) >= 15
-        running.join()
+        assert 30 <= take_many(busy, 3) <= 80
 
 
 @pytest.mark.thorough

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.queue import JobQueue, QueueWorker, open_queue
 from tests.orchestrator.queue.worker_app import build, list_effects
 from tests.orchestrator.queue.workers import APP
@@ -45,7 +44,7 @@ class Bench:
     def worker(self, app: LangGraphOrchestrator | None = None, **options) -> QueueWorker:
         built = {APP: app or build(self.queue.store)}
         settings = {"concurrency": 2, "heartbeat_s": 2.0, "grace_s": 10.0, "report": self.reports.append}
-        return QueueWorker(self.queue.store, self.queue.engine, "default", built, **{**settings, **options})
+        return QueueWorker(self.queue, built, **{**settings, **options})
 
     @asynccontextmanager
     async def working(self, worker: QueueWorker | None = None) -> AsyncIterator[QueueWorker]:
@@ -70,6 +69,5 @@ class Bench:
 def bench(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """An empty queue."""
     monkeypatch.setenv("EFFECTS", str(tmp_path))
-    install_queue(postgres_url)
     with open_queue(postgres_url) as queue:
         yield Bench(queue, tmp_path)

@@ -1,4 +1,4 @@
-"""Workers in processes: the runs of a killed one go on elsewhere, and a forged job is refused."""
+"""Workers in processes: the runs of a killed one go on elsewhere."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from orchestrator.queue import open_queue
 from tests.orchestrator.queue.workers import APP, fleet_on, is_each_effect_there_once
 
 RUNS = 12
-FORGE = """
-    UPDATE orchestrator_pgqueuer
-    SET payload = convert_to(replace(convert_from(payload, 'UTF8'), ':build', ':fail'), 'UTF8')
-"""
 
 
-@pytest.mark.thorough
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet") as fleet:
         fleet.submit(RUNS)
@@ -47,16 +42,3 @@ def test_a_run_that_is_cancelled_while_its_worker_hangs_is_ended_by_the_next_wor
 
         assert queue.store.history.show("run0").state["failure"]["kind"] == "cancelled"
         assert fleet.effects() == effects
-
-
-def test_a_job_that_was_forged_is_refused_with_one_sentence(postgres_url, tmp_path):
-    with fleet_on(postgres_url, tmp_path / "fleet") as fleet, open_queue(postgres_url) as queue:
-        fleet.submit(1)
-        queue.store.saver.change(FORGE, [()])
-        fleet.start()
-        fleet.wait(lambda: bool(queue.read_status().failed))
-
-        [failed] = queue.read_status().failed
-        assert f"does not fit its route 'default/run.1/{APP}'; submit the run again" in failed.reason
-        assert failed.reason in fleet.logs()
-        assert "Traceback" not in fleet.logs()

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from orchestrator.cli.commands.queue_commands import install_queue
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
 from tests.orchestrator.queue.worker_app import STEPS, list_effects
@@ -122,7 +121,8 @@ class Fleet:
 @contextmanager
 def fleet_on(db: str, folder: Path, **options: float) -> Iterator[Fleet]:
     """Workers that end with the block."""
-    install_queue(db)
+    with open_queue(db):
+        pass
     folder.mkdir(exist_ok=True)
     fleet = Fleet(db, folder, **options)
     try:

@@ -12,10 +12,10 @@ from tests.orchestrator.queue.worker_app import build
 from tests.orchestrator.queue.workers import APP, fleet_on
 from tests.orchestrator.serving.conftest import ADDRESS
 
-FAILED = "UPDATE orchestrator_pgqueuer SET status = 'failed' WHERE dedupe_key = ?"
+FAILED = "UPDATE orchestrator_jobs SET error = 'it broke', failed_at = now() WHERE thread_id = ?"
 LOST = """
     INSERT INTO orchestrator_workers
-        (id, queue, routes, host, process, version, concurrency, heartbeat_s, seen)
+        (id, queue, apps, host, process, version, concurrency, heartbeat_s, seen)
     VALUES (?, 'default', '{}', 'host7', 42, '0.1', 2, 1, now() - interval '1 hour')
 """
 
@@ -38,7 +38,7 @@ async def test_a_store_without_a_queue_says_so(tmp_path):
 async def test_the_page_shows_jobs_and_workers(postgres_url, tmp_path, name):
     with fleet_on(postgres_url, tmp_path / "fleet"), open_queue(postgres_url) as queue:
         queue.submit("Do all", app=APP, thread_id=name)
-        queue.store.saver.change(FAILED, [(f"run:{name}",)])
+        queue.store.saver.change(FAILED, [(name,)])
         queue.store.saver.change(LOST, [("w",)])
         page, document = await read_pages(queue.store)
 
