@@ -21,7 +21,9 @@ from orchestrator.state.stored_form import convert_read_errors
 
 _PAGE: Final = 500
 """Rows that are read at once."""
-_MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> ''"
+_MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> '' ORDER BY thread_id"
+"""In one order, so that two readers do not wait for each other."""
+_MARK_OF: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?"
 _WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = ''"
 _STORE: Final = """
     UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, started = ?, type = ?, summary = ?
@@ -120,5 +122,7 @@ def index_run(saver: object, thread_id: str) -> None:
     """Stores the summary of a run that has stopped. Without it, the next list reads the run."""
     if isinstance(saver, RunSaver):
         with suppress(StoreError):  # the run has ended, and its end is stored
-            rows = saver.select(f"{_MARKED} AND thread_id = ?", (thread_id,))
-            RunIndex(saver).update_rows([(name, mark) for name, mark in rows])
+            rows = saver.select(
+                "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?", (thread_id,)
+            )
+            RunIndex(saver).update_rows([(name, mark) for name, mark in rows if mark])
