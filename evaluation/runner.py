@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -127,7 +127,7 @@ def _next_name(name: str, state: EvaluationState) -> str:
 if TYPE_CHECKING:
     from evaluation.contract.contract import EvaluationCase
 
-    AnyCase: TypeAlias = EvaluationCase | Mapping[str, object]
+    AnyCase: TypeAlias = EvaluationCase | Mapping[str, object] | Sequence[object]
 
 
 def evaluate(
@@ -140,7 +140,8 @@ def evaluate(
     """Evaluate one recorded run.
 
     Args:
-        case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``.
+        case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``; or
+            the messages of a run without a contract, in any format that ``run_from_messages`` reads.
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
         options: The other plug-ins; see ``plugins.Plugins``.

@@ -213,9 +213,15 @@ class AuditRules(InputModel):
     rules: list[AuditRule] = Field(default_factory=list)
     credentials: Reaction = "critical"
     personal_data: Reaction = "info"
-    defects: Literal["off", "warn", "fail"] = "off"
+    defects: Literal["off", "warn", "fail"] = "fail"
     """Whether the words of a run are compared with its calls. A defect fails the run; a suspicion is a
-    warning with ``warn``, and needs a review with ``fail``, which also counts as a check of its own."""
+    warning with ``warn``, and needs a review with ``fail``. A ``fail`` that a contract states also counts as
+    a check of its own; by default, a run in which nothing is found has still been asked nothing."""
+
+    @property
+    def demands_defects(self) -> bool:
+        """Whether the contract asks for the search by name."""
+        return self.defects == "fail" and "defects" in self.model_fields_set
 
 
 class Tolerance(InputModel):

@@ -14,6 +14,7 @@ from evaluation.contract.recorded_messages import Doubt, import_run
 from evaluation.contract.requirements import FIELD_PATHS, Contract
 from evaluation.contract.run import MEASURES
 from evaluation.errors import ContractError
+from evaluation.importers.imported_message import dump_message
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
     MAX_PROBLEMS,
@@ -78,6 +79,8 @@ def with_baseline(case: object, baseline: object) -> object:
 
 def read_case(data: object) -> AcceptedCase | RefusedCase:
     """Validate a case: an object in the document's shape, an ``EvaluationCase``, or an evaluated state.
+
+    A list is the messages of a run without a contract.
 
     An accepted case shares nothing with ``data``, but a ``Contract`` in its field ``contract``, which is
     valid already and stands for the fields of a contract.
@@ -182,7 +185,10 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
 
 
 def _to_plain(data: object) -> object:
-    """Write a case that is a model as an object."""
+    """Write a case that is a model as an object, and messages alone as a case without a contract."""
+    if isinstance(data, list | tuple) and data:
+        messages = [dump_message(message) for message in data]
+        return {"agent_run": {"messages": messages}, "audit": {"defects": "fail"}}
     # Only fields that are set: a default that is written out would count as a demand of the contract.
     return data.model_dump(exclude_unset=True, warnings=False) if isinstance(data, BaseModel) else data
 

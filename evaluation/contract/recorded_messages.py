@@ -316,9 +316,6 @@ def _add_calls(
     plain = {**plain, "messages": [each.plain for each in conversation.messages]}
     if "tool_calls" in run.model_fields_set:
         return plain, add_results(run, conversation)
-    # Without any call, it stays open whether the messages record calls at all.
-    if not conversation.calls:
-        return plain, run
     calls = convert_calls(conversation)
     models = [ToolCall.model_validate(call) for call in calls]
     return {**plain, "tool_calls": calls}, run.model_copy(update={"tool_calls": models})

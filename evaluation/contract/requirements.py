@@ -245,7 +245,7 @@ def _list_measured(rules: EvaluationContract) -> Iterator[Requirement]:
         "expected_trajectory": rules.expected_trajectory is not None,
         "trajectory.forbidden_tools": bool(rules.trajectory.forbidden_tools),
         "trajectory.failed_calls": rules.trajectory.failed_calls == "fail",
-        "audit.defects": rules.audit.defects == "fail",
+        "audit.defects": rules.audit.demands_defects,
         "rubric": rules.rubric is not None,
     }
     stated = (field for field in is_stated if is_stated[field])

@@ -99,7 +99,9 @@ def open_message(message: JsonObject) -> JsonObject | None:
     """Return a message with the usual ``role`` and all texts in ``content``; None if it is no message."""
     fields = _unwrap_dump(message)
     kind = fields.get("type")
-    if "role" not in fields and isinstance(kind, str) and (item := _open_item(fields, kind)) is not None:
+    # An item of reasoning that was read before has its role already.
+    is_item = fields.get("role", "reasoning") == "reasoning" and isinstance(kind, str)
+    if is_item and (item := _open_item(fields, str(kind))) is not None:
         return item
     name = fields.get("role", kind)
     role = ROLES.get(name.strip().lower()) if isinstance(name, str) else None

@@ -131,7 +131,8 @@ def only_informs(state: EvaluationState, findings: Iterable[Finding]) -> bool:
 def _rule_severities(state: EvaluationState) -> list[object]:
     thresholds, audit = state["thresholds"], read_demands(state).rules.audit
     bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
-    searched = ["critical"] if audit.defects == "fail" else []
+    # The search that nobody asked for can refuse a run, and answers no question of the caller.
+    searched = ["critical"] if audit.demands_defects else []
     severities = [rule.severity for rule in audit.rules]
     return [*searched, *severities, *(bound.get("severity", "critical") for bound in bounds)]
 

@@ -225,7 +225,7 @@ def test_a_rule_without_an_output_is_an_undecided_check():
 
 
 def test_the_sentence_of_a_check_of_tools_says_how_often_to_call_it():
-    run = {"final_output": "Booked.", "tool_calls": [{"name": "book", "error": "timeout"}]}
+    run = {"final_output": "It is not booked.", "tool_calls": [{"name": "book", "error": "timeout"}]}
     report = evaluate({"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]})
 
     assert list_reasons(report) == [

@@ -31,7 +31,6 @@ def judge(*endings, tool="ship", output="Shipped.", **contract):
         ([DONE, DONE, OPEN], EXPECTED, "failed"),
         ([OPEN, OPEN], EXPECTED, "needs_review"),
         ([{"error": "boom"}], EXPECTED, "failed"),
-        ([NO], {**bound(max=0), **ACTING}, "passed"),
         ([NO, NO, DONE], {**bound(max=1), **ACTING}, "passed"),
         ([DONE, OPEN], {**bound(max=1), **ACTING}, "needs_review"),
         ([DONE, DONE, OPEN], {**bound(max=1), **ACTING}, "failed"),
@@ -77,6 +76,10 @@ def test_a_reused_answer_is_no_further_effect():
         )
 
 
+def test_a_refused_call_is_no_effect_of_a_tool_that_may_not_act():
+    assert judge(NO, output="It was not shipped.", **bound(max=0), **ACTING).status == "passed"
+
+
 def test_an_unknown_effect_is_named_with_what_to_give():
     for report in (judge(OPEN, **EXPECTED), judge(OPEN, **bound(max=0), **ACTING)):
         reasons = " ".join(alert["reason"] for alert in report.alerts)
@@ -88,8 +91,9 @@ def test_an_unknown_effect_is_named_with_what_to_give():
     [
         ([NO], {"must_call": ["send_parcel"]}, "failed"),
         ([NO], {"expected_trajectory": ["send_parcel"]}, "failed"),
-        ([OPEN], {"must_call": ["send_parcel"]}, "passed"),
-        ([OPEN], {"expected_trajectory": ["send_parcel"]}, "passed"),
+        # Nothing shows that it acted, and the answer does not say so.
+        ([OPEN], {"must_call": ["send_parcel"]}, "needs_review"),
+        ([OPEN], {"expected_trajectory": ["send_parcel"]}, "needs_review"),
         # Calls are counted: only stated effects free a call of a limit.
         ([NO, DONE], {"checks": [{"check": "tool_calls", "tool": "send_parcel", "max": 1}]}, "failed"),
     ],

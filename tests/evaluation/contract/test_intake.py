@@ -44,7 +44,6 @@ def problems(case):
 
 REFUSED = {
     "nothing": (None, "case: "),
-    "a list": ([RUN], "case: "),
     "a number": (3, "case: "),
     "no run": ({}, "agent_run: "),
     "a run that is null": ({"agent_run": None}, "agent_run: "),
@@ -219,7 +218,7 @@ def test_any_mapping_is_an_object(subtests):
         {"agent_run": UserDict(RUN)},
         MappingProxyType({"agent_run": RUN}),
     ]:
-        with subtests.test(case):
+        with subtests.test(kind=type(case).__name__):
             assert isinstance(read_case(case), AcceptedCase)
 
 

@@ -108,8 +108,15 @@ def test_an_answer_whose_call_is_not_recorded_is_no_proof_that_no_tool_was_used(
     assert "messages[1] answers a tool call that no message before it makes" in doubts(report)[0]
 
 
-def test_a_conversation_without_calls_leaves_open_whether_it_records_them():
-    assert judge_run([CHAT[0], ANSWER], {"expected_trajectory": []}).status == "needs_review"
+def test_a_conversation_without_calls_says_that_none_was_made():
+    assert judge_run([CHAT[0], ANSWER], {"expected_trajectory": []}).status == "passed"
+    assert judge_run([CHAT[0], ANSWER], {"must_call": ["find_order"]}).status == "failed"
+
+
+def test_messages_alone_are_a_run_without_a_contract():
+    assert evaluate([CHAT[0], ANSWER]).status == "passed"
+    lie = {"role": "assistant", "content": "I have cancelled order 7 and refunded it."}
+    assert evaluate([*CHAT[:3], lie]).status == "failed"
 
 
 def test_a_run_that_ends_with_a_call_or_an_answer_has_not_finished(subtests):
