@@ -54,9 +54,10 @@ def test_the_trace_is_what_a_tracer_records():
     assert read_trace() == draw_trace(), "python -m tests.draw_trace writes it"
 
 
-@pytest.mark.parametrize(("page", "target"), LINKS)
-def test_a_link_leads_to_a_file(page, target):
-    assert not target or ((ROOT / page).parent / target.split("#")[0]).exists()
+def test_a_link_leads_to_a_file(subtests):
+    for page, target in LINKS:
+        with subtests.test(page=page, target=target):
+            assert not target or ((ROOT / page).parent / target.split("#")[0]).exists()
 
 
 def test_the_readme_stays_short():
@@ -78,9 +79,10 @@ def test_the_page_of_effects_lists_the_verbs_of_the_code():
     ]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
-def test_every_example_says_what_it_shows(name):
-    assert (ROOT / "examples" / name).read_text(encoding="utf-8").startswith('"""')
+def test_every_example_says_what_it_shows(subtests):
+    for name in sorted(path.name for path in (ROOT / "examples").glob("*.py")):
+        with subtests.test(name=name):
+            assert (ROOT / "examples" / name).read_text(encoding="utf-8").startswith('"""')
 
 
 def test_the_picture_shows_an_attempt_that_fails_a_check_and_one_that_passes():
@@ -91,9 +93,8 @@ def test_the_picture_shows_an_attempt_that_fails_a_check_and_one_that_passes():
     assert -1 < failed < passed < shown.rfind("Done. Form: 1 check passed. Answer: not verified")
 
 
-@pytest.mark.parametrize(
-    "word",
-    [
+def test_the_glossary_defines_a_word(subtests):
+    for word in [
         "commitment",
         "reorient",
         "reconcile",
@@ -103,8 +104,7 @@ def test_the_picture_shows_an_attempt_that_fails_a_check_and_one_that_passes():
         "attempt",
         "unchecked",
         "trajectory",
-    ],
-)
-def test_the_glossary_defines_a_word(word):
-    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    assert re.search(rf"^[^:\n]*\b{word}\b[^\n]*\n: ", glossary, re.MULTILINE | re.IGNORECASE)
+    ]:
+        with subtests.test(word=word):
+            glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+            assert re.search(rf"^[^:\n]*\b{word}\b[^\n]*\n: ", glossary, re.MULTILINE | re.IGNORECASE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation import evaluate
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
@@ -24,19 +22,22 @@ def test_the_counters_after_a_success_and_after_three_refusals():
     assert [record["status"] for record in failed["results"]] == ["failed"] * 3
 
 
-@pytest.mark.parametrize(
-    ("case", "status"),
-    [
+def test_the_status_of_a_recorded_run(subtests):
+    for case, status in [
         ({"agent_run": RUN}, "needs_review"),
-        ({"agent_run": RUN, "reference_output": "Order 54321 is in transit.", "thresholds": {"rouge_1": 0.5}},
-         "needs_review"),
+        (
+            {
+                "agent_run": RUN,
+                "reference_output": "Order 54321 is in transit.",
+                "thresholds": {"rouge_1": 0.5},
+            },
+            "needs_review",
+        ),
         ({"agent_run": {**RUN, "final_output": "AKIAIOSFODNN7EXAMPLE"}, "keywords": ["AKIA"]}, "failed"),
         ({"agent_run": {**RUN, "tokens": 143}}, "invalid"),
-    ],
-    ids=["nothing to check", "another fact", "a credential", "a name of the sketch"],
-)  # fmt: skip
-def test_the_status_of_a_recorded_run(case, status):
-    assert evaluate(case).status == status
+    ]:
+        with subtests.test(case):
+            assert evaluate(case).status == status
 
 
 def test_a_run_that_ended_in_an_error_is_not_judged():

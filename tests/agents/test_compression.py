@@ -75,10 +75,10 @@ def test_a_newest_result_that_is_too_long_keeps_its_beginning_and_its_end():
     assert len(short) == 300
 
 
-@pytest.mark.parametrize("bound", [-1, 0, 199])
-def test_a_bound_too_small_to_say_what_is_missing_is_refused(bound):
-    with pytest.raises(ValidationError, match="max_length"):
-        CompressContextTool(max_length=bound)
+def test_a_bound_too_small_to_say_what_is_missing_is_refused(subtests):
+    for bound in [-1, 0, 199]:
+        with subtests.test(bound=bound), pytest.raises(ValidationError, match="max_length"):
+            CompressContextTool(max_length=bound)
 
 
 async def test_it_is_a_langchain_tool():

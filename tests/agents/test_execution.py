@@ -132,11 +132,12 @@ async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt():
     assert blocking.prompts == awaited.prompts
 
 
-@pytest.mark.parametrize("step", ["plain", "{step} {} {{0}}", "%s ${x}"])
-def test_a_step_without_context_reaches_the_model_unchanged(step):
-    model = ScriptedChatModel(["x"])
-    ExecutionAgent(model).execute_step(step)
-    assert [message.text for message in model.prompts[0]] == [step]
+def test_a_step_without_context_reaches_the_model_unchanged(subtests):
+    for step in ["plain", "{step} {} {{0}}", "%s ${x}"]:
+        with subtests.test(step=step):
+            model = ScriptedChatModel(["x"])
+            ExecutionAgent(model).execute_step(step)
+            assert [message.text for message in model.prompts[0]] == [step]
 
 
 def test_the_context_is_fenced_and_comes_before_the_step():
@@ -212,19 +213,15 @@ def test_tools_are_offered_to_the_model():
     assert model.tools == ["add", "multiply"]
 
 
-@pytest.mark.parametrize(
-    ("tools", "problem"),
-    [
+def test_what_is_no_list_of_tools_is_refused_with_what_was_given(subtests):
+    for tools, problem in [
         (add.func, "tools is a function; give a list of LangChain tools or functions"),
         (add, "tools is a StructuredTool; give a list"),
         ([add, 5], "tools contains a int; give LangChain tools or functions"),
         ([dict], "tools contains dict; give"),
-    ],
-    ids=["a function", "a tool", "a number in it", "a class in it"],
-)
-def test_what_is_no_list_of_tools_is_refused_with_what_was_given(tools, problem):
-    with pytest.raises(TypeError, match=problem):
-        ExecutionAgent(ScriptedChatModel(["x"]), tools=tools)
+    ]:
+        with subtests.test(tools=tools), pytest.raises(TypeError, match=problem):
+            ExecutionAgent(ScriptedChatModel(["x"]), tools=tools)
 
 
 def test_two_tools_of_one_name_are_refused():
@@ -301,19 +298,20 @@ async def test_a_tool_that_wants_a_human_within_a_graph_gets_its_answer_from_the
 
 
 @both_entries
-@pytest.mark.parametrize("missing", [None, ""])
-async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awaited):
-    reply = calls(("add", {"a": 1, "b": 1}), ("add", {"a": 2, "b": 2}), ("divide", {}))
-    for call in reply.tool_calls:
-        call["id"] = missing
-    reply.invalid_tool_calls = [{**unparsable("{").invalid_tool_calls[0], "id": missing}]
-    model = ScriptedChatModel([reply, "2 and 4"])
-    agent = ExecutionAgent(model, tools=[add])
-    assert await execute(agent, awaited) == "2 and 4"
-    [sent] = [message for message in model.prompts[-1] if isinstance(message, AIMessage)]
-    asked = [call["id"] for call in (*sent.tool_calls, *sent.invalid_tool_calls)]
-    assert {call for call, _, _ in answers(model)} == {*asked}
-    assert len({call for call in asked if call}) == 4
+async def test_calls_without_an_id_get_one_that_their_answers_carry(subtests, awaited):
+    for missing in [None, ""]:
+        with subtests.test(missing=missing):
+            reply = calls(("add", {"a": 1, "b": 1}), ("add", {"a": 2, "b": 2}), ("divide", {}))
+            for call in reply.tool_calls:
+                call["id"] = missing
+            reply.invalid_tool_calls = [{**unparsable("{").invalid_tool_calls[0], "id": missing}]
+            model = ScriptedChatModel([reply, "2 and 4"])
+            agent = ExecutionAgent(model, tools=[add])
+            assert await execute(agent, awaited) == "2 and 4"
+            [sent] = [message for message in model.prompts[-1] if isinstance(message, AIMessage)]
+            asked = [call["id"] for call in (*sent.tool_calls, *sent.invalid_tool_calls)]
+            assert {call for call, _, _ in answers(model)} == {*asked}
+            assert len({call for call in asked if call}) == 4
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
@@ -336,15 +334,12 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
     assert len(model.prompts) == rounds + 1
 
 
-@pytest.mark.parametrize(
-    "llm",
-    [FakeListChatModel(responses=["x"]), RunnableLambda(lambda _: AIMessage("x"))],
-    ids=["chat", "other"],
-)
-def test_a_model_that_cannot_call_tools_is_refused_before_anything_runs(llm):
-    with pytest.raises(ModelSetupError, match=type(llm).__name__):
-        ExecutionAgent(llm, tools=[add])
-    assert ExecutionAgent(llm).execute_step("s") == "x"
+def test_a_model_that_cannot_call_tools_is_refused_before_anything_runs(subtests):
+    for llm in [FakeListChatModel(responses=["x"]), RunnableLambda(lambda _: AIMessage("x"))]:
+        with subtests.test(llm=llm):
+            with pytest.raises(ModelSetupError, match=type(llm).__name__):
+                ExecutionAgent(llm, tools=[add])
+            assert ExecutionAgent(llm).execute_step("s") == "x"
 
 
 def test_a_real_client_passes_tools_and_their_results(chat_server):

@@ -1,7 +1,5 @@
 """None in place of a text is an empty text."""
 
-import pytest
-
 from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 
@@ -18,15 +16,16 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_none_is_an_empty_text(name):
-    with_none, with_empty = ([], [])
-    answers = [
-        CALLS[name](ScriptedChatModel(lambda messages, seen=seen: seen.append(messages) or REPLY), text)
-        for seen, text in ((with_none, None), (with_empty, ""))
-    ]
+def test_none_is_an_empty_text(subtests):
+    for name, call in CALLS.items():
+        with subtests.test(name=name):
+            with_none, with_empty = ([], [])
+            answers = [
+                call(ScriptedChatModel(lambda messages, seen=seen: seen.append(messages) or REPLY), text)
+                for seen, text in ((with_none, None), (with_empty, ""))
+            ]
 
-    assert answers[0] == answers[1]
-    assert [[each.content for each in asked] for asked in with_none] == [
-        [each.content for each in asked] for asked in with_empty
-    ]
+            assert answers[0] == answers[1]
+            assert [[each.content for each in asked] for asked in with_none] == [
+                [each.content for each in asked] for asked in with_empty
+            ]

@@ -29,9 +29,10 @@ def test_a_reply_without_a_list_is_one_step_and_a_warning(caplog):
     assert "reply of 14 characters" in record.getMessage()
 
 
-@pytest.mark.parametrize("reply", ['{"plan": []}', "[]", "", "<think>hm", "<think>hm</think>"])
-def test_an_empty_plan_is_an_empty_list(reply):
-    assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task") == []
+def test_an_empty_plan_is_an_empty_list(subtests):
+    for reply in ['{"plan": []}', "[]", "", "<think>hm", "<think>hm</think>"]:
+        with subtests.test(reply=reply):
+            assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task") == []
 
 
 async def test_the_awaited_twin_gives_the_same_plan_and_sends_the_same_prompt():
@@ -54,7 +55,10 @@ def test_after_a_plan_without_its_end_the_model_is_asked_again_and_told_why():
     assert "its JSON has no end" in model.prompts[1][-1].text
 
 
-@pytest.mark.parametrize("reply", ['{"plan": ["read", "remove /da', '{"plan": ["a"]} or {"plan": ["b"]}'])
-def test_a_model_that_gives_no_plan_twice_is_an_error_with_its_words(reply):
-    with pytest.raises(PlanError, match=r"twice: its? .*; its last reply begins with '\{\"plan"):
-        PlanningAgent(ScriptedChatModel([reply, reply])).generate_plan("task")
+def test_a_model_that_gives_no_plan_twice_is_an_error_with_its_words(subtests):
+    for reply in ['{"plan": ["read", "remove /da', '{"plan": ["a"]} or {"plan": ["b"]}']:
+        with (
+            subtests.test(reply=reply),
+            pytest.raises(PlanError, match=r"twice: its? .*; its last reply begins with '\{\"plan"),
+        ):
+            PlanningAgent(ScriptedChatModel([reply, reply])).generate_plan("task")

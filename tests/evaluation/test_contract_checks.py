@@ -1,7 +1,5 @@
 """A contract holds checks: each outcome is in the report, and one that did not pass decides the verdict."""
 
-import pytest
-
 from evaluation import EvaluationContract, evaluate
 from evaluation.checks.kinds.counts import WordCount
 from tests.evaluation.checks.cases import CASES, UNKNOWN
@@ -46,26 +44,24 @@ def test_a_check_without_a_quote_comes_from_the_contract():
     assert (report["checks"][0]["quote"], report["checks"][0]["source"]) == (None, "contract")
 
 
-@pytest.mark.parametrize(
-    ("severity", "status"), [("critical", "failed"), ("warning", "warning"), ("info", "passed")]
-)
-def test_the_severity_of_a_failed_check_decides(severity, status):
-    failed = {"check": "word_count", "max": 1, "severity": severity}
-    report = evaluate_text("one two", failed, {"check": "excludes", "texts": ["bad"]})
+def test_the_severity_of_a_failed_check_decides(subtests):
+    for severity, status in [("critical", "failed"), ("warning", "warning"), ("info", "passed")]:
+        with subtests.test(severity=severity):
+            failed = {"check": "word_count", "max": 1, "severity": severity}
+            report = evaluate_text("one two", failed, {"check": "excludes", "texts": ["bad"]})
 
-    assert report.status == status
-    assert list_reasons(report) == ["Use at most 1 word; the text has 2 words."]
+            assert report.status == status
+            assert list_reasons(report) == ["Use at most 1 word; the text has 2 words."]
 
 
-@pytest.mark.parametrize(
-    ("severity", "status"), [("critical", "needs_review"), ("warning", "needs_review"), ("info", "passed")]
-)
-def test_a_check_that_cannot_be_decided_needs_a_review(severity, status):
-    undecided = {"check": "word_count", "exactly": 3, "severity": severity}
-    report = evaluate_text(THAI, undecided, {"check": "excludes", "texts": ["bad"]})
+def test_a_check_that_cannot_be_decided_needs_a_review(subtests):
+    for severity, status in [("critical", "needs_review"), ("warning", "needs_review"), ("info", "passed")]:
+        with subtests.test(severity=severity):
+            undecided = {"check": "word_count", "exactly": 3, "severity": severity}
+            report = evaluate_text(THAI, undecided, {"check": "excludes", "texts": ["bad"]})
 
-    assert report.status == status
-    assert report["checks"][0]["passed"] is None
+            assert report.status == status
+            assert report["checks"][0]["passed"] is None
 
 
 def test_no_judge_decides_what_a_check_cannot():
@@ -104,35 +100,40 @@ def test_an_empty_output_fails():
     assert (report.status, report["checks"][0]["seen"]) == ("failed", "the text is empty")
 
 
-@pytest.mark.parametrize(
-    ("calls", "status"),
-    [
+def test_a_check_of_tools_reads_the_recorded_calls(subtests):
+    for calls, status in [
         ({"tool_calls": ["search", "book"]}, "passed"),
         ({"tool_calls": [{"name": "book", "kind": "reasoning"}]}, "failed"),
         ({"tool_calls": []}, "failed"),
         ({}, "needs_review"),
-    ],
-)
-def test_a_check_of_tools_reads_the_recorded_calls(calls, status):
-    run = {"final_output": "Booked.", **calls}
-    report = evaluate({"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]})
+    ]:
+        with subtests.test(calls=calls):
+            run = {"final_output": "Booked.", **calls}
+            report = evaluate(
+                {"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]}
+            )
 
-    assert report.status == status
-    assert report["metrics"]["response"]["passed"] is None
-    assert report["metrics"]["trajectory"]["passed"] is {"passed": True, "failed": False}.get(status)
-
-
-@pytest.mark.parametrize(("check", "passing", "failing"), CASES, ids=lambda value: str(value)[:60])
-def test_the_verdict_follows_each_check_of_the_vocabulary(check, passing, failing):
-    needless = {"agent_run": {"input": "Q"}}
-    for text, status in [*((text, "passed") for text in passing), *((text, "failed") for text in failing)]:
-        case = {"agent_run": {**needless["agent_run"], "final_output": text}, "checks": [check]}
-        assert evaluate(case).status == status, text
+            assert report.status == status
+            assert report["metrics"]["response"]["passed"] is None
+            assert report["metrics"]["trajectory"]["passed"] is {"passed": True, "failed": False}.get(status)
 
 
-@pytest.mark.parametrize(("check", "text"), UNKNOWN, ids=str)
-def test_what_no_check_knows_needs_a_review(check, text):
-    assert evaluate_text(text, check).status == "needs_review"
+def test_the_verdict_follows_each_check_of_the_vocabulary(subtests):
+    for check, passing, failing in CASES:
+        with subtests.test(check=check, passing=passing, failing=failing):
+            needless = {"agent_run": {"input": "Q"}}
+            for text, status in [
+                *((text, "passed") for text in passing),
+                *((text, "failed") for text in failing),
+            ]:
+                case = {"agent_run": {**needless["agent_run"], "final_output": text}, "checks": [check]}
+                assert evaluate(case).status == status, text
+
+
+def test_what_no_check_knows_needs_a_review(subtests):
+    for check, text in UNKNOWN:
+        with subtests.test(check=check, text=text):
+            assert evaluate_text(text, check).status == "needs_review"
 
 
 def test_the_bad_checks_of_a_case_are_named_by_their_paths():
@@ -160,11 +161,12 @@ def test_the_bad_checks_of_a_case_are_named_by_their_paths():
     )
 
 
-@pytest.mark.parametrize("how", [{"exclude_unset": True}, {"exclude_defaults": True}, {}])
-def test_a_contract_with_checks_survives_being_written_and_read(how):
-    contract = EvaluationContract(checks=[WordCount(max=3), {"check": "json"}])
+def test_a_contract_with_checks_survives_being_written_and_read(subtests):
+    for how in [{"exclude_unset": True}, {"exclude_defaults": True}, {}]:
+        with subtests.test(how=how):
+            contract = EvaluationContract(checks=[WordCount(max=3), {"check": "json"}])
 
-    assert EvaluationContract(**contract.model_dump(**how)) == contract
+            assert EvaluationContract(**contract.model_dump(**how)) == contract
 
 
 def test_the_report_of_a_check_quotes_no_personal_data():

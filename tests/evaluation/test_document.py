@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from evaluation import build_evaluation_graph, evaluate
 from evaluation.report.state import EvaluationState
 from evaluation.testing import FailingJudge, ScriptedJudge
@@ -62,16 +60,19 @@ def test_a_run_that_fulfils_everything_passes():
     assert report.recommended_action == "No action needed."
 
 
-@pytest.mark.parametrize("threshold", [{"keyword_coverage": 0.9}, {"rouge_1": 0.5}, {"token_f1": 0.5}])
-def test_a_text_mismatch_passes_where_a_proxy_reaches_its_threshold(threshold):
-    report = evaluate(
-        changed(
-            BEDROOM, run={"final_output": "device_2 set: off. I have the status to."}, thresholds=threshold
-        )
-    )
+def test_a_text_mismatch_passes_where_a_proxy_reaches_its_threshold(subtests):
+    for threshold in [{"keyword_coverage": 0.9}, {"rouge_1": 0.5}, {"token_f1": 0.5}]:
+        with subtests.test(threshold=threshold):
+            report = evaluate(
+                changed(
+                    BEDROOM,
+                    run={"final_output": "device_2 set: off. I have the status to."},
+                    thresholds=threshold,
+                )
+            )
 
-    assert report.metrics.response["exact_match"] is False
-    assert report.status == "passed"
+            assert report.metrics.response["exact_match"] is False
+            assert report.status == "passed"
 
 
 def test_a_missing_required_tool_fails_although_the_output_looks_right():
@@ -84,9 +85,8 @@ def test_a_missing_required_tool_fails_although_the_output_looks_right():
     assert report.recommended_action == "Block release and inspect tool routing."
 
 
-@pytest.mark.parametrize(
-    ("mode", "calls", "passed"),
-    [
+def test_the_match_modes(subtests):
+    for mode, calls, passed in [
         ("exact", ["a", "b"], True),
         ("exact", ["a", "x", "b"], False),
         ("in_order", ["a", "x", "b"], True),
@@ -95,36 +95,37 @@ def test_a_missing_required_tool_fails_although_the_output_looks_right():
         ("any_order", ["b", "x"], False),
         ("precision_recall", ["b", "a"], True),
         ("precision_recall", ["a"], False),
-    ],
-)
-def test_the_match_modes(mode, calls, passed):
-    case = {
-        "agent_run": {"tool_calls": calls},
-        "expected_trajectory": ["a", "b"],
-        "trajectory_match_mode": mode,
-    }
+    ]:
+        with subtests.test(mode=mode, calls=calls):
+            case = {
+                "agent_run": {"tool_calls": calls},
+                "expected_trajectory": ["a", "b"],
+                "trajectory_match_mode": mode,
+            }
 
-    assert evaluate(case).metrics.trajectory["passed"] is passed
-
-
-@pytest.mark.parametrize(("calls", "passed"), [(["a"], True), (["b"], False), ([], False)])
-def test_the_single_tool_mode(calls, passed):
-    case = {
-        "agent_run": {"tool_calls": calls},
-        "expected_trajectory": ["a"],
-        "trajectory_match_mode": "single_tool",
-    }
-
-    assert evaluate(case).metrics.trajectory["passed"] is passed
+            assert evaluate(case).metrics.trajectory["passed"] is passed
 
 
-@pytest.mark.parametrize("measure", [{"latency_ms": 1840}, {"total_tokens": 301}])
-def test_a_breach_of_latency_or_tokens_is_an_alert_and_affects_the_status(measure):
-    report = evaluate(changed(BEDROOM, run=measure))
+def test_the_single_tool_mode(subtests):
+    for calls, passed in [(["a"], True), (["b"], False), ([], False)]:
+        with subtests.test(calls=calls):
+            case = {
+                "agent_run": {"tool_calls": calls},
+                "expected_trajectory": ["a"],
+                "trajectory_match_mode": "single_tool",
+            }
 
-    (alert,) = report.alerts
-    assert (alert["severity"], alert["metric"]) == ("warning", next(iter(measure)))
-    assert report.status == "warning"
+            assert evaluate(case).metrics.trajectory["passed"] is passed
+
+
+def test_a_breach_of_latency_or_tokens_is_an_alert_and_affects_the_status(subtests):
+    for measure in [{"latency_ms": 1840}, {"total_tokens": 301}]:
+        with subtests.test(measure=measure):
+            report = evaluate(changed(BEDROOM, run=measure))
+
+            (alert,) = report.alerts
+            assert (alert["severity"], alert["metric"]) == ("warning", next(iter(measure)))
+            assert report.status == "warning"
 
 
 def test_no_judge_is_called_where_the_checks_are_conclusive_and_there_is_no_rubric():
@@ -145,15 +146,14 @@ def test_the_result_of_a_judge_is_validated_and_in_the_report():
     assert report.status == "passed"
 
 
-@pytest.mark.parametrize(
-    "answer", ["no JSON", {"rationale": "fine"}, {"score": 9, "rationale": "x"}, {"score": 5}, "{}"]
-)
-def test_a_malformed_answer_of_a_judge_is_an_error_and_needs_review(answer):
-    report = evaluate({**BEDROOM, "rubric": RUBRIC}, judge=ScriptedJudge([answer]))
+def test_a_malformed_answer_of_a_judge_is_an_error_and_needs_review(subtests):
+    for answer in ["no JSON", {"rationale": "fine"}, {"score": 9, "rationale": "x"}, {"score": 5}, "{}"]:
+        with subtests.test(answer=answer):
+            report = evaluate({**BEDROOM, "rubric": RUBRIC}, judge=ScriptedJudge([answer]))
 
-    assert report.status == "needs_review"
-    assert len(report.errors) == 1
-    assert kinds(report) == {"judge_error"}
+            assert report.status == "needs_review"
+            assert len(report.errors) == 1
+            assert kinds(report) == {"judge_error"}
 
 
 def test_a_regression_against_a_baseline_is_detected():
@@ -190,27 +190,27 @@ def test_a_failed_audit_outweighs_a_passing_judge():
     assert report.status == "failed"
 
 
-@pytest.mark.parametrize("case", [BEDROOM, ORDER, {}, {"agent_run": 3}, {**ORDER, "rubric": RUBRIC}])
-def test_the_final_state_holds_every_field_whatever_happened(case):
-    state = build_evaluation_graph(FailingJudge()).invoke(case)
+def test_the_final_state_holds_every_field_whatever_happened(subtests):
+    for case in [BEDROOM, ORDER, {}, {"agent_run": 3}, {**ORDER, "rubric": RUBRIC}]:
+        with subtests.test(case):
+            state = build_evaluation_graph(FailingJudge()).invoke(case)
 
-    assert set(EvaluationState.__annotations__) <= set(state)
-    assert state["evaluation_report"]["status"] == state["evaluation_status"]
+            assert set(EvaluationState.__annotations__) <= set(state)
+            assert state["evaluation_report"]["status"] == state["evaluation_status"]
 
 
 # Failure cases
 
 
-@pytest.mark.parametrize(
-    "case", [{}, {"agent_run": None}, {"agent_run": {"final_output": 3}}, {"agent_run": []}]
-)
-def test_a_missing_or_malformed_run_is_invalid_and_no_judge_is_asked(case):
-    judge = ScriptedJudge([GOOD])
-    report = evaluate({**case, "rubric": RUBRIC}, judge=judge)
+def test_a_missing_or_malformed_run_is_invalid_and_no_judge_is_asked(subtests):
+    for case in [{}, {"agent_run": None}, {"agent_run": {"final_output": 3}}, {"agent_run": []}]:
+        with subtests.test(case):
+            judge = ScriptedJudge([GOOD])
+            report = evaluate({**case, "rubric": RUBRIC}, judge=judge)
 
-    assert report.status == "invalid"
-    assert report.errors
-    assert judge.requests == []
+            assert report.status == "invalid"
+            assert report.errors
+            assert judge.requests == []
 
 
 def test_a_missing_reference_does_not_fail_the_rest():

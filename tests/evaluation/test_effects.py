@@ -1,7 +1,5 @@
 """Contracts count effects: what a call of an acting tool did, not that it was made."""
 
-import pytest
-
 from evaluation import evaluate, run_from_state
 from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.contract.test_run_state import call, record, state
@@ -20,9 +18,8 @@ def judge(*endings, tool="ship", output="Shipped.", **contract):
     return evaluate({"agent_run": {"final_output": output, "tool_calls": calls}, **contract})
 
 
-@pytest.mark.parametrize(
-    ("endings", "contract", "status"),
-    [
+def test_effects_of_stated_tools_are_counted(subtests):
+    for endings, contract, status in [
         ([DONE], EXPECTED, "passed"),
         ([NO], EXPECTED, "failed"),
         ([OPEN], EXPECTED, "needs_review"),
@@ -42,15 +39,13 @@ def judge(*endings, tool="ship", output="Shipped.", **contract):
         ([DONE, OPEN], {"must_call": ["ship"], **ACTING}, "passed"),
         # A record of the names alone says nothing of what the calls did.
         ([{}], EXPECTED, "passed"),
-    ],
-)
-def test_effects_of_stated_tools_are_counted(endings, contract, status):
-    assert judge(*endings, **contract).status == status
+    ]:
+        with subtests.test(endings=endings, contract=contract):
+            assert judge(*endings, **contract).status == status
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "contract", "status"),
-    [
+def test_a_recorded_outcome_weighs_more_than_the_answer(subtests):
+    for outcomes, contract, status in [
         (["stated"], EXPECTED, "passed"),
         (["denied"], EXPECTED, "failed"),
         (["denied", "stated"], {**bound(max=1), **ACTING}, "passed"),
@@ -58,10 +53,11 @@ def test_effects_of_stated_tools_are_counted(endings, contract, status):
         (["unknown"], EXPECTED, "needs_review"),
         (["reused"], EXPECTED, "passed"),
         (["refused"], {"must_call": ["ship"]}, "failed"),
-    ],
-)
-def test_a_recorded_outcome_weighs_more_than_the_answer(outcomes, contract, status):
-    assert judge(*[{"result": "ok?", "outcome": each} for each in outcomes], **contract).status == status
+    ]:
+        with subtests.test(outcomes=outcomes):
+            assert (
+                judge(*[{"result": "ok?", "outcome": each} for each in outcomes], **contract).status == status
+            )
 
 
 def test_a_reused_answer_is_no_further_effect():
@@ -86,9 +82,8 @@ def test_an_unknown_effect_is_named_with_what_to_give():
         assert 'ship answered "ok?": whether it acted is not known; give succeeded= or read_back=' in reasons
 
 
-@pytest.mark.parametrize(
-    ("endings", "contract", "status"),
-    [
+def test_a_tool_that_only_its_name_tells_keeps_the_count_of_calls(subtests):
+    for endings, contract, status in [
         ([NO], {"must_call": ["send_parcel"]}, "failed"),
         ([NO], {"expected_trajectory": ["send_parcel"]}, "failed"),
         # Nothing shows that it acted, and the answer does not say so.
@@ -96,15 +91,15 @@ def test_an_unknown_effect_is_named_with_what_to_give():
         ([OPEN], {"expected_trajectory": ["send_parcel"]}, "needs_review"),
         # Calls are counted: only stated effects free a call of a limit.
         ([NO, DONE], {"checks": [{"check": "tool_calls", "tool": "send_parcel", "max": 1}]}, "failed"),
-    ],
-)
-def test_a_tool_that_only_its_name_tells_keeps_the_count_of_calls(endings, contract, status):
-    assert judge(*endings, tool="send_parcel", **contract).status == status
+    ]:
+        with subtests.test(endings=endings, contract=contract):
+            assert judge(*endings, tool="send_parcel", **contract).status == status
 
 
-@pytest.mark.parametrize("tool", ["find_parcel", "run_shell"])
-def test_the_answer_of_another_tool_may_tell_of_failures(tool):
-    assert judge(NO, tool=tool, must_call=[tool]).status == "passed"
+def test_the_answer_of_another_tool_may_tell_of_failures(subtests):
+    for tool in ["find_parcel", "run_shell"]:
+        with subtests.test(tool=tool):
+            assert judge(NO, tool=tool, must_call=[tool]).status == "passed"
 
 
 def test_what_a_run_says_of_its_tools_frees_no_call_of_a_limit():
@@ -120,25 +115,23 @@ def test_a_call_of_a_state_that_had_not_ended_may_have_acted():
     assert evaluate({"agent_run": run, **EXPECTED}).status == "needs_review"
 
 
-@pytest.mark.parametrize(
-    ("answer", "output", "status"),
-    [
+def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(subtests):
+    for answer, output, status in [
         ("Publishing failed", "I published the page.", {"failed"}),
         ('{"status": "error"}', "I published the page.", {"failed"}),
         ("<error>locked</error>", "The page is online.", {"needs_review"}),
         ("maybe", "I published the page.", {"needs_review"}),
         ("Publishing failed", "Unfortunately the page is locked.", {"passed"}),
         ("published", "I published the page.", {"passed"}),
-    ],
-)
-def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(answer, output, status):
-    run = {
-        "input": "Publish it",
-        "final_output": output,
-        "tool_calls": [{"name": "publish_page", "result": answer}],
-    }
+    ]:
+        with subtests.test(answer=answer, output=output):
+            run = {
+                "input": "Publish it",
+                "final_output": output,
+                "tool_calls": [{"name": "publish_page", "result": answer}],
+            }
 
-    assert evaluate(hold_own_audit({"agent_run": run})[0]).status in status
+            assert evaluate(hold_own_audit({"agent_run": run})[0]).status in status
 
 
 def test_the_old_name_of_the_list_is_refused_with_the_new_one():

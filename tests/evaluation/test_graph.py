@@ -3,7 +3,6 @@
 import threading
 from itertools import pairwise
 
-import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
@@ -87,17 +86,21 @@ def embed(state):
     return graph.compile()
 
 
-@pytest.mark.parametrize("actions", [["a"], ["b"]])
-async def test_a_node_of_a_larger_graph_reads_the_case_and_leaves_out_the_rest(actions):
-    case, others = {**CASE, "expected_trajectory": actions}, {"task": "t", "messages": [], "contract": "12/7"}
-    alone = build_evaluation_graph().invoke(case)
+async def test_a_node_of_a_larger_graph_reads_the_case_and_leaves_out_the_rest(subtests):
+    for actions in [["a"], ["b"]]:
+        with subtests.test(actions=actions):
+            case, others = (
+                {**CASE, "expected_trajectory": actions},
+                {"task": "t", "messages": [], "contract": "12/7"},
+            )
+            alone = build_evaluation_graph().invoke(case)
 
-    for result in (
-        embed(Larger).invoke({**others, **case}),
-        await embed(Larger).ainvoke({**others, **case}),
-    ):
-        assert (result["evaluation_status"], result["errors"]) == (alone["evaluation_status"], [])
-        assert result["contract"] == alone["contract"]
+            for result in (
+                embed(Larger).invoke({**others, **case}),
+                await embed(Larger).ainvoke({**others, **case}),
+            ):
+                assert (result["evaluation_status"], result["errors"]) == (alone["evaluation_status"], [])
+                assert result["contract"] == alone["contract"]
 
 
 def test_a_graph_that_evaluates_twice_evaluates_the_new_run_by_the_same_contract():
@@ -109,12 +112,13 @@ def test_a_graph_that_evaluates_twice_evaluates_the_new_run_by_the_same_contract
     assert (first["evaluation_status"], second["evaluation_status"]) == ("failed", "passed")
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_final_state_of_an_evaluation_is_evaluated_as_its_case(name):
-    graph = build_evaluation_graph()
-    state = graph.invoke(CASES[name])
+def test_the_final_state_of_an_evaluation_is_evaluated_as_its_case(subtests):
+    for name, case in CASES.items():
+        with subtests.test(name=name):
+            graph = build_evaluation_graph()
+            state = graph.invoke(case)
 
-    assert graph.invoke(state)["evaluation_status"] == state["evaluation_status"]
+            assert graph.invoke(state)["evaluation_status"] == state["evaluation_status"]
 
 
 def test_a_field_that_no_case_has_is_refused_outside_of_a_larger_graph():
@@ -137,9 +141,10 @@ def test_a_malformed_answer_goes_on_to_the_rest():
     assert path({**CASE, "rubric": RUBRIC}, ScriptedJudge(["?"])) == list(NODES)
 
 
-@pytest.mark.parametrize("case", [{}, {"agent_run": None}, {"unknown": 1, **CASE}])
-def test_an_invalid_case_goes_straight_to_the_report(case):
-    assert path(case) == ["prepare_evaluation", "finalize_report"]
+def test_an_invalid_case_goes_straight_to_the_report(subtests):
+    for case in [{}, {"agent_run": None}, {"unknown": 1, **CASE}]:
+        with subtests.test(case):
+            assert path(case) == ["prepare_evaluation", "finalize_report"]
 
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -191,14 +196,17 @@ def test_a_checkpointer_keeps_the_state():
     assert graph.get_state(THREAD).values["evaluation_report"] == state["evaluation_report"]
 
 
-@pytest.mark.parametrize(("checkpointer", "kept"), [(None, True), (False, False)])
-def test_false_keeps_nothing_with_the_graph_around(checkpointer, kept):
-    around = StateGraph(EvaluationState, input_schema=dict)
-    around.add_node("evaluation", build_evaluation_graph(checkpointer=checkpointer), input_schema=dict)
-    around.add_edge(START, "evaluation")
-    saver = InMemorySaver()
+def test_false_keeps_nothing_with_the_graph_around(subtests):
+    for checkpointer, kept in [(None, True), (False, False)]:
+        with subtests.test(checkpointer=checkpointer):
+            around = StateGraph(EvaluationState, input_schema=dict)
+            around.add_node(
+                "evaluation", build_evaluation_graph(checkpointer=checkpointer), input_schema=dict
+            )
+            around.add_edge(START, "evaluation")
+            saver = InMemorySaver()
 
-    around.compile(saver).invoke(CASE, THREAD)
+            around.compile(saver).invoke(CASE, THREAD)
 
-    spaces = {found.config["configurable"]["checkpoint_ns"] for found in saver.list(THREAD)}
-    assert (len(spaces) > 1) is kept
+            spaces = {found.config["configurable"]["checkpoint_ns"] for found in saver.list(THREAD)}
+            assert (len(spaces) > 1) is kept

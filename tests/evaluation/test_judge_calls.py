@@ -1,7 +1,5 @@
 """A run of which nothing was asked has not passed; what asks something, and what does not."""
 
-import pytest
-
 from evaluation import evaluate
 from evaluation.testing import ScriptedJudge
 
@@ -31,34 +29,36 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKING.values(), ids=ASKING)
-def test_a_run_that_does_what_was_asked_is_conclusive(asked):
-    report = evaluate({"agent_run": RUN, **asked})
+def test_a_run_that_does_what_was_asked_is_conclusive(subtests):
+    for asked in ASKING.values():
+        with subtests.test(asked=asked):
+            report = evaluate({"agent_run": RUN, **asked})
 
-    assert report.status in {"passed", "warning"}, report.summary
-    assert report.judge.reason == "the deterministic checks are conclusive"
-
-
-@pytest.mark.parametrize("silent", SILENT.values(), ids=SILENT)
-def test_a_run_of_which_nothing_was_asked_needs_review(silent):
-    report = evaluate({"agent_run": RUN, **silent})
-
-    assert report.status == "needs_review"
-    assert "the contract contains no check" in report.summary
+            assert report.status in {"passed", "warning"}, report.summary
+            assert report.judge.reason == "the deterministic checks are conclusive"
 
 
-@pytest.mark.parametrize("silent", SILENT.values(), ids=SILENT)
-def test_where_nothing_was_asked_a_judge_is(silent):
-    judge = ScriptedJudge([GOOD])
-    report = evaluate({"agent_run": RUN, **silent}, judge=judge)
+def test_a_run_of_which_nothing_was_asked_needs_review(subtests):
+    for silent in SILENT.values():
+        with subtests.test(silent=silent):
+            report = evaluate({"agent_run": RUN, **silent})
 
-    assert len(judge.requests) == 1
-    assert report.status == "warning"  # the same call three times in a row
+            assert report.status == "needs_review"
+            assert "the contract contains no check" in report.summary
 
 
-@pytest.mark.parametrize(
-    ("asked", "status"),
-    [
+def test_where_nothing_was_asked_a_judge_is(subtests):
+    for silent in SILENT.values():
+        with subtests.test(silent=silent):
+            judge = ScriptedJudge([GOOD])
+            report = evaluate({"agent_run": RUN, **silent}, judge=judge)
+
+            assert len(judge.requests) == 1
+            assert report.status == "warning"  # the same call three times in a row
+
+
+def test_nothing_passes_by_actions_that_nobody_recorded(subtests):
+    for asked, status in [
         ({"expected_trajectory": []}, "needs_review"),
         ({"expected_trajectory": ["a"]}, "failed"),
         ({"expected_trajectory": [{"name": "a", "optional": True}]}, "needs_review"),
@@ -66,18 +66,22 @@ def test_where_nothing_was_asked_a_judge_is(silent):
         ({"audit": {"rules": [{"id": "r", "forbidden_tools": ["a"]}]}}, "needs_review"),
         ({"audit": {"rules": [{"id": "r", "allowed_tools": ["a"]}]}}, "needs_review"),
         ({"thresholds": {"tool_calls": 0}}, "needs_review"),
-    ],
-)
-def test_nothing_passes_by_actions_that_nobody_recorded(asked, status):
-    recorded = {"final_output": "Done.", "tool_calls": []}
+    ]:
+        with subtests.test(asked=asked):
+            recorded = {"final_output": "Done.", "tool_calls": []}
 
-    assert evaluate({"agent_run": {"final_output": "Done."}, **asked}).status == status
-    assert evaluate({"agent_run": recorded, **asked}).status == ("failed" if status == "failed" else "passed")
+            assert evaluate({"agent_run": {"final_output": "Done."}, **asked}).status == status
+            assert evaluate({"agent_run": recorded, **asked}).status == (
+                "failed" if status == "failed" else "passed"
+            )
 
 
-@pytest.mark.parametrize(("word", "status"), [("done", "passed"), ("refund", "failed")])
-def test_every_keyword_is_demanded_where_no_threshold_says_how_many(word, status):
-    assert evaluate({"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", word]}).status == status
+def test_every_keyword_is_demanded_where_no_threshold_says_how_many(subtests):
+    for word, status in [("done", "passed"), ("refund", "failed")]:
+        with subtests.test(word=word):
+            assert (
+                evaluate({"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", word]}).status == status
+            )
 
 
 def test_some_keywords_are_enough_where_a_threshold_says_so():

@@ -42,26 +42,27 @@ def read_kinds(report):
     return [(alert["kind"], alert["metric"]) for alert in report.alerts]
 
 
-@pytest.mark.parametrize("function", [has_greeting, has_greeting_later])
-def test_a_function_decides_the_verdict(function):
-    passed, failed = (evaluate(case, checks=[function]) for case in (HELLO, BYE))
+def test_a_function_decides_the_verdict(subtests):
+    for function in [has_greeting, has_greeting_later]:
+        with subtests.test(function=function):
+            passed, failed = (evaluate(case, checks=[function]) for case in (HELLO, BYE))
 
-    assert (passed.status, failed.status) == ("passed", "failed")
-    assert passed["checks"] == [
-        {
-            "check": function.name,
-            "passed": True,
-            "seen": f'the check "{function.name}" passed',
-            "wanted": function.description or f'pass the check "{function.name}"',
-            "kind": "content",
-            "covers": "content",
-            "severity": "critical",
-            "sentence": passed.checks[0]["sentence"],
-            "quote": None,
-            "source": "function",
-        }
-    ]
-    assert read_kinds(failed) == [("response", f"checks.{function.name}")]
+            assert (passed.status, failed.status) == ("passed", "failed")
+            assert passed["checks"] == [
+                {
+                    "check": function.name,
+                    "passed": True,
+                    "seen": f'the check "{function.name}" passed',
+                    "wanted": function.description or f'pass the check "{function.name}"',
+                    "kind": "content",
+                    "covers": "content",
+                    "severity": "critical",
+                    "sentence": passed.checks[0]["sentence"],
+                    "quote": None,
+                    "source": "function",
+                }
+            ]
+            assert read_kinds(failed) == [("response", f"checks.{function.name}")]
 
 
 async def test_all_ways_to_evaluate_run_the_functions():
@@ -102,19 +103,22 @@ def test_a_name_that_nothing_has_is_an_error_and_never_a_pass():
     assert report.errors[0].startswith('The check "has_greeting" has no result: no check has this name; ')
 
 
-@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
-def test_a_function_that_raises_is_an_error_of_its_own_kind(severity):
-    judged = {**HELLO, "subjective_criteria": ["clarity"]}
-    report = evaluate(
-        judged,
-        checks=[check(severity=severity, name="raises")(raises.function)],
-        judge=lambda _: {"score": 5, "rationale": "Fine."},
-    )
+def test_a_function_that_raises_is_an_error_of_its_own_kind(subtests):
+    for severity in ["critical", "warning", "info"]:
+        with subtests.test(severity=severity):
+            judged = {**HELLO, "subjective_criteria": ["clarity"]}
+            report = evaluate(
+                judged,
+                checks=[check(severity=severity, name="raises")(raises.function)],
+                judge=lambda _: {"score": 5, "rationale": "Fine."},
+            )
 
-    assert report.status == "needs_review"
-    assert report.errors == ['The check "raises" has no result: it raised ValueError: 401 for [openai_key].']
-    assert read_kinds(report) == [("check_error", "checks.raises")]
-    assert KEY not in report.model_dump_json()
+            assert report.status == "needs_review"
+            assert report.errors == [
+                'The check "raises" has no result: it raised ValueError: 401 for [openai_key].'
+            ]
+            assert read_kinds(report) == [("check_error", "checks.raises")]
+            assert KEY not in report.model_dump_json()
 
 
 def test_what_a_function_says_is_redacted_as_the_run_is():
@@ -171,7 +175,12 @@ def test_an_object_of_a_check_is_no_data_either():
         EvaluationContract(checks=[has_greeting])
 
 
-@pytest.mark.parametrize("option", ["checks", "named_checks"])
-def test_what_is_no_check_is_refused(option):
-    with pytest.raises(ContractError, match=f"{option} has a function; give a list of functions with @check"):
-        evaluate(HELLO, **{option: [lambda context: True]})
+def test_what_is_no_check_is_refused(subtests):
+    for option in ["checks", "named_checks"]:
+        with (
+            subtests.test(option=option),
+            pytest.raises(
+                ContractError, match=f"{option} has a function; give a list of functions with @check"
+            ),
+        ):
+            evaluate(HELLO, **{option: [lambda context: True]})

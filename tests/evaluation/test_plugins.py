@@ -26,11 +26,12 @@ async def judge_slowly(request):
     return ANSWER
 
 
-@pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
-async def test_a_function_is_a_judge(judge):
-    assert evaluate(CASE, judge=judge).status == "passed"
-    assert (await aevaluate(CASE, judge=judge)).status == "passed"
-    assert [report.status for report in evaluate_many([CASE], judge=judge)] == ["passed"]
+async def test_a_function_is_a_judge(subtests):
+    for judge in [lambda request: ANSWER, judge_slowly]:
+        with subtests.test(judge=judge):
+            assert evaluate(CASE, judge=judge).status == "passed"
+            assert (await aevaluate(CASE, judge=judge)).status == "passed"
+            assert [report.status for report in evaluate_many([CASE], judge=judge)] == ["passed"]
 
 
 @pytest.mark.parametrize(
@@ -53,15 +54,17 @@ def test_what_is_no_judge_is_refused_at_once(judge, problem):
 OUTPUT = LabelledOutput(task="q", output="x", kind="right")
 
 
-@pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
-async def test_a_panel_asks_a_function(judge):
-    assert evaluate(CASE, judge=JudgePanel([judge])).status == "passed"
-    assert (await aevaluate(CASE, judge=JudgePanel([judge]))).status == "passed"
+async def test_a_panel_asks_a_function(subtests):
+    for judge in [lambda request: ANSWER, judge_slowly]:
+        with subtests.test(judge=judge):
+            assert evaluate(CASE, judge=JudgePanel([judge])).status == "passed"
+            assert (await aevaluate(CASE, judge=JudgePanel([judge]))).status == "passed"
 
 
-@pytest.mark.parametrize("judge", [lambda request: ANSWER, judge_slowly], ids=["function", "asynchronous"])
-def test_a_function_is_measured(judge):
-    assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1
+def test_a_function_is_measured(subtests):
+    for judge in [lambda request: ANSWER, judge_slowly]:
+        with subtests.test(judge=judge):
+            assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1
 
 
 def test_a_dict_is_refused_by_a_panel_and_a_measurement():

@@ -171,10 +171,13 @@ def test_a_broken_case_among_many_is_told_and_the_rest_evaluated():
     assert statuses == ["passed", "invalid", "passed"]
 
 
-@pytest.mark.parametrize("cases", ["runs.jsonl", CASE], ids=["a path", "one case"])
-def test_one_case_or_a_path_is_no_source_of_many(cases):
-    with pytest.raises(ContractError, match="give a list of cases, or read a file with read_cases"):
-        evaluate_many(cases)
+def test_one_case_or_a_path_is_no_source_of_many(subtests):
+    for source in ["runs.jsonl", CASE]:
+        with (
+            subtests.test(source=source),
+            pytest.raises(ContractError, match="give a list of cases, or read a file with read_cases"),
+        ):
+            evaluate_many(source)
 
 
 def test_what_the_source_raises_comes_after_the_reports_before_it():

@@ -14,10 +14,11 @@ RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="wit")], sca
 REQUEST = JudgeRequest(rubric=RUBRIC, input="Greet me.", output="Hello, dear Reader!")
 
 
-@pytest.mark.parametrize("judge", [ScriptedJudge([]), DeterministicJudge(5), FailingJudge()])
-def test_each_is_a_judge_both_ways(judge):
-    assert isinstance(judge, Judge)
-    assert isinstance(judge, AsyncJudge)
+def test_each_is_a_judge_both_ways(subtests):
+    for judge in [ScriptedJudge([]), DeterministicJudge(5), FailingJudge()]:
+        with subtests.test(judge=judge):
+            assert isinstance(judge, Judge)
+            assert isinstance(judge, AsyncJudge)
 
 
 async def test_a_script_is_answered_in_order_both_ways():
@@ -50,22 +51,20 @@ def test_a_fixed_score_is_given_for_every_criterion():
     assert (found.score, dict(found.criteria)) == (7, {"clarity": 7, "wit": 7})
 
 
-@pytest.mark.parametrize(
-    ("failure", "error", "kind"),
-    [
+async def test_a_failing_judge_fails_as_it_was_told_both_ways(subtests):
+    for failure, error, kind in [
         ("blocked", JudgeError, "blocked"),
         (ConnectionError("down"), ConnectionError, None),
         (JudgeError("mine", "malformed"), JudgeError, "malformed"),
-    ],
-)
-async def test_a_failing_judge_fails_as_it_was_told_both_ways(failure, error, kind):
-    judge = FailingJudge(failure)
-    with pytest.raises(error) as raised:
-        judge.judge(REQUEST)
-    with pytest.raises(error):
-        await judge.ajudge(REQUEST)
-    assert getattr(raised.value, "kind", None) == kind
-    assert judge.requests == [REQUEST, REQUEST]
+    ]:
+        with subtests.test(failure=failure):
+            judge = FailingJudge(failure)
+            with pytest.raises(error) as raised:
+                judge.judge(REQUEST)
+            with pytest.raises(error):
+                await judge.ajudge(REQUEST)
+            assert getattr(raised.value, "kind", None) == kind
+            assert judge.requests == [REQUEST, REQUEST]
 
 
 def test_an_answer_can_be_written_for_any_rubric():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "examples"
 LESSONS = [
@@ -36,17 +34,19 @@ def test_the_gallery_has_the_order_in_which_one_learns():
     assert [line for line in contents.split() if line in LESSONS] == LESSONS
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_page_says_how_to_run_its_example(lesson):
-    page = (PAGES / f"{lesson}.md").read_text(encoding="utf-8")
-    [file] = (ROOT / "examples").glob(f"{lesson}.*")
-    assert f"examples/{file.name}" in page
+def test_a_page_says_how_to_run_its_example(subtests):
+    for lesson in LESSONS:
+        with subtests.test(lesson=lesson):
+            page = (PAGES / f"{lesson}.md").read_text(encoding="utf-8")
+            [file] = (ROOT / "examples").glob(f"{lesson}.*")
+            assert f"examples/{file.name}" in page
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_gallery_names_every_example(name):
-    lesson, _ = name.split(".")
-    assert lesson in LESSONS or f"examples/{name}" in GALLERY
+def test_the_gallery_names_every_example(subtests):
+    for name in FILES:
+        with subtests.test(name=name):
+            lesson, _ = name.split(".")
+            assert lesson in LESSONS or f"examples/{name}" in GALLERY
 
 
 def test_the_tutorial_leads_through_the_first_six_examples():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation import EvaluationContract, check
 from orchestrator import LangGraphOrchestrator, Result
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
@@ -24,9 +22,8 @@ def run_two_steps(**options):
     return orchestrator.run("Name a fruit"), hook.events[-1]
 
 
-@pytest.mark.parametrize(
-    ("options", "basis", "reason"),
-    [
+def test_an_answer_has_its_own_reason_alone(subtests):
+    for options, basis, reason in [
         (
             {
                 "synthesis": True,
@@ -41,17 +38,15 @@ def run_two_steps(**options):
             "checked",
             "Form: 1 check passed. Answer: the contract asks for no more.",
         ),
-    ],
-)
-def test_an_answer_has_its_own_reason_alone(options, basis, reason):
-    state, event = run_two_steps(**options)
+    ]:
+        with subtests.test(options=options):
+            state, event = run_two_steps(**options)
 
-    assert (state["basis"], Result(state).basis_reason, event.basis_reason) == (basis, reason, reason)
+            assert (state["basis"], Result(state).basis_reason, event.basis_reason) == (basis, reason, reason)
 
 
-@pytest.mark.parametrize(
-    ("stated", "basis"),
-    [
+def test_what_an_answer_does_not_say_proves_nothing(subtests):
+    for stated, basis in [
         ({"forbidden_content": [{"text": "rotten"}]}, "unverified"),
         ({"forbidden_content": [{"pattern": "rot+en"}]}, "unverified"),
         ({"forbidden_content": [{"number": 7}]}, "unverified"),
@@ -62,46 +57,50 @@ def test_an_answer_has_its_own_reason_alone(options, basis, reason):
         ({"checks": [{"check": "occurrences", "text": "apple", "min": 1}]}, "checked"),
         ({"required_content": [{"pattern": "app.e"}]}, "checked"),
         ({"required_content": [{"text": "apple"}], "forbidden_content": [{"text": "rotten"}]}, "checked"),
-    ],
-)
-def test_what_an_answer_does_not_say_proves_nothing(stated, basis):
-    contract = EvaluationContract.model_validate(stated)
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
-    )
+    ]:
+        with subtests.test(stated=stated):
+            contract = EvaluationContract.model_validate(stated)
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
+            )
 
-    assert orchestrator.run("Name a fruit")["basis"] == basis
+            assert orchestrator.run("Name a fruit")["basis"] == basis
 
 
-@pytest.mark.parametrize(
-    ("stated", "basis"),
-    [
+def test_content_that_a_plan_states_proves_nothing_beside_a_form_of_the_caller(subtests):
+    for stated, basis in [
         ({"output_length": {"max_words": 5}}, "unverified"),
         ({"required_content": [{"text": "apple"}]}, "checked"),
         ({"required_content": [{"text": "pear"}]}, None),
-    ],
-)
-def test_content_that_a_plan_states_proves_nothing_beside_a_form_of_the_caller(stated, basis):
-    planned = {"step": "one", "contract": {"required_content": [{"text": "ripe"}]}}
-    contract = EvaluationContract.model_validate(stated)
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner([planned]), FakeExecutor("A ripe apple"), FakeMonitor(), contract=contract, max_retries=0
-    )
+    ]:
+        with subtests.test(stated=stated):
+            planned = {"step": "one", "contract": {"required_content": [{"text": "ripe"}]}}
+            contract = EvaluationContract.model_validate(stated)
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner([planned]),
+                FakeExecutor("A ripe apple"),
+                FakeMonitor(),
+                contract=contract,
+                max_retries=0,
+            )
 
-    assert orchestrator.run("Name a fruit").get("basis") == basis
+            assert orchestrator.run("Name a fruit").get("basis") == basis
 
 
-@pytest.mark.parametrize(
-    ("kind", "basis"),
-    [("content", "checked"), ("format", "unverified"), ("length", "unverified"), ("tool", "unverified")],
-)
-def test_a_function_covers_what_its_kind_says(kind, basis):
-    passes = check(name="passes", kind=kind)(lambda _context: True)
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), checks=[passes]
-    )
+def test_a_function_covers_what_its_kind_says(subtests):
+    for kind, basis in [
+        ("content", "checked"),
+        ("format", "unverified"),
+        ("length", "unverified"),
+        ("tool", "unverified"),
+    ]:
+        with subtests.test(kind=kind):
+            passes = check(name="passes", kind=kind)(lambda _context: True)
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), checks=[passes]
+            )
 
-    assert orchestrator.run("Name a fruit")["basis"] == basis
+            assert orchestrator.run("Name a fruit")["basis"] == basis
 
 
 def test_the_evidence_stands_in_the_record_the_state_and_the_event():

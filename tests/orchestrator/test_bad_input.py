@@ -26,9 +26,8 @@ def build(**changed):
     return LangGraphOrchestrator(**{**agents, **changed})
 
 
-@pytest.mark.parametrize(
-    ("argument", "given", "sentence"),
-    [
+def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(subtests):
+    for argument, given, sentence in [
         ("planner", Nothing(), "planner (Nothing) has no method generate_plan(); give an object that has it"),
         (
             "planner",
@@ -48,13 +47,12 @@ def build(**changed):
         ("supervision_policy", {"human": True}, "supervision_policy is {'human': True}; give a Supervision"),
         ("checkpointer", "memory", "checkpointer is 'memory'; give "),
         ("hooks", print, "hooks is <built-in function print>; give "),
-    ],
-)
-def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(argument, given, sentence):
-    with pytest.raises(ConfigurationError) as raised:
-        build(**{argument: given})
+    ]:
+        with subtests.test(argument=argument, given=given):
+            with pytest.raises(ConfigurationError) as raised:
+                build(**{argument: given})
 
-    assert str(raised.value).startswith(sentence)
+            assert str(raised.value).startswith(sentence)
 
 
 class KeywordTwin(FakeMonitor):
@@ -62,9 +60,8 @@ class KeywordTwin(FakeMonitor):
         return accept()
 
 
-@pytest.mark.parametrize(
-    ("argument", "given", "sentence"),
-    [
+def test_an_agent_that_cannot_be_called_as_its_role_is_refused(subtests):
+    for argument, given, sentence in [
         (
             "planner",
             SimpleNamespace(generate_plan=lambda *, task: [task]),
@@ -96,30 +93,31 @@ class KeywordTwin(FakeMonitor):
             SimpleNamespace(invoke=lambda text: text, compress=lambda text: text),
             "compress() cannot be called as compress(text, task): ",
         ),
-    ],
-)
-def test_an_agent_that_cannot_be_called_as_its_role_is_refused(argument, given, sentence):
-    with pytest.raises(ConfigurationError) as raised:
-        build(**{argument: given})
+    ]:
+        with subtests.test(argument=argument, given=given, sentence=sentence):
+            with pytest.raises(ConfigurationError) as raised:
+                build(**{argument: given})
 
-    assert str(raised.value).startswith(f"{argument} is a {type(given).__name__} whose {sentence}")
-    assert str(raised.value).endswith("; give it these parameters")
-
-
-@pytest.mark.parametrize("task", ["", " \n\t", None, 3, b"task", ["task"]], ids=repr)
-@pytest.mark.parametrize("method", ["run", "stream"])
-def test_a_task_that_is_none_is_refused_before_anything_runs(method, task):
-    planner, hook = FakePlanner(), RecordingHook()
-    with pytest.raises(ConfigurationError) as raised:
-        getattr(build(planner=planner, hooks=[hook]), method)(task)
-
-    assert str(raised.value) == f"task is {task!r}; give a text that says what to do"
-    assert (planner.tasks, hook.events) == ([], [])
+            assert str(raised.value).startswith(f"{argument} is a {type(given).__name__} whose {sentence}")
+            assert str(raised.value).endswith("; give it these parameters")
 
 
-@pytest.mark.parametrize("task", ["a\0b", "a\ud800b"], ids=["NUL", "a surrogate"])
-def test_a_task_with_nul_or_a_surrogate_is_refused(task):
-    with pytest.raises(ConfigurationError) as raised:
-        build().run(task)
+def test_a_task_that_is_none_is_refused_before_anything_runs(subtests):
+    for task in ["", " \n\t", None, 3, b"task", ["task"]]:
+        for method in ["run", "stream"]:
+            with subtests.test(task=task, method=method):
+                planner, hook = FakePlanner(), RecordingHook()
+                with pytest.raises(ConfigurationError) as raised:
+                    getattr(build(planner=planner, hooks=[hook]), method)(task)
 
-    assert str(raised.value) == f"task is {task!r}; give a text in UTF-8, without NUL and surrogates"
+                assert str(raised.value) == f"task is {task!r}; give a text that says what to do"
+                assert (planner.tasks, hook.events) == ([], [])
+
+
+def test_a_task_with_nul_or_a_surrogate_is_refused(subtests):
+    for task in ["a\0b", "a\ud800b"]:
+        with subtests.test(task=task):
+            with pytest.raises(ConfigurationError) as raised:
+                build().run(task)
+
+            assert str(raised.value) == f"task is {task!r}; give a text in UTF-8, without NUL and surrogates"

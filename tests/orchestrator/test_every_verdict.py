@@ -193,16 +193,17 @@ def test_a_cancel_of_a_stored_run_that_was_interrupted_while_judging_leaves_a_re
     assert (state["failure"]["kind"], unreported(state), len(records(state))) == ("cancelled", [], expected)
 
 
-@pytest.mark.parametrize("limit", range(3, 8))
-@pytest.mark.parametrize("saver", [None, InMemorySaver])
-def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_execution(limit, saver):
-    orchestrator = build(["one", "two", "three", "four"], checkpointer=saver and saver())
-    state = orchestrator.run("x", "t", config={"recursion_limit": limit})
+def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_execution(subtests):
+    for limit in range(3, 8):
+        for saver in [None, InMemorySaver]:
+            with subtests.test(limit=limit, saver=saver):
+                orchestrator = build(["one", "two", "three", "four"], checkpointer=saver and saver())
+                state = orchestrator.run("x", "t", config={"recursion_limit": limit})
 
-    assert (state["failure"]["kind"], unreported(state)) == ("recursion_limit", [])
-    assert records(state)
-    if saver is not None:
-        assert orchestrator.resume("t")["status"] == "success"
+                assert (state["failure"]["kind"], unreported(state)) == ("recursion_limit", [])
+                assert records(state)
+                if saver is not None:
+                    assert orchestrator.resume("t")["status"] == "success"
 
 
 def count_down(state: MessagesState, config: RunnableConfig):

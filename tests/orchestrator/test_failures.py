@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -17,43 +15,51 @@ def run(planner=None, executor=None, monitor=None, **options):
     return LangGraphOrchestrator(*agents, **options).run("the task")
 
 
-@pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
-def test_an_exception_of_the_planner_comes_back_with_its_cause(planner):
-    state = run(planner(ValueError("no idea")))
+def test_an_exception_of_the_planner_comes_back_with_its_cause(subtests):
+    for planner in [FakePlanner, AsyncFakePlanner]:
+        with subtests.test(planner=planner):
+            state = run(planner(ValueError("no idea")))
 
-    assert (state["status"], state["task"], state["plan"], state["results"]) == ("failed", "the task", [], [])
-    assert state["failure"] == {
-        "kind": "planner_error",
-        "message": "ValueError: no idea",
-        "step_index": None,
-        "error_type": "ValueError",
-    }
-
-
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
-def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
-    state = run(executor=executor("first", KeyError("missing")))
-
-    assert [(record["result"], record["status"]) for record in state["results"]] == [
-        ("first", "validated"),
-        ("", "failed"),
-    ]
-    assert (state["context"], state["current_step_index"]) == ("Step 1: one\nResult: first", 1)
-    assert state["failure"] == {
-        "kind": "executor_error",
-        "message": "step 2: KeyError: 'missing'",
-        "step_index": 1,
-        "error_type": "KeyError",
-    }
+            assert (state["status"], state["task"], state["plan"], state["results"]) == (
+                "failed",
+                "the task",
+                [],
+                [],
+            )
+            assert state["failure"] == {
+                "kind": "planner_error",
+                "message": "ValueError: no idea",
+                "step_index": None,
+                "error_type": "ValueError",
+            }
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
-def test_an_agent_that_ends_the_program_ends_the_run_as_data(executor):
-    state = run(executor=executor("first", SystemExit(3)))
+def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
+    for executor in [FakeExecutor, AsyncFakeExecutor]:
+        with subtests.test(executor=executor):
+            state = run(executor=executor("first", KeyError("missing")))
 
-    assert [record["result"] for record in state["results"]] == ["first", ""]
-    assert state["failure"]["kind"] == "executor_error"
-    assert "SystemExit: 3" in state["failure"]["message"]
+            assert [(record["result"], record["status"]) for record in state["results"]] == [
+                ("first", "validated"),
+                ("", "failed"),
+            ]
+            assert (state["context"], state["current_step_index"]) == ("Step 1: one\nResult: first", 1)
+            assert state["failure"] == {
+                "kind": "executor_error",
+                "message": "step 2: KeyError: 'missing'",
+                "step_index": 1,
+                "error_type": "KeyError",
+            }
+
+
+def test_an_agent_that_ends_the_program_ends_the_run_as_data(subtests):
+    for executor in [FakeExecutor, AsyncFakeExecutor]:
+        with subtests.test(executor=executor):
+            state = run(executor=executor("first", SystemExit(3)))
+
+            assert [record["result"] for record in state["results"]] == ["first", ""]
+            assert state["failure"]["kind"] == "executor_error"
+            assert "SystemExit: 3" in state["failure"]["message"]
 
 
 def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():

@@ -70,22 +70,20 @@ def test_the_output_of_a_typed_run_is_the_json_of_the_model():
     assert state["synthesis"][0]["result"].startswith("Here:")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_an_output_of_another_type_is_written_again_with_the_validation_error(subtests):
+    for text, told in [
         ("PostgreSQL", "Invalid JSON"),
         ('{"name": "PostgreSQL"}', "price: Field required"),
         ('{"name": "PostgreSQL", "price": 0}', "price: Input should be greater than 0"),
         ('{"name": "string", "price": 1}', "name: Value error, write the name of a database"),
         (f"```\n{GOOD}\n```\n```\n{GOOD}\n```", "Invalid JSON"),
-    ],
-)
-def test_an_output_of_another_type_is_written_again_with_the_validation_error(text, told):
-    executor = SynthesizingExecutor(written=(text, GOOD))
-    state = orchestrate(executor, output_type=Choice).run("choose")
+    ]:
+        with subtests.test(text=text):
+            executor = SynthesizingExecutor(written=(text, GOOD))
+            state = orchestrate(executor, output_type=Choice).run("choose")
 
-    assert statuses(state["synthesis"]) == ["failed", "validated"]
-    assert told in executor.requests[1][1]
+            assert statuses(state["synthesis"]) == ["failed", "validated"]
+            assert told in executor.requests[1][1]
 
 
 LENIENT = {
@@ -170,12 +168,13 @@ def test_a_contract_of_the_output_is_checked_on_the_answer_alone():
     assert (statuses(state["results"]), state["output"]) == (["validated", "validated"], "brief")
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
-def test_a_number_that_json_lacks_is_refused(number):
-    executor = FakeExecutor(f'{{"name": "a", "price": {number}}}', GOOD)
-    state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
+def test_a_number_that_json_lacks_is_refused(subtests):
+    for number in ["NaN", "Infinity", "1e999"]:
+        with subtests.test(number=number):
+            executor = FakeExecutor(f'{{"name": "a", "price": {number}}}', GOOD)
+            state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
 
-    assert statuses(state["results"]) == ["failed", "validated"]
+            assert statuses(state["results"]) == ["failed", "validated"]
 
 
 def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
@@ -188,18 +187,15 @@ def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
     assert "state 'reference_output' differently" in state["failure"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_options_that_cannot_hold_are_refused_at_once(subtests):
+    for options, message in [
         ({"output_type": dict}, "give a pydantic model"),
         ({"output_type": Choice(name="a", price=1)}, "give a pydantic model"),
         ({"output_type": Choice, "synthesis": False}, "synthesis is False"),
         ({"synthesis": "no"}, "synthesis is 'no'; give True, False, or None"),
-    ],
-)
-def test_options_that_cannot_hold_are_refused_at_once(options, message):
-    with pytest.raises(ConfigurationError, match=message):
-        orchestrate(FakeExecutor(), **options)
+    ]:
+        with subtests.test(options=options), pytest.raises(ConfigurationError, match=message):
+            orchestrate(FakeExecutor(), **options)
 
 
 def test_a_model_without_a_json_schema_is_refused():
@@ -244,9 +240,8 @@ def test_a_result_of_a_run_that_waits_has_no_output():
         result.raise_for_failure()
 
 
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
+def test_a_result_is_printed_in_one_line(subtests):
+    for changes, text in [
         ({"status": "success", "basis": "checked", "output": "a\nb"}, "'success, checked: a\\nb'"),
         ({"status": "success", "output": "a" * 500}, f"'success, unverified: {'a' * 178}…'"),
         ({"status": "failed", "failure": FAILURE}, "'failed, denied: no'"),
@@ -258,10 +253,12 @@ def test_a_result_of_a_run_that_waits_has_no_output():
             ),
         ),
         ({"status": "executing"}, "'the run has not ended (executing); resume(thread_id) continues it'"),
-    ],
-)
-def test_a_result_is_printed_in_one_line(changes, text):
-    assert repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes})) == f"Result({text})"
+    ]:
+        with subtests.test(changes=changes):
+            assert (
+                repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes}))
+                == f"Result({text})"
+            )
 
 
 def test_an_output_that_a_person_approved_against_its_type_is_no_instance():
@@ -301,29 +298,26 @@ class Computed(BaseModel, extra="forbid"):
         return len(self.name)
 
 
-@pytest.mark.parametrize(
-    "contract",
-    [
+def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_read_from(subtests):
+    for contract in [
         {"required_content": [{"text": "Paris"}]},
         {"required_content": [{"text": "TODO"}]},
         {"checks": [{"check": "line_count", "min": 3}]},
-    ],
-)
-def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_read_from(contract):
-    executor = FakeExecutor(*['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3)
-    options = {"output_type": Named, "contract": EvaluationContract(**contract)}
-    state = orchestrate(executor, plan=["one"], **options).run("Name a fruit")
+    ]:
+        with subtests.test(contract=contract):
+            executor = FakeExecutor(*['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3)
+            options = {"output_type": Named, "contract": EvaluationContract(**contract)}
+            state = orchestrate(executor, plan=["one"], **options).run("Name a fruit")
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+            assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
 
-@pytest.mark.parametrize(
-    ("output_type", "text"), [(Named, '{"fullName": "Apple"}'), (Computed, '{"name": "Apple"}')]
-)
-def test_the_output_of_a_success_can_be_read_as_its_type(output_type, text):
-    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
+def test_the_output_of_a_success_can_be_read_as_its_type(subtests):
+    for output_type, text in [(Named, '{"fullName": "Apple"}'), (Computed, '{"name": "Apple"}')]:
+        with subtests.test(output_type=output_type):
+            state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
 
-    assert Result(state, output_type).output.name == "Apple"
+            assert Result(state, output_type).output.name == "Apple"
 
 
 class Refund(BaseModel):
@@ -339,20 +333,23 @@ class Refund(BaseModel):
         return {"status": "refunded", **values} if isinstance(values, dict) else values
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_for(subtests):
+    for text in [
         "{}",
         '{"total": 3}',
         '```json\n{"lines": []}\n```',
         '{"lines": [{"fullName": "x"}], "comment": "refunded"}',
-    ],
-)
-def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_for(text):
-    options = {"contract": EvaluationContract(required_content=[{"text": "refunded"}]), "max_retries": 0}
-    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
+    ]:
+        with subtests.test(text=text):
+            options = {
+                "contract": EvaluationContract(required_content=[{"text": "refunded"}]),
+                "max_retries": 0,
+            }
+            state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run(
+                "Refund it"
+            )
 
-    assert (state["status"], state["basis"]) == ("failed", None)
+            assert (state["status"], state["basis"]) == ("failed", None)
 
 
 def test_an_output_has_the_values_that_were_written():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 import orchestrator
 
 METHODS = [
@@ -27,9 +25,10 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_public_method_is_documented(name):
-    assert inspect.getdoc(getattr(orchestrator.LangGraphOrchestrator, name))
+def test_every_public_method_is_documented(subtests):
+    for name in METHODS:
+        with subtests.test(name=name):
+            assert inspect.getdoc(getattr(orchestrator.LangGraphOrchestrator, name))
 
 
 def test_the_orchestrator_has_no_other_public_methods():
@@ -45,6 +44,7 @@ def test_the_documented_arguments_come_first_and_in_this_order():
     assert positional == ["planner", "executor", "monitor", "compressor", "max_retries"]
 
 
-@pytest.mark.parametrize("error", ["BudgetExceededError", "ConfigurationError", "ResumeError"])
-def test_every_error_has_one_root(error):
-    assert issubclass(getattr(orchestrator, error), orchestrator.OrchestratorError)
+def test_every_error_has_one_root(subtests):
+    for error in ["BudgetExceededError", "ConfigurationError", "ResumeError"]:
+        with subtests.test(error=error):
+            assert issubclass(getattr(orchestrator, error), orchestrator.OrchestratorError)

@@ -65,22 +65,19 @@ def orchestrate(plan=("one", "two"), executor=None, monitor=None, **options):
     )
 
 
-@pytest.mark.parametrize(
-    "monitor",
-    [
+def test_every_documented_field_is_in_the_final_state(subtests):
+    for monitor in [
         FakeMonitor(),
         FakeMonitor(refuse()),
         FakeMonitor(refuse(), accept()),
         FakeMonitor({"unreadable": True}),
         FakeMonitor(ValueError("broken")),
-    ],
-    ids=["success", "refused", "retried", "no verdict", "monitor error"],
-)
-def test_every_documented_field_is_in_the_final_state(monitor):
-    state = orchestrate(monitor=monitor).run("the task")
+    ]:
+        with subtests.test(monitor=monitor):
+            state = orchestrate(monitor=monitor).run("the task")
 
-    assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
+            assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
+            assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
 
 
 def test_context_accumulates_the_results_of_validated_steps():
@@ -111,26 +108,25 @@ def test_records_of_a_step_count_their_attempts_from_one_and_keep_their_feedback
     assert told == [(1, "failed", "a"), (2, "failed", "b"), (3, "validated", "c")]
 
 
-@pytest.mark.parametrize("max_retries", [0, 1, 2, 5])
-def test_a_step_is_executed_max_retries_plus_one_times_at_most(max_retries):
-    executor = FakeExecutor()
-    orchestrate(["one", "two"], executor, FakeMonitor(refuse()), max_retries=max_retries).run("x")
+def test_a_step_is_executed_max_retries_plus_one_times_at_most(subtests):
+    for max_retries in [0, 1, 2, 5]:
+        with subtests.test(max_retries=max_retries):
+            executor = FakeExecutor()
+            orchestrate(["one", "two"], executor, FakeMonitor(refuse()), max_retries=max_retries).run("x")
 
-    assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
+            assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
 
 
-@pytest.mark.parametrize(
-    ("plan", "verdicts", "index", "attempts"),
-    [
+def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtests):
+    for plan, verdicts, index, attempts in [
         (["one"], [refuse()], 0, 3),
         (["one"], [refuse(), refuse(), accept()], 1, 0),
         (["one", "two"], [refuse(), refuse(), accept(), refuse()], 1, 3),
-    ],
-)
-def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(plan, verdicts, index, attempts):
-    state = orchestrate(plan, monitor=FakeMonitor(*verdicts), max_retries=2).run("x")
+    ]:
+        with subtests.test(plan=plan, verdicts=verdicts):
+            state = orchestrate(plan, monitor=FakeMonitor(*verdicts), max_retries=2).run("x")
 
-    assert (state["current_step_index"], state["attempts"]) == (index, attempts)
+            assert (state["current_step_index"], state["attempts"]) == (index, attempts)
 
 
 def test_any_text_passes_through_unchanged():
@@ -143,18 +139,19 @@ def test_any_text_passes_through_unchanged():
     assert (executor.calls[0].step, monitor.calls) == (text, [(text, text)])
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor, TwinExecutor])
-@pytest.mark.parametrize("monitor", [FakeMonitor, AsyncFakeMonitor])
-@pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
-def test_plain_and_coroutine_agents_give_the_same_run(planner, executor, monitor):
-    agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
-    state = LangGraphOrchestrator(*agents).run("x")
+def test_plain_and_coroutine_agents_give_the_same_run(subtests):
+    for executor in [FakeExecutor, AsyncFakeExecutor, TwinExecutor]:
+        for monitor in [FakeMonitor, AsyncFakeMonitor]:
+            for planner in [FakePlanner, AsyncFakePlanner]:
+                with subtests.test(executor=executor, monitor=monitor, planner=planner):
+                    agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
+                    state = LangGraphOrchestrator(*agents).run("x")
 
-    assert [(record["result"], record["status"]) for record in state["results"]] == [
-        ("one done", "failed"),
-        ("one done", "validated"),
-        ("two done", "validated"),
-    ]
+                    assert [(record["result"], record["status"]) for record in state["results"]] == [
+                        ("one done", "failed"),
+                        ("one done", "validated"),
+                        ("two done", "validated"),
+                    ]
 
 
 @pytest.mark.parametrize("number", [36, pytest.param(900, marks=pytest.mark.soak)])

@@ -123,29 +123,29 @@ def made(state):
 # ----------------------------------------------------------------------------------- calls of all steps
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_a_refund_of_an_earlier_step_is_seen_with_the_output(subtests):
+    for options in [
         {"contract": contract_of(checks=[at_most("refund", 0)])},
         {"contract": {"checks": [at_most("refund", 0)]}},
         {"contract": contract_of(trajectory={"forbidden_tools": ["refund"]})},
         {"checks": [search_before_refund]},
-    ],
-    ids=["contract", "dict", "forbidden", "checks"],
-)
-def test_a_refund_of_an_earlier_step_is_seen_with_the_output(options):
-    state = orchestrate(Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}).run("x")
+    ]:
+        with subtests.test(options=options):
+            state = orchestrate(
+                Caller({"one": [(["refund"], "good")]}), **{"synthesis": False, **options}
+            ).run("x")
 
-    assert (state["status"], made(state)) == ("failed", ["refund"])
+            assert (state["status"], made(state)) == ("failed", ["refund"])
 
 
-@pytest.mark.parametrize("at", range(3))
-def test_a_call_of_any_step_is_enough_for_the_run(at):
-    plan = ["one", "two", "three"]
-    executor = Caller({plan[at]: [(["search"], "good")]})
-    state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
+def test_a_call_of_any_step_is_enough_for_the_run(subtests):
+    for at in range(3):
+        with subtests.test(at=at):
+            plan = ["one", "two", "three"]
+            executor = Caller({plan[at]: [(["search"], "good")]})
+            state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
 
-    assert state["status"] == "success"
+            assert state["status"] == "success"
 
 
 def test_the_last_step_meets_its_own_contract_and_the_contract_of_the_run():
@@ -168,31 +168,35 @@ def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
     assert [len(record["tool_calls"]) for record in state["synthesis"]] == [0, 0]
 
 
-@pytest.mark.parametrize("needs", [None, []], ids=["in a row", "parallel"])
-@pytest.mark.parametrize(
-    ("attempts", "statuses"),
-    [
-        ([([], "good"), (["search"], "found")], ["validated", "failed", "validated"]),
-        ([([], "good")], ["validated", "failed", "failed"]),
-    ],
-    ids=["made", "never made"],
-)
-def test_a_missing_call_goes_back_to_the_last_step_before_an_answer_is_written(needs, attempts, statuses):
-    plan = ["one", "two"] if needs is None else [{"step": step, "needs": needs} for step in ("one", "two")]
-    executor = Writer({"two": [*attempts], "answer": [([], "best")]})
-    state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
+def test_a_missing_call_goes_back_to_the_last_step_before_an_answer_is_written(subtests):
+    for needs in [None, []]:
+        for attempts, statuses in [
+            ([([], "good"), (["search"], "found")], ["validated", "failed", "validated"]),
+            ([([], "good")], ["validated", "failed", "failed"]),
+        ]:
+            with subtests.test(needs=needs, attempts=attempts):
+                plan = (
+                    ["one", "two"]
+                    if needs is None
+                    else [{"step": step, "needs": needs} for step in ("one", "two")]
+                )
+                executor = Writer({"two": [*attempts], "answer": [([], "best")]})
+                state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
 
-    assert [record["status"] for record in state["results"]] == statuses
-    assert [record["result"] for record in state["synthesis"]] == ["best"] * (statuses[-1] == "validated")
+                assert [record["status"] for record in state["results"]] == statuses
+                assert [record["result"] for record in state["synthesis"]] == ["best"] * (
+                    statuses[-1] == "validated"
+                )
 
 
-@pytest.mark.parametrize("plan", [["one", "two"], ["two", "one"]])
-def test_the_last_of_parallel_steps_runs_after_all_others(plan):
-    steps = [{"step": step, "needs": []} for step in plan]
-    executor = Caller({"one": [(["refund"], "good")]})
-    state = orchestrate(executor, steps, contract=contract_of(checks=[at_most("refund", 0)])).run("x")
+def test_the_last_of_parallel_steps_runs_after_all_others(subtests):
+    for plan in [["one", "two"], ["two", "one"]]:
+        with subtests.test(plan=plan):
+            steps = [{"step": step, "needs": []} for step in plan]
+            executor = Caller({"one": [(["refund"], "good")]})
+            state = orchestrate(executor, steps, contract=contract_of(checks=[at_most("refund", 0)])).run("x")
 
-    assert (state["status"], made(state)) == ("failed", ["refund"])
+            assert (state["status"], made(state)) == ("failed", ["refund"])
 
 
 def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
@@ -207,9 +211,8 @@ def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
 # --------------------------------------------------------------------------------- what no attempt can undo
 
 
-@pytest.mark.parametrize(
-    ("fields", "named"),
-    [
+def test_an_effect_that_must_not_have_happened_ends_the_run(subtests):
+    for fields, named in [
         ({"checks": [at_most("refund", 0)]}, "'refund' was called 1 time, and none is allowed"),
         ({"trajectory": {"forbidden_tools": ["refund"]}}, "'refund' was called 1 time"),
         ({"audit": {"rules": [{"id": "r", "allowed_tools": ["search"]}]}}, "'refund' was called 1 time"),
@@ -217,31 +220,30 @@ def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
             {"expected_trajectory": [{"name": "search"}], "trajectory": {"acting_tools": ["refund"]}},
             "Tools that change something were called beyond the expected calls: refund",
         ),
-    ],
-    ids=["bound", "forbidden", "allowed", "write"],
-)
-@pytest.mark.parametrize("plan", [["two"], ["one", "two"]], ids=["one step", "two steps"])
-def test_an_effect_that_must_not_have_happened_ends_the_run(fields, named, plan):
-    executor = Caller({"two": [(["refund"], "good"), (["search"], "good")]})
-    state = orchestrate(executor, plan, contract=contract_of(**fields)).run("x")
+    ]:
+        for plan in [["two"], ["one", "two"]]:
+            with subtests.test(fields=fields, plan=plan):
+                executor = Caller({"two": [(["refund"], "good"), (["search"], "good")]})
+                state = orchestrate(executor, plan, contract=contract_of(**fields)).run("x")
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "unwanted_effect")
-    assert named in state["failure"]["message"]
-    assert made(state) == ["refund"]
+                assert (state["status"], state["failure"]["kind"]) == ("failed", "unwanted_effect")
+                assert named in state["failure"]["message"]
+                assert made(state) == ["refund"]
 
 
 # ------------------------------------------------------------------------------------- before a tool runs
 
 
-@pytest.mark.parametrize("bound", ["max", "exactly"])
-@pytest.mark.parametrize("reply", [[calls("refund", "refund")], [calls("refund"), calls("refund")]])
-def test_a_tool_is_not_called_more_often_than_the_run_allows(reply, bound):
-    contract = contract_of(checks=[{"check": "tool_calls", "tool": "refund", bound: 1}])
-    state, model = run_agent([*reply, "good"], ["one"], contract=contract)
+def test_a_tool_is_not_called_more_often_than_the_run_allows(subtests):
+    for bound in ["max", "exactly"]:
+        for reply in [[calls("refund", "refund")], [calls("refund"), calls("refund")]]:
+            with subtests.test(bound=bound, reply=reply):
+                contract = contract_of(checks=[{"check": "tool_calls", "tool": "refund", bound: 1}])
+                state, model = run_agent([*reply, "good"], ["one"], contract=contract)
 
-    assert (state["status"], made(state)) == ("success", ["refund"])
-    # A call that is not made is answered before the others.
-    assert [m.text for m in model.prompts[-1] if "was called often enough (1 " in m.text]
+                assert (state["status"], made(state)) == ("success", ["refund"])
+                # A call that is not made is answered before the others.
+                assert [m.text for m in model.prompts[-1] if "was called often enough (1 " in m.text]
 
 
 def test_the_calls_of_earlier_steps_count():
@@ -349,17 +351,15 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
 # ------------------------------------------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_a_contract_in_the_wrong_place_is_refused(subtests):
+    for options, sentence in [
         ({"contract": lambda step, index: None}, "step_contract= takes a function"),
         ({"contract": {"must_cal": ["search"]}}, "contract: must_cal: no field has this name"),
         ({"output_contract": contract_of()}, "output_contract is no argument of LangGraphOrchestrator"),
         ({"step_contract": "from_task"}, "or a function of a step and its index that returns one"),
-    ],
-)
-def test_a_contract_in_the_wrong_place_is_refused(options, sentence):
-    with pytest.raises(ConfigurationError) as error:
-        orchestrate(Caller(), **options)
+    ]:
+        with subtests.test(options=options):
+            with pytest.raises(ConfigurationError) as error:
+                orchestrate(Caller(), **options)
 
-    assert sentence in str(error.value)
+            assert sentence in str(error.value)

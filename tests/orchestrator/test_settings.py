@@ -31,9 +31,8 @@ SECONDS = "give seconds above 0, or leave it out for no bound"
 PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
 
 
-@pytest.mark.parametrize(
-    ("model", "arguments", "sentence"),
-    [
+def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests):
+    for model, arguments, sentence in [
         (Budget, {"max_seconds": 0}, f"max_seconds is 0; {BOUND}"),
         (Budget, {"max_model_calls": True}, f"max_model_calls is True; {COUNT_BOUND}"),
         (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Mod"),
@@ -46,45 +45,46 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
         (CHECKED, {"clock": 3}, "clock is 3; give a function that returns the time"),
-    ],
-)
-def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(model, arguments, sentence):
-    with pytest.raises(ConfigurationError) as raised:
-        model(**arguments)
+    ]:
+        with subtests.test(model=model, arguments=arguments):
+            with pytest.raises(ConfigurationError) as raised:
+                model(**arguments)
 
-    assert str(raised.value).startswith(sentence)
+            assert str(raised.value).startswith(sentence)
 
 
 MODELS = [Budget, ModelPrice, RetryPolicy, CHECKED, SupervisionPolicy]
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_every_setting_says_what_it_accepts(model):
-    required = {name: 1.0 for name, field in model.model_fields.items() if field.is_required()}
-    for name in {*model.model_fields} - {"supervision"}:
-        with pytest.raises(ConfigurationError) as raised:
-            model(**{**required, name: object()})
-        assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
+def test_every_setting_says_what_it_accepts(subtests):
+    for model in MODELS:
+        with subtests.test(model=model):
+            required = {name: 1.0 for name, field in model.model_fields.items() if field.is_required()}
+            for name in {*model.model_fields} - {"supervision"}:
+                with pytest.raises(ConfigurationError) as raised:
+                    model(**{**required, name: object()})
+                assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
 
 
 def build(**arguments):
     return LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), **arguments)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(subtests):
+    for arguments, expected in [
         ({}, 2),
         ({"max_retries": 5}, 5),
         ({"retry_policy": RetryPolicy(max_retries=1)}, 1),
         ({"max_retries": 5, "retry_policy": RetryPolicy(judge_attempts=3)}, 5),
         ({"max_retries": 0, "retry_policy": RetryPolicy(max_retries=0)}, 0),
-    ],
-)
-def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(arguments, expected):
-    settings = build(**arguments).settings
+    ]:
+        with subtests.test(arguments=arguments):
+            settings = build(**arguments).settings
 
-    assert (settings.max_retries, settings.options["retry_policy"].max_retries) == (expected, expected)
+            assert (settings.max_retries, settings.options["retry_policy"].max_retries) == (
+                expected,
+                expected,
+            )
 
 
 def test_the_page_of_the_options_has_their_types_and_defaults():

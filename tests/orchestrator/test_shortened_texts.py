@@ -71,11 +71,11 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CUTS)
-def test_no_part_of_a_key_is_left_where_a_text_is_cut(name: str) -> None:
-    limit, show = CUTS[name]
-    # The message may put some words before the text, so the key is planted at several places.
-    for start in range(limit - 120, limit, 3):
-        text = "a " * 2000
-        planted = f"{text[: max(start, 0)]} {KEY} {text}"
-        assert SHOWN not in show(planted), start
+def test_no_part_of_a_key_is_left_where_a_text_is_cut(subtests: pytest.Subtests) -> None:
+    for name, (limit, show) in CUTS.items():
+        with subtests.test(name=name):
+            # The message may put some words before the text, so the key is planted at several places.
+            for start in range(limit - 120, limit, 3):
+                text = "a " * 2000
+                planted = f"{text[: max(start, 0)]} {KEY} {text}"
+                assert SHOWN not in show(planted), start

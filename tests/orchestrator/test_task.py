@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
@@ -38,11 +36,12 @@ def prompts_of(model):
     return [messages[-1].text for messages in model.prompts]
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor(), TwinExecutor()], ids=["plain", "async"])
-def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(executor):
-    run(executor)
+def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(subtests):
+    for executor in [FakeExecutor(), TwinExecutor()]:
+        with subtests.test(executor=executor):
+            run(executor)
 
-    assert executor.calls[1].task == OUTLINE
+            assert executor.calls[1].task == OUTLINE
 
 
 def test_the_context_of_an_executor_is_the_results_so_far_and_nothing_else():

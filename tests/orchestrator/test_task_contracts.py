@@ -109,18 +109,19 @@ def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_ta
     assert state["basis"] == "unverified"
 
 
-@pytest.mark.parametrize("synthesis", [False, None])
-def test_parallel_steps_have_their_checks(synthesis):
-    plan = [{"step": "one in at most 3 words", "needs": []}, {"step": "two", "needs": []}]
-    executor = FakeExecutor(lambda step, context: "apple" if context or "two" in step else "a b c d")
-    state = orchestrate(executor, plan=plan, synthesis=synthesis, max_retries=0).run(
-        "Name it in at most 2 words"
-    )
-    first, second = state["results"]
+def test_parallel_steps_have_their_checks(subtests):
+    for synthesis in [False, None]:
+        with subtests.test(synthesis=synthesis):
+            plan = [{"step": "one in at most 3 words", "needs": []}, {"step": "two", "needs": []}]
+            executor = FakeExecutor(lambda step, context: "apple" if context or "two" in step else "a b c d")
+            state = orchestrate(executor, plan=plan, synthesis=synthesis, max_retries=0).run(
+                "Name it in at most 2 words"
+            )
+            first, second = state["results"]
 
-    assert (first["status"], second["status"]) == ("failed", "validated")
-    assert quotes(first) == ["at most 3 words"]
-    assert quotes(second) == ([] if synthesis is None else ["at most 2 words"])
+            assert (first["status"], second["status"]) == ("failed", "validated")
+            assert quotes(first) == ["at most 3 words"]
+            assert quotes(second) == ([] if synthesis is None else ["at most 2 words"])
 
 
 def test_a_new_plan_has_checks_and_the_contract_of_the_output_stays():
@@ -185,21 +186,21 @@ class Wrong:
         return [SHORT]
 
 
-@pytest.mark.parametrize(
-    ("writer", "message"),
-    [(Raising(), "RuntimeError: no"), (Wrong(), "the contract writer returned [{'check': 'word_count'")],
-)
-def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
-    executor = FakeExecutor()
-    state = orchestrate(executor, contract_writer=writer).run(TASK)
+def test_a_writer_that_fails_ends_the_run_before_a_step(subtests):
+    for writer, message in [
+        (Raising(), "RuntimeError: no"),
+        (Wrong(), "the contract writer returned [{'check': 'word_count'"),
+    ]:
+        with subtests.test(writer=writer):
+            executor = FakeExecutor()
+            state = orchestrate(executor, contract_writer=writer).run(TASK)
 
-    assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
-    assert message in state["failure"]["message"]
+            assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
+            assert message in state["failure"]["message"]
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
+def test_bad_options_are_refused(subtests):
+    for options, sentence in [
         (
             {"contract": "from_tsk", "contract_writer": None},
             "contract is 'from_tsk'; give an EvaluationContract",
@@ -211,29 +212,26 @@ def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
         ({"contract_writer": object()}, "give an object with a method write_checks"),
         ({"contract": None}, "contract_writer needs contract='from_task'"),
         ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged' or 'approved'"),
-    ],
-)
-def test_bad_options_are_refused(options, sentence):
-    with pytest.raises(ConfigurationError) as error:
-        orchestrate(**options)
+    ]:
+        with subtests.test(options=options):
+            with pytest.raises(ConfigurationError) as error:
+                orchestrate(**options)
 
-    assert sentence in str(error.value)
+            assert sentence in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("task", "required", "status"),
-    [
+def test_a_run_whose_output_rests_on_less_than_required_fails(subtests):
+    for task, required, status in [
         ("Name a fruit in at most 2 words", "checked", "failed"),
         (TASK, "checked", "failed"),
         ("Name a fruit", None, "success"),
-    ],
-)
-def test_a_run_whose_output_rests_on_less_than_required_fails(task, required, status):
-    state = orchestrate(FakeExecutor("apple"), require=required).run(task)
+    ]:
+        with subtests.test(task=task):
+            state = orchestrate(FakeExecutor("apple"), require=required).run(task)
 
-    assert state["status"] == status
-    assert (state["failure"] or {}).get("kind") == (None if status == "success" else "unverified")
-    assert (state["output"] is None) == (status == "failed")
+            assert state["status"] == status
+            assert (state["failure"] or {}).get("kind") == (None if status == "success" else "unverified")
+            assert (state["output"] is None) == (status == "failed")
 
 
 def test_the_failure_says_what_was_missing_and_keeps_the_work():
@@ -330,23 +328,30 @@ def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
 EASY = {"check": "word_count", "min": 1}
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
+def test_checks_that_only_the_plan_states_prove_nothing(subtests):
+    for plan in [
         [{"step": "name it", "contract": {"checks": [EASY]}}],
         ["think", {"step": "name it", "contract": {"checks": [EASY]}}],
         ["think", "name it in at most 2 words"],
-    ],
-)
-@pytest.mark.parametrize("contract", ["from_task", None])
-def test_checks_that_only_the_plan_states_prove_nothing(plan, contract):
-    writer = Writer() if contract else None
-    executor = FakeExecutor(*["apple"] * 2)
-    options = {"contract": contract, "contract_writer": writer, "require": "checked", "synthesis": False}
-    state = orchestrate(executor, plan=plan, **options).run("Name a fruit")
+    ]:
+        for contract in ["from_task", None]:
+            with subtests.test(plan=plan, contract=contract):
+                writer = Writer() if contract else None
+                executor = FakeExecutor(*["apple"] * 2)
+                options = {
+                    "contract": contract,
+                    "contract_writer": writer,
+                    "require": "checked",
+                    "synthesis": False,
+                }
+                state = orchestrate(executor, plan=plan, **options).run("Name a fruit")
 
-    assert (state["status"], state["output"], state["failure"]["kind"]) == ("failed", None, "unverified")
-    assert state["basis"] == "unverified"
+                assert (state["status"], state["output"], state["failure"]["kind"]) == (
+                    "failed",
+                    None,
+                    "unverified",
+                )
+                assert state["basis"] == "unverified"
 
 
 DESCRIBED = {"name": "correctness", "description": "cites three sources"}
@@ -369,20 +374,20 @@ def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis
     assert (state["basis"], state["evidence"]["content"]) == ("unverified", "nothing")
 
 
-@pytest.mark.parametrize(
-    ("fields", "basis"),
-    [
+def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(subtests):
+    for fields, basis in [
         ({"subjective_criteria": ["politeness"]}, "unverified"),
         ({"rubric": {"criteria": ["correctness"]}}, "checked"),
         ({"rubric": {"criteria": [DESCRIBED]}}, "unverified"),
         ({"rubric": {"criteria": ["correctness"], "instructions": "Cite three sources"}}, "unverified"),
-    ],
-)
-def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(fields, basis):
-    contract = EvaluationContract(keywords=["apple"], **fields)
-    state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("Name a fruit")
+    ]:
+        with subtests.test(fields=fields):
+            contract = EvaluationContract(keywords=["apple"], **fields)
+            state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run(
+                "Name a fruit"
+            )
 
-    assert (state["status"], state["basis"]) == ("success", basis)
+            assert (state["status"], state["basis"]) == ("success", basis)
 
 
 def test_what_a_case_leaves_unchecked_stays_so_if_its_checks_are_derived():

@@ -36,16 +36,17 @@ def orchestrate(executor, plan=("one",), **options):
     return LangGraphOrchestrator(FakePlanner(list(plan)), executor, FakeMonitor(), **options)
 
 
-@pytest.mark.parametrize("function", [ends_well, ends_well_later])
-def test_a_result_that_a_function_refuses_is_retried_with_its_sentence(function):
-    executor = CorrectingExecutor("bad", "well")
-    state = orchestrate(executor, checks=[function]).run("the task")
+def test_a_result_that_a_function_refuses_is_retried_with_its_sentence(subtests):
+    for function in [ends_well, ends_well_later]:
+        with subtests.test(function=function):
+            executor = CorrectingExecutor("bad", "well")
+            state = orchestrate(executor, checks=[function]).run("the task")
 
-    assert (state["status"], state["output"]) == ("success", "well")
-    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-    assert f'the check "{function.name}" did not pass' in state["results"][0]["verdict"]["feedback"]
-    # The monitor judges the objective besides, and only of what passed the check.
-    assert (state["judge_calls"]["made"], state["basis"]) == (1, "checked")
+            assert (state["status"], state["output"]) == ("success", "well")
+            assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+            assert f'the check "{function.name}" did not pass' in state["results"][0]["verdict"]["feedback"]
+            # The monitor judges the objective besides, and only of what passed the check.
+            assert (state["judge_calls"]["made"], state["basis"]) == (1, "checked")
 
 
 def test_the_function_checks_the_final_output_and_no_step_before_it():
@@ -74,20 +75,17 @@ def test_a_contract_of_a_step_names_a_function():
 MISSPELT = EvaluationContract(checks=[{"check": "function", "name": "end_well"}])
 
 
-@pytest.mark.parametrize(
-    ("option", "contract"),
-    [
+def test_a_contract_that_names_no_check_is_refused_before_a_run(subtests):
+    for option, contract in [
         ("contract", MISSPELT),
         ("contract", TaskCase(task="the task", contract=MISSPELT)),
-    ],
-    ids=["of the run", "of a case"],
-)
-def test_a_contract_that_names_no_check_is_refused_before_a_run(option, contract):
-    with pytest.raises(ConfigurationError) as refused:
-        orchestrate(FakeExecutor("x"), checks=[ends_well], **{option: contract})
+    ]:
+        with subtests.test(option=option, contract=contract):
+            with pytest.raises(ConfigurationError) as refused:
+                orchestrate(FakeExecutor("x"), checks=[ends_well], **{option: contract})
 
-    problem = 'checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
-    assert str(refused.value) == f"{option}.{problem}"
+            problem = 'checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
+            assert str(refused.value) == f"{option}.{problem}"
 
 
 def test_a_step_whose_contract_function_names_no_check_is_not_executed():
@@ -206,17 +204,14 @@ async def test_an_interrupted_check_runs_again_on_resume(tmp_path):
     assert (interrupted["status"], resumed["status"]) == ("executing", "success")
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
+def test_unusable_checks_are_refused(subtests):
+    for options, problem in [
         ({"checks": [lambda context: True]}, "checks has a function; give a list of functions with @check"),
         ({"checks": ends_well}, "checks has a FunctionCheck"),
         (
             {"checks": [ends_well], "evaluation": EvaluationOptions(named_checks=[ends_well])},
             "two checks with the name",
         ),
-    ],
-)
-def test_unusable_checks_are_refused(options, problem):
-    with pytest.raises(ConfigurationError, match=problem):
-        orchestrate(FakeExecutor("well"), **options)
+    ]:
+        with subtests.test(options=options), pytest.raises(ConfigurationError, match=problem):
+            orchestrate(FakeExecutor("well"), **options)

@@ -8,9 +8,8 @@ from agents import ActingTool
 from agents.loop.acting_tools import describe_tool, read_acting_tools
 
 
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
+def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
+    for values, told in [
         ({"approve": "yes"}, "approve is 'yes'; give True or False"),
         ({"approve": 1}, "approve is 1; give True or False"),
         ({"repeat": "once"}, "repeat is 'once'; give 'reuse', 'ask' or 'allow'"),
@@ -21,22 +20,20 @@ from agents.loop.acting_tools import describe_tool, read_acting_tools
         ({"succeeded": "("}, r"succeeded is '\(', which cannot be read: "),
         ({"succeeded": {"type": "objekt"}}, "which cannot be read: "),
         ({"succeeded": {"/status": object()}}, "which cannot be read: "),
-    ],
-)
-def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(values, told):
-    with pytest.raises(ValueError, match=told) as refused:
-        ActingTool(**values)
+    ]:
+        with subtests.test(values=values):
+            with pytest.raises(ValueError, match=told) as refused:
+                ActingTool(**values)
 
-    assert "\n" not in str(refused.value)
+            assert "\n" not in str(refused.value)
 
 
 REFUNDED = {"/status": "refunded"}
 HAS_ID = {"type": "object", "required": ["id"]}
 
 
-@pytest.mark.parametrize(
-    ("succeeded", "answer", "outcome"),
-    [
+def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
+    for succeeded, answer, outcome in [
         (REFUNDED, '{"status": "refunded"}', "acted"),
         (REFUNDED, '{"status": "pending"}', "unknown"),
         (REFUNDED, '{"status": "failed"}', "refused"),
@@ -61,28 +58,32 @@ HAS_ID = {"type": "object", "required": ["id"]}
         (None, "refunded", "acted"),
         (None, "42", "unknown"),
         (None, None, "unknown"),
-    ],
-)
-def test_what_is_stated_about_the_answer_decides_the_outcome(succeeded, answer, outcome):
-    assert ActingTool(succeeded=succeeded).tell_outcome("refund", answer) == outcome
+    ]:
+        with subtests.test(succeeded=succeeded, answer=answer):
+            assert ActingTool(succeeded=succeeded).tell_outcome("refund", answer) == outcome
 
 
-@pytest.mark.parametrize("succeeded", [REFUNDED, "refunded", lambda _: True, None])
-def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(succeeded):
-    tool = ActingTool(succeeded=succeeded)
+def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(subtests):
+    for succeeded in [REFUNDED, "refunded", lambda _: True, None]:
+        with subtests.test(succeeded=succeeded):
+            tool = ActingTool(succeeded=succeeded)
 
-    assert tool.tell_outcome("refund", '{"status": "refunded"}', is_error=True) != "acted"
-
-
-@pytest.mark.parametrize("given", ["refund", 3, [3], {"refund": True}, {"refund": {"approve": True}}])
-def test_another_form_of_the_option_is_refused(given):
-    with pytest.raises(ValueError, match=r"acting_tools is .*; give a list of tool names, or a dict such as"):
-        read_acting_tools(given)
+            assert tool.tell_outcome("refund", '{"status": "refunded"}', is_error=True) != "acted"
 
 
-@pytest.mark.parametrize(
-    ("hints", "kind"),
-    [
+def test_another_form_of_the_option_is_refused(subtests):
+    for given in ["refund", 3, [3], {"refund": True}, {"refund": {"approve": True}}]:
+        with (
+            subtests.test(given=given),
+            pytest.raises(
+                ValueError, match=r"acting_tools is .*; give a list of tool names, or a dict such as"
+            ),
+        ):
+            read_acting_tools(given)
+
+
+def test_annotations_decide_about_a_tool_that_nobody_names(subtests):
+    for hints, kind in [
         ({"readOnlyHint": True}, "reading"),
         ({"readOnlyHint": False}, "acting"),
         ({"destructiveHint": True}, "acting"),
@@ -92,10 +93,9 @@ def test_another_form_of_the_option_is_refused(given):
         ({"idempotentHint": True}, "open"),
         ({}, "open"),
         (None, "open"),
-    ],
-)
-def test_annotations_decide_about_a_tool_that_nobody_names(hints, kind):
-    assert describe_tool(read_acting_tools(None, {"ledger": hints}), "ledger").kind == kind
+    ]:
+        with subtests.test(hints=hints):
+            assert describe_tool(read_acting_tools(None, {"ledger": hints}), "ledger").kind == kind
 
 
 def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():

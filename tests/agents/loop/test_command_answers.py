@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
@@ -35,13 +34,17 @@ class Strict(AgentMiddleware):
         return output
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-async def test_a_command_of_a_tool_stays_one_command_with_the_effect(is_async):
-    call = {"name": "send", "args": {"to": "Ada"}, "id": "1"}
-    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "It is sent."])
-    agent = create_agent(model, [send], middleware=[Strict(), EffectsMiddleware(["send"])])
+async def test_a_command_of_a_tool_stays_one_command_with_the_effect(subtests):
+    for is_async in [False, True]:
+        with subtests.test(is_async=is_async):
+            call = {"name": "send", "args": {"to": "Ada"}, "id": "1"}
+            model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "It is sent."])
+            agent = create_agent(model, [send], middleware=[Strict(), EffectsMiddleware(["send"])])
 
-    state = await agent.ainvoke({"messages": []}) if is_async else agent.invoke({"messages": []})
+            state = await agent.ainvoke({"messages": []}) if is_async else agent.invoke({"messages": []})
 
-    assert [each.text for each in state["messages"]][1:] == ["sent to Ada", "It is sent."]
-    assert (state["effects"]["1"]["outcome"], state["effects"]["1"]["answer"]) == ("acted", "sent to Ada")
+            assert [each.text for each in state["messages"]][1:] == ["sent to Ada", "It is sent."]
+            assert (state["effects"]["1"]["outcome"], state["effects"]["1"]["answer"]) == (
+                "acted",
+                "sent to Ada",
+            )

@@ -48,8 +48,10 @@ async def test_a_reply_withheld_by_a_content_filter_is_unreadable_and_no_excepti
     assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX}
 
 
-@pytest.mark.parametrize(
-    "model", [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]
-)
-def test_a_model_without_structured_output_is_asked_plainly(model):
-    assert MonitoringAgent(model).evaluate("objective", "output") == {"success": True, "feedback": "met"}
+def test_a_model_without_structured_output_is_asked_plainly(subtests):
+    for model in [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]:
+        with subtests.test(model=model):
+            assert MonitoringAgent(model).evaluate("objective", "output") == {
+                "success": True,
+                "feedback": "met",
+            }

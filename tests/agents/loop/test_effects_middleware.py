@@ -227,17 +227,20 @@ def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, dec
 # ------------------------------------------------------------------- durability
 
 
-@pytest.mark.parametrize("durability", [None, "async", "exit"])
-def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_argument(durability):
-    shop = Shop()
-    options = {} if durability is None else {"durability": durability}
-    with SqliteSaver.from_conn_string(":memory:") as saver:
-        agent, _ = build(shop, ["refund"], saver)
-        with pytest.raises(LateDurabilityError, match="run the graph with durability='sync'") as refused:
-            agent.invoke(TASK, THREAD, **options)
+def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_argument(subtests):
+    for durability in [None, "async", "exit"]:
+        with subtests.test(durability=durability):
+            shop = Shop()
+            options = {} if durability is None else {"durability": durability}
+            with SqliteSaver.from_conn_string(":memory:") as saver:
+                agent, _ = build(shop, ["refund"], saver)
+                with pytest.raises(
+                    LateDurabilityError, match="run the graph with durability='sync'"
+                ) as refused:
+                    agent.invoke(TASK, THREAD, **options)
 
-    assert shop.refunds == []
-    assert f"durability={durability or 'async'!r}" in str(refused.value)
+            assert shop.refunds == []
+            assert f"durability={durability or 'async'!r}" in str(refused.value)
 
 
 def test_a_graph_that_stores_a_call_in_time_and_one_in_memory_are_accepted(invoke):

@@ -108,10 +108,11 @@ def list_sent(protocol: Protocol, kind: type[BaseModel]) -> list[object]:
     return [body[name] for name in ("response_format", "format") if name in body]
 
 
-@pytest.mark.parametrize("protocol", ["openai", "ollama"])
-@pytest.mark.parametrize("kind", [Part, Machine], ids=["itself", "within"])
-def test_the_schema_of_a_recursive_type_is_sent(protocol, kind):
-    assert '{"$ref": "#/$defs/Part"}' in json.dumps(list_sent(protocol, kind))
+def test_the_schema_of_a_recursive_type_is_sent(subtests):
+    for protocol in ["openai", "ollama"]:
+        for kind in [Part, Machine]:
+            with subtests.test(protocol=protocol, kind=kind):
+                assert '{"$ref": "#/$defs/Part"}' in json.dumps(list_sent(protocol, kind))
 
 
 def test_a_schema_that_langchain_cannot_send_stays_in_the_prompt():

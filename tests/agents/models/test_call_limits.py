@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import httpx
 import pytest
@@ -42,9 +41,8 @@ class Recorder(PausingRateLimiter):
         return self if model == SCRIPTED else None
 
 
-@pytest.mark.parametrize(
-    ("text", "endpoint", "model", "calls", "period_s"),
-    [
+def test_a_limit_names_an_endpoint_a_model_and_a_rate(subtests: pytest.Subtests) -> None:
+    for text, endpoint, model, calls, period_s in [
         ("ollama:qwen3=20/s", "ollama", "qwen3", 20, 1),
         ("ollama:qwen3:8b=1/min", "ollama", "qwen3:8b", 1, 60),
         ("openai:*=500/h", "openai", "*", 500, 3600),
@@ -52,31 +50,45 @@ class Recorder(PausingRateLimiter):
         ("http://gpu1:8000/:llama:8b=9/s", "http://gpu1:8000", "llama:8b", 9, 1),
         ("https://[::1]:8000/v1:*=9/s", "https://[::1]:8000/v1", "*", 9, 1),
         ("https://api.example.com:gpt=9/s", "https://api.example.com", "gpt", 9, 1),
-    ],
-)
-def test_a_limit_names_an_endpoint_a_model_and_a_rate(
-    text: str, endpoint: str, model: str, calls: int, period_s: int
-) -> None:
-    limit = read_limit(text)
-    assert (limit.endpoint, limit.model, limit.calls, limit.period_s) == (endpoint, model, calls, period_s)
+    ]:
+        with subtests.test(text=text):
+            limit = read_limit(text)
+            assert (limit.endpoint, limit.model, limit.calls, limit.period_s) == (
+                endpoint,
+                model,
+                calls,
+                period_s,
+            )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "qwen3=20/s", "ollama:qwen3", "ollama:qwen3=20", "ollama:=20/s", ":qwen3=20/s",
-        "ollama:qwen3=0/s", "ollama:qwen3=-1/s", "ollama:qwen3=0.5/s", "ollama:qwen3=20/day", "http://gpu1:8000=20/s",
-        "ollama:qwen3=9999999/s", "ollama:qwen3=20/s\n", "Ollama:qwen3=20/s",
-    ],
-)  # fmt: skip
-def test_another_text_is_refused_in_one_sentence(text: str) -> None:
-    with pytest.raises(ModelSpecError, match=r"the limit .* is not accepted; give ENDPOINT:MODEL=CALLS/UNIT"):
-        read_limit(text)
+def test_another_text_is_refused_in_one_sentence(subtests: pytest.Subtests) -> None:
+    for text in [
+        "",
+        "qwen3=20/s",
+        "ollama:qwen3",
+        "ollama:qwen3=20",
+        "ollama:=20/s",
+        ":qwen3=20/s",
+        "ollama:qwen3=0/s",
+        "ollama:qwen3=-1/s",
+        "ollama:qwen3=0.5/s",
+        "ollama:qwen3=20/day",
+        "http://gpu1:8000=20/s",
+        "ollama:qwen3=9999999/s",
+        "ollama:qwen3=20/s\n",
+        "Ollama:qwen3=20/s",
+    ]:
+        with (
+            subtests.test(text=text),
+            pytest.raises(
+                ModelSpecError, match=r"the limit .* is not accepted; give ENDPOINT:MODEL=CALLS/UNIT"
+            ),
+        ):
+            read_limit(text)
 
 
-@pytest.mark.parametrize(
-    ("limit", "covers"),
-    [
+def test_a_limit_covers_models_by_provider_or_address_and_by_name(subtests: pytest.Subtests) -> None:
+    for limit, covers in [
         ("openai:gpt-5=1/s", True),
         ("openai:gpt-*=1/s", True),
         ("openai:*=1/s", True),
@@ -84,15 +96,15 @@ def test_another_text_is_refused_in_one_sentence(text: str) -> None:
         ("openai:gpt=1/s", False),
         ("ollama:gpt-5=1/s", False),
         ("http://gpu2:8000/v1:*=1/s", False),
-    ],
-)
-def test_a_limit_covers_models_by_provider_or_address_and_by_name(limit: str, covers: bool) -> None:
-    assert read_limit(limit).covers(ServedModel("openai", "http://gpu1:8000/v1", "gpt-5")) is covers
+    ]:
+        with subtests.test(limit=limit):
+            assert read_limit(limit).covers(ServedModel("openai", "http://gpu1:8000/v1", "gpt-5")) is covers
 
 
-@pytest.mark.parametrize(
-    ("spec", "options", "served"),
-    [
+def test_a_model_is_known_by_its_provider_its_address_without_password_and_its_name(
+    subtests: pytest.Subtests,
+) -> None:
+    for spec, options, served in [
         (
             "openai:gpt-5",
             {"base_url": "http://me:secret@gpu1:8000/v1/", "api_key": "none"},
@@ -103,14 +115,11 @@ def test_a_limit_covers_models_by_provider_or_address_and_by_name(limit: str, co
             {"base_url": "http://gpu1:11434"},
             ServedModel("ollama", "http://gpu1:11434", "qwen3:8b"),
         ),
-    ],
-)
-def test_a_model_is_known_by_its_provider_its_address_without_password_and_its_name(
-    spec: str, options: dict[str, object], served: ServedModel
-) -> None:
-    model = load_model(spec, **options)
-    assert read_served_model(model) == served
-    assert read_served_model(model.bind_tools([])) == served
+    ]:
+        with subtests.test(spec=spec):
+            model = load_model(spec, **options)
+            assert read_served_model(model) == served
+            assert read_served_model(model.bind_tools([])) == served
 
 
 def invoke(agent: BaseAgent) -> None:
@@ -121,32 +130,29 @@ def await_reply(agent: BaseAgent) -> None:
     asyncio.run(agent.ainvoke("call"))
 
 
-@pytest.mark.parametrize(("call", "asked"), [(invoke, "blocking"), (await_reply, "awaited")])
-def test_every_call_of_an_agent_is_asked_for(call: Callable[[BaseAgent], None], asked: str) -> None:
-    agent, limiter = BaseAgent(ScriptedChatModel(["one", "two", "three"])), Recorder()
-    with limit_calls(limiter.find):
-        call(agent)
-        call(agent)
-    call(agent)
-    assert limiter.asked == [asked, asked]
+def test_every_call_of_an_agent_is_asked_for(subtests: pytest.Subtests) -> None:
+    for call, asked in [(invoke, "blocking"), (await_reply, "awaited")]:
+        with subtests.test(call=call):
+            agent, limiter = BaseAgent(ScriptedChatModel(["one", "two", "three"])), Recorder()
+            with limit_calls(limiter.find):
+                call(agent)
+                call(agent)
+            call(agent)
+            assert limiter.asked == [asked, asked]
 
 
-@pytest.mark.parametrize(
-    ("status", "header", "asked"),
-    [
+def test_a_server_without_capacity_pauses_the_calls_for_as_long_as_it_says(subtests: pytest.Subtests) -> None:
+    for status, header, asked in [
         (429, "7", ["blocking", 7.0, "blocking", 7.0]),
         (503, "7", ["blocking", 7.0, "blocking", 7.0]),
         (429, "soon", ["blocking", "blocking"]),
         (500, "7", ["blocking", "blocking"]),
-    ],
-)
-def test_a_server_without_capacity_pauses_the_calls_for_as_long_as_it_says(
-    status: int, header: str, asked: list[str | float]
-) -> None:
-    request = httpx.Request("POST", "http://127.0.0.1:1")
-    response = httpx.Response(status, headers={"Retry-After": header}, request=request)
-    error, limiter = httpx.HTTPStatusError("busy", request=request, response=response), Recorder()
-    retry = TransportRetry(max_attempts=2, initial_seconds=0, max_seconds=0)
-    with limit_calls(limiter.find), pytest.raises(ModelUnavailableError):
-        invoke(BaseAgent(ScriptedChatModel([error, error]), transport_retry=retry))
-    assert limiter.asked == asked
+    ]:
+        with subtests.test(status=status, header=header):
+            request = httpx.Request("POST", "http://127.0.0.1:1")
+            response = httpx.Response(status, headers={"Retry-After": header}, request=request)
+            error, limiter = httpx.HTTPStatusError("busy", request=request, response=response), Recorder()
+            retry = TransportRetry(max_attempts=2, initial_seconds=0, max_seconds=0)
+            with limit_calls(limiter.find), pytest.raises(ModelUnavailableError):
+                invoke(BaseAgent(ScriptedChatModel([error, error]), transport_retry=retry))
+            assert limiter.asked == asked

@@ -74,12 +74,15 @@ def test_the_same_weights_with_another_context_are_refused(endpoint: Endpoint) -
         load_model("local", n_ctx=512)
 
 
-@pytest.mark.parametrize("key", [None, "wrong"])
-def test_the_server_asks_for_its_key(endpoint: Endpoint, key: str | None) -> None:
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    body = {"messages": [{"role": "user", "content": "Hi"}]}
-    reply = httpx.post(f"{endpoint.base_url}/chat/completions", json=body, headers=headers, trust_env=False)
-    assert reply.status_code == 401
+def test_the_server_asks_for_its_key(subtests: pytest.Subtests, endpoint: Endpoint) -> None:
+    for key in [None, "wrong"]:
+        with subtests.test(key=key):
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            body = {"messages": [{"role": "user", "content": "Hi"}]}
+            reply = httpx.post(
+                f"{endpoint.base_url}/chat/completions", json=body, headers=headers, trust_env=False
+            )
+            assert reply.status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,8 @@ def test_the_same_model_has_the_same_name():
     assert identify_model(openai()) == identify_model(openai(timeout=7.0, max_retries=3))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_another_name_endpoint_or_setting_is_another_model(subtests):
+    for other in [
         {"model": "gpt-y"},
         {"base_url": "https://other.example/v1"},
         {"base_url": "https://host.example:444/v1"},
@@ -32,24 +31,21 @@ def test_the_same_model_has_the_same_name():
         {"temperature": 1.0},
         {"top_p": 0.5},
         {"reasoning_effort": "high"},
-    ],
-)
-def test_another_name_endpoint_or_setting_is_another_model(other):
-    assert identify_model(openai(**other)) != identify_model(openai())
+    ]:
+        with subtests.test(other=other):
+            assert identify_model(openai(**other)) != identify_model(openai())
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_credentials_are_not_part_of_a_name(subtests):
+    for address in [
         "https://host.example/v1",
         f"https://user:{SECRET}@host.example/v1",
         f"https://host.example/v1?key={SECRET}",
         "https://host.example/v1/",
-    ],
-)
-def test_credentials_are_not_part_of_a_name(address):
-    assert SECRET not in identify_model(openai(base_url=address))
-    assert identify_model(openai(base_url=address)) == identify_model(openai())
+    ]:
+        with subtests.test(address=address):
+            assert SECRET not in identify_model(openai(base_url=address))
+            assert identify_model(openai(base_url=address)) == identify_model(openai())
 
 
 def test_an_ollama_model_is_named_by_its_server(monkeypatch):
@@ -67,9 +63,10 @@ def test_an_ollama_model_is_named_by_its_server(monkeypatch):
     }
 
 
-@pytest.mark.parametrize("llm", [None, "local", object(), ScriptedChatModel([]), openai().bind(stop=["x"])])
-def test_what_has_no_name_of_its_own_is_not_identified(llm):
-    assert identify_model(llm) is None
+def test_what_has_no_name_of_its_own_is_not_identified(subtests):
+    for llm in [None, "local", object(), ScriptedChatModel([]), openai().bind(stop=["x"])]:
+        with subtests.test(llm=llm):
+            assert identify_model(llm) is None
 
 
 def test_served_weights_are_named_by_their_content(monkeypatch, tmp_path):

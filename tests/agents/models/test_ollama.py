@@ -77,10 +77,15 @@ def test_settings_follow_the_name(loopback, chat_reply, settings: str, sent: dic
     assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
 
 
-@pytest.mark.parametrize("settings", ["api_key=k", "num_ctx", "num_ctx=", ""])
-def test_other_settings_are_answered_with_those_that_are_accepted(settings: str) -> None:
-    with pytest.raises(ModelSpecError, match="give NAME=VALUE with a name of num_ctx, keep_alive, reasoning"):
-        load_model(f"ollama:m,{settings}")
+def test_other_settings_are_answered_with_those_that_are_accepted(subtests: pytest.Subtests) -> None:
+    for settings in ["api_key=k", "num_ctx", "num_ctx=", ""]:
+        with (
+            subtests.test(settings=settings),
+            pytest.raises(
+                ModelSpecError, match="give NAME=VALUE with a name of num_ctx, keep_alive, reasoning"
+            ),
+        ):
+            load_model(f"ollama:m,{settings}")
 
 
 def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: pytest.MonkeyPatch) -> None:

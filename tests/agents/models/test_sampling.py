@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -36,12 +35,13 @@ def count_up():
     return ScriptedChatModel(lambda prompt: str(next(replies)))
 
 
-@pytest.mark.parametrize("build", [Serializable, count_up])
-def test_a_cached_reply_is_used_for_the_same_sampling_only(build):
-    model = build().model_copy(update={"cache": InMemoryCache()})
-    samplings = [Sampling(), Sampling(seed=1), Sampling(seed=2), Sampling(temperature=0.5, seed=1)]
-    replies = [apply_sampling(model, sampling).invoke("Hi").text for sampling in samplings]
-    again = [apply_sampling(model, sampling).invoke("Hi").text for sampling in samplings]
+def test_a_cached_reply_is_used_for_the_same_sampling_only(subtests):
+    for build in [Serializable, count_up]:
+        with subtests.test(build=build):
+            model = build().model_copy(update={"cache": InMemoryCache()})
+            samplings = [Sampling(), Sampling(seed=1), Sampling(seed=2), Sampling(temperature=0.5, seed=1)]
+            replies = [apply_sampling(model, sampling).invoke("Hi").text for sampling in samplings]
+            again = [apply_sampling(model, sampling).invoke("Hi").text for sampling in samplings]
 
-    assert len(set(replies)) == len(samplings)
-    assert again == replies
+            assert len(set(replies)) == len(samplings)
+            assert again == replies

@@ -221,9 +221,8 @@ def waiting(**headers: str) -> httpx2.HTTPStatusError:
     return httpx2.HTTPStatusError("busy", request=request, response=httpx2.Response(429, headers=named))
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
+def test_the_wait_that_a_server_asks_for_is_read_in_each_form(subtests):
+    for headers, seconds in [
         ({"retry_after": "7"}, 7.0),
         ({"retry_after": "0.25"}, 0.25),
         ({"retry_after": " 2 "}, 2.0),
@@ -236,10 +235,9 @@ def waiting(**headers: str) -> httpx2.HTTPStatusError:
         ({"retry_after": "nan"}, None),
         ({"retry_after": ""}, None),
         ({}, None),
-    ],
-)
-def test_the_wait_that_a_server_asks_for_is_read_in_each_form(headers, seconds):
-    assert read_retry_after(waiting(**headers)) == seconds
+    ]:
+        with subtests.test(headers=headers):
+            assert read_retry_after(waiting(**headers)) == seconds
 
 
 def test_a_date_to_come_is_a_wait():

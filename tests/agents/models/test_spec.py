@@ -4,40 +4,52 @@ from agents.errors import ModelSpecError
 from agents.models.spec import load_model, timeout_option
 
 
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
+def test_a_specification_is_a_kind_and_a_name(subtests: pytest.Subtests) -> None:
+    for spec, name in [
         ("ollama:llama3", "llama3"),
         (" ollama: llama3:8b ", "llama3:8b"),
         ("ollama:hf.co/owner/name:Q4_K_M", "hf.co/owner/name:Q4_K_M"),
-    ],
-)
-def test_a_specification_is_a_kind_and_a_name(spec: str, name: str) -> None:
-    assert load_model(spec).model_dump()["model"] == name
+    ]:
+        with subtests.test(spec=spec):
+            assert load_model(spec).model_dump()["model"] == name
 
 
-@pytest.mark.parametrize(
-    "spec",
-    ["", " ", ":", "llama3", "Local", "local:", "local:x", "ollama", "ollama:", "gguf:", "openai:",
-     "anthropic:", "claude", ":local", None, 3, b"local", ["local"]],
-)  # fmt: skip
-def test_anything_else_is_answered_with_what_is_accepted(
-    spec: object,
-) -> None:
-    with pytest.raises(ModelSpecError) as caught:
-        load_model(spec)  # type: ignore[arg-type]
-    message = str(caught.value)
-    assert message.startswith("the model specification ")
-    assert repr(spec) in message
-    assert all(
-        known in message for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME", "PROVIDER:NAME")
-    )
-    assert "\n" not in message
+def test_anything_else_is_answered_with_what_is_accepted(subtests: pytest.Subtests) -> None:
+    for spec in [
+        "",
+        " ",
+        ":",
+        "llama3",
+        "Local",
+        "local:",
+        "local:x",
+        "ollama",
+        "ollama:",
+        "gguf:",
+        "openai:",
+        "anthropic:",
+        "claude",
+        ":local",
+        None,
+        3,
+        b"local",
+        ["local"],
+    ]:
+        with subtests.test(spec=spec):
+            with pytest.raises(ModelSpecError) as caught:
+                load_model(spec)  # type: ignore[arg-type]
+            message = str(caught.value)
+            assert message.startswith("the model specification ")
+            assert repr(spec) in message
+            assert all(
+                known in message
+                for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME", "PROVIDER:NAME")
+            )
+            assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    ("spec", "seconds", "option"),
-    [
+def test_a_client_waits_as_long_as_a_call_may_take(subtests: pytest.Subtests) -> None:
+    for spec, seconds, option in [
         ("ollama:m", 600, {"client_kwargs": {"timeout": 600}}),
         ("openai:m", 2.5, {"timeout": 2.5}),
         ("local", 600, {"timeout": 600}),
@@ -45,10 +57,9 @@ def test_anything_else_is_answered_with_what_is_accepted(
         ("ollama:m", None, {}),
         ("ollama:m", 0, {}),
         ("ollama:m", 10**400, {}),
-    ],
-)
-def test_a_client_waits_as_long_as_a_call_may_take(spec: str, seconds: object, option: object) -> None:
-    assert timeout_option(spec, seconds) == option
+    ]:
+        with subtests.test(spec=spec, seconds=seconds):
+            assert timeout_option(spec, seconds) == option
 
 
 def test_a_misspelt_option_is_refused() -> None:
@@ -56,10 +67,13 @@ def test_a_misspelt_option_is_refused() -> None:
         load_model("ollama:m", num_ctxt=4096)
 
 
-@pytest.mark.parametrize("name", ["model", "model_name"])
-def test_an_option_cannot_change_what_the_specification_decides(name: str) -> None:
-    with pytest.raises(ModelSpecError, match=f"option {name!r} is .* decided by the model specification"):
-        load_model("openai:m", api_key="k", **{name: "other"})
+def test_an_option_cannot_change_what_the_specification_decides(subtests: pytest.Subtests) -> None:
+    for name in ["model", "model_name"]:
+        with (
+            subtests.test(name=name),
+            pytest.raises(ModelSpecError, match=f"option {name!r} is .* decided by the model specification"),
+        ):
+            load_model("openai:m", api_key="k", **{name: "other"})
 
 
 def test_a_value_that_the_class_refuses_is_answered_without_the_value() -> None:

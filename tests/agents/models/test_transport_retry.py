@@ -53,9 +53,8 @@ def chain(error: Exception, cause: BaseException) -> Exception:
     return error
 
 
-@pytest.mark.parametrize(
-    ("error", "transient"),
-    [
+def test_a_fault_is_passing_or_lasting(subtests):
+    for error, transient in [
         (ConnectionError("refused"), True),
         (ConnectionResetError(), True),
         (TimeoutError(), True),
@@ -90,17 +89,15 @@ def chain(error: Exception, cause: BaseException) -> Exception:
         (chain(http_error(302), ConnectionError()), True),
         (http_error(302), False),
         (asyncio.CancelledError(), False),
-    ],
-    ids=lambda value: f"{type(value).__name__} {getattr(value, 'status_code', '')}".strip(),
-)
-def test_a_fault_is_passing_or_lasting(error, transient):
-    assert is_transient(error) is transient
+    ]:
+        with subtests.test(error=error, transient=transient):
+            assert is_transient(error) is transient
 
 
-@pytest.mark.parametrize("times", [{"initial_seconds": -1}, {"max_seconds": float("nan")}])
-def test_what_is_no_time_is_refused(times):
-    with pytest.raises(ValueError, match=next(iter(times))):
-        TransportRetry(**times)
+def test_what_is_no_time_is_refused(subtests):
+    for times in [{"initial_seconds": -1}, {"max_seconds": float("nan")}]:
+        with subtests.test(times=times), pytest.raises(ValueError, match=next(iter(times))):
+            TransportRetry(**times)
 
 
 def slept(retry: TransportRetry, error: Exception) -> list[float]:
@@ -116,11 +113,12 @@ def slept(retry: TransportRetry, error: Exception) -> list[float]:
     return waits
 
 
-@pytest.mark.parametrize("value", ["7", "0", "-3", "nan", "soon", "Tue, 99 Jan 2030 12:00:00 GMT"])
-def test_the_server_is_given_the_whole_seconds_that_it_asks_for(value):
-    error = openai_error(429, retry_after=value)
-    waits = slept(TransportRetry(max_attempts=3, initial_seconds=0.001), error)
-    assert (waits == [float(value)] * 2) if value.isdecimal() else max(waits) <= 0.002
+def test_the_server_is_given_the_whole_seconds_that_it_asks_for(subtests):
+    for value in ["7", "0", "-3", "nan", "soon", "Tue, 99 Jan 2030 12:00:00 GMT"]:
+        with subtests.test(value=value):
+            error = openai_error(429, retry_after=value)
+            waits = slept(TransportRetry(max_attempts=3, initial_seconds=0.001), error)
+            assert (waits == [float(value)] * 2) if value.isdecimal() else max(waits) <= 0.002
 
 
 def test_no_wait_is_longer_than_the_cap():

@@ -251,17 +251,20 @@ def test_a_call_without_arguments_is_made():
         assert list_calls(ask(build_streaming(server, "openai"))) == [("remove", {})]
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-async def test_the_model_of_somebody_elses_agent_is_checked(awaited):
-    with serve_protocol(lambda _: encode(write_stream("openai", CALL)[:-4])) as server:
-        llm = ChatOpenAI(
-            model="m", base_url=f"{server.url}/v1", api_key="none", max_retries=0, streaming=True
-        )
-        agent = create_agent(llm, [remove], middleware=[EffectsMiddleware(acting_tools=[])])
-        given = {"messages": [("user", "x")]}
-        with pytest.raises(ModelConnectionError, match="ended before the server said"):
-            await agent.ainvoke(given) if awaited else agent.invoke(given)
-        assert server.bodies[0]["stream_options"] == {"include_usage": True}
+async def test_the_model_of_somebody_elses_agent_is_checked(subtests):
+    for awaited in [False, True]:
+        with (
+            subtests.test(awaited=awaited),
+            serve_protocol(lambda _: encode(write_stream("openai", CALL)[:-4])) as server,
+        ):
+            llm = ChatOpenAI(
+                model="m", base_url=f"{server.url}/v1", api_key="none", max_retries=0, streaming=True
+            )
+            agent = create_agent(llm, [remove], middleware=[EffectsMiddleware(acting_tools=[])])
+            given = {"messages": [("user", "x")]}
+            with pytest.raises(ModelConnectionError, match="ended before the server said"):
+                await agent.ainvoke(given) if awaited else agent.invoke(given)
+            assert server.bodies[0]["stream_options"] == {"include_usage": True}
 
 
 def test_a_stream_of_a_provider_that_need_not_say_its_end_is_whole():
@@ -291,20 +294,25 @@ def test_usage_that_stands_in_each_piece_counts_once():
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (11, 7, 18)
 
 
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_the_thoughts_of_a_reply_with_calls_are_sent_back(name, streamed):
-    write = write_stream if streamed else write_body
-    call = ModelReply("", [("remove", {"path": "/tmp"})], "tool_calls", more={name: "it is old"})
-    done = ModelReply("done", more={name: "all is done"})
-    with serve_protocol(
-        answer_in_turn(encode(write("openai", call)), encode(write("openai", done)))
-    ) as server:
-        agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
-        assert agent.execute_step("x") == "done"
-        agent.execute_step("y")
-    sent = [message.get(name) for message in server.bodies[1]["messages"] if message["role"] == "assistant"]
-    assert sent == ["it is old"]
+def test_the_thoughts_of_a_reply_with_calls_are_sent_back(subtests):
+    for name in ["reasoning_content", "reasoning"]:
+        for streamed in [False, True]:
+            with subtests.test(name=name, streamed=streamed):
+                write = write_stream if streamed else write_body
+                call = ModelReply("", [("remove", {"path": "/tmp"})], "tool_calls", more={name: "it is old"})
+                done = ModelReply("done", more={name: "all is done"})
+                with serve_protocol(
+                    answer_in_turn(encode(write("openai", call)), encode(write("openai", done)))
+                ) as server:
+                    agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
+                    assert agent.execute_step("x") == "done"
+                    agent.execute_step("y")
+                sent = [
+                    message.get(name)
+                    for message in server.bodies[1]["messages"]
+                    if message["role"] == "assistant"
+                ]
+                assert sent == ["it is old"]
 
 
 def test_a_view_of_a_model_shares_its_state():
@@ -318,7 +326,8 @@ def test_a_view_of_a_model_shares_its_state():
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(1200)  # thousands of calls
-@pytest.mark.parametrize("exchange", EXCHANGES, ids=str)
-def test_an_exchange_that_is_cut_at_any_byte_gives_nothing_else(exchange):
-    assert find_unsound(exchange, cuts=10**6) == []
+@pytest.mark.timeout(1200)
+def test_an_exchange_that_is_cut_at_any_byte_gives_nothing_else(subtests):
+    for exchange in EXCHANGES:
+        with subtests.test(exchange=exchange):
+            assert find_unsound(exchange, cuts=10**6) == []

@@ -27,9 +27,9 @@ def answer(arm, *replies, retries=2):
     return given.output, given.claimed, len(llm.prompts)
 
 
-@pytest.mark.parametrize(
-    ("arm", "replies", "output", "claimed"),
-    [
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_arm_claims_and_asks_as_often_as_its_retries_allow(subtests):
+    for arm, replies, output, claimed in [
         ("one-shot", ["a"], "a", None),
         ("blind-retries", ["a", "word 1"], "word 1", None),
         ("blind-retries", ["a", "b", "c"], "c", None),
@@ -46,67 +46,64 @@ def answer(arm, *replies, retries=2):
         ("crewai", ["a", VALID], "a", True),
         ("crewai", ["a", INVALID, "b", VALID], "b", True),
         ("crewai", ["a", INVALID, "b", INVALID, "c", INVALID], "c", False),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # CrewAI's own fields
-def test_an_arm_claims_and_asks_as_often_as_its_retries_allow(arm, replies, output, claimed):
-    if ARMS[arm].module:
-        pytest.importorskip(ARMS[arm].module)
+    ]:
+        with subtests.test(arm=arm, replies=replies):
+            if ARMS[arm].module:
+                pytest.importorskip(ARMS[arm].module)
 
-    assert answer(arm, *replies) == (output, claimed, len(replies))
+            assert answer(arm, *replies) == (output, claimed, len(replies))
 
 
-@pytest.mark.parametrize("arm", ["official-contract", "official-contract-planned"])
-def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
-    prompt = Prompt(1, "Write a word without a comma.", (("punctuation:no_comma", {}),))
-    plan = [json.dumps({"plan": [prompt.text]})] if arm.endswith("planned") else []
-    llm = model(*plan, "a, b", "a b")
+def test_official_instructions_are_checked_without_a_judge_and_fed_back(subtests):
+    for arm in ["official-contract", "official-contract-planned"]:
+        with subtests.test(arm=arm):
+            prompt = Prompt(1, "Write a word without a comma.", (("punctuation:no_comma", {}),))
+            plan = [json.dumps({"plan": [prompt.text]})] if arm.endswith("planned") else []
+            llm = model(*plan, "a, b", "a b")
 
-    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+            given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed, given.basis) == ("a b", True, "unverified")
-    assert 'not use ","' in llm.prompts[-1][-1].text
+            assert (given.output, given.claimed, given.basis) == ("a b", True, "unverified")
+            assert 'not use ","' in llm.prompts[-1][-1].text
 
 
-@pytest.mark.parametrize(
-    ("task", "replies", "output", "claimed", "basis"),
-    [
+def test_a_claim_rests_on_the_checks_of_the_task_and_without_any_on_nothing(subtests):
+    for task, replies, output, claimed, basis in [
         ("Name a colour in exactly 3 words.", ["red", "a deep red", YES], "a deep red", True, "unverified"),
         ("Name a colour in exactly 3 words.", ["red", "red", "red"], "red", False, None),
         ("Name a colour.", ["7", YES], "7", True, "unverified"),
-    ],
-)
-def test_a_claim_rests_on_the_checks_of_the_task_and_without_any_on_nothing(
-    task, replies, output, claimed, basis
-):
-    prompt, llm = Prompt(1, task, ()), model(*replies)
+    ]:
+        with subtests.test(task=task, replies=replies):
+            prompt, llm = Prompt(1, task, ()), model(*replies)
 
-    given = ARMS["from-task"].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+            given = ARMS["from-task"].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed, given.basis) == (output, claimed, basis)
-    assert len(llm.prompts) == len(replies)
+            assert (given.output, given.claimed, given.basis) == (output, claimed, basis)
+            assert len(llm.prompts) == len(replies)
 
 
-@pytest.mark.parametrize("arm", ["pydantic-ai-checks", "crewai-checks", "instructor-checks"])
-@pytest.mark.parametrize(
-    ("replies", "output", "claimed"),
-    [
-        (["a deep red"], "a deep red", True),
-        (["red", "a deep red"], "a deep red", True),
-        (["red", "blue", "green"], "green", False),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # CrewAI's own fields
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # event loops that they leave
-def test_another_framework_retries_against_the_checks_of_the_task(arm, replies, output, claimed):
-    pytest.importorskip(ARMS[arm].module)
-    texts = [json.dumps({"answer": text}) for text in replies] if arm.startswith("instructor") else replies
-    prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model(*texts)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_another_framework_retries_against_the_checks_of_the_task(subtests):
+    for arm in ["pydantic-ai-checks", "crewai-checks", "instructor-checks"]:
+        for replies, output, claimed in [
+            (["a deep red"], "a deep red", True),
+            (["red", "a deep red"], "a deep red", True),
+            (["red", "blue", "green"], "green", False),
+        ]:
+            with subtests.test(arm=arm, replies=replies):
+                pytest.importorskip(ARMS[arm].module)
+                texts = (
+                    [json.dumps({"answer": text}) for text in replies]
+                    if arm.startswith("instructor")
+                    else replies
+                )
+                prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model(*texts)
 
-    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+                given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed, given.checks) == (output, claimed, 1)
-    assert "exactly 3 words" in str(llm.prompts[-1])
+                assert (given.output, given.claimed, given.checks) == (output, claimed, 1)
+                assert "exactly 3 words" in str(llm.prompts[-1])
 
 
 def test_the_answer_of_a_failed_run_is_its_best_attempt():
@@ -118,16 +115,15 @@ def test_the_answer_of_a_failed_run_is_its_best_attempt():
     assert (given.output, given.claimed) == ("a red", False)
 
 
-@pytest.mark.parametrize(
-    ("arm", "told"), [("from-task-resample", False), ("from-task-hot", True), ("from-task-repair", True)]
-)
-def test_a_policy_decides_what_a_retry_is_told(arm, told):
-    prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)
+def test_a_policy_decides_what_a_retry_is_told(subtests):
+    for arm, told in [("from-task-resample", False), ("from-task-hot", True), ("from-task-repair", True)]:
+        with subtests.test(arm=arm):
+            prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)
 
-    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+            given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed) == ("a deep red", True)
-    assert ("xactly 3 words" in str(llm.prompts[1]).replace(prompt.text, "")) == told
+            assert (given.output, given.claimed) == ("a deep red", True)
+            assert ("xactly 3 words" in str(llm.prompts[1]).replace(prompt.text, "")) == told
 
 
 def test_an_unknown_arm_is_refused_with_the_names(capsys):

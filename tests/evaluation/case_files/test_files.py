@@ -66,19 +66,22 @@ def test_a_case_without_a_contract_takes_it_from_its_task(read):
     assert read("version: 1\ntask: Greet").cases[0].contract == "from_task"
 
 
-@pytest.mark.parametrize("text", [ONE, MANY])
-def test_json_is_read_as_yaml_is(read, text):
-    assert read(json.dumps(parse_yaml(text)), "cases.json") == read(text)
+def test_json_is_read_as_yaml_is(subtests, read):
+    for text in [ONE, MANY]:
+        with subtests.test(text=text):
+            assert read(json.dumps(parse_yaml(text)), "cases.json") == read(text)
 
 
-@pytest.mark.parametrize("name", ["cases.yaml", "cases.yml", "cases.json"])
-@pytest.mark.parametrize(
-    "cases", [[TaskCase(task="Greet", contract=BRIEF)], CaseSet.model_validate(parse_yaml(MANY)).cases]
-)
-def test_what_is_written_is_read_again(tmp_path, name, cases):
-    write_case_set(tmp_path / name, cases)
+def test_what_is_written_is_read_again(subtests, tmp_path):
+    for name in ["cases.yaml", "cases.yml", "cases.json"]:
+        for cases in [
+            [TaskCase(task="Greet", contract=BRIEF)],
+            CaseSet.model_validate(parse_yaml(MANY)).cases,
+        ]:
+            with subtests.test(name=name, cases=cases):
+                write_case_set(tmp_path / name, cases)
 
-    assert read_case_set(tmp_path / name).cases == cases
+                assert read_case_set(tmp_path / name).cases == cases
 
 
 def test_an_existing_file_is_not_overwritten(tmp_path):
@@ -154,40 +157,45 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "problem"), BAD.values(), ids=BAD)
-def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(read, text, problem):
-    with pytest.raises(ContractError) as error:
-        read(text)
+def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(subtests, read):
+    for text, problem in BAD.values():
+        with subtests.test(text=text, problem=problem):
+            with pytest.raises(ContractError) as error:
+                read(text)
 
-    message = str(error.value)
-    assert re.match(r"cases\.yaml(:[0-9]+)?: ", message)
-    assert problem in message
-    assert "\n" not in message
-
-
-@pytest.mark.parametrize("name", ["cases.yaml", "cases.json"])
-def test_a_wrong_field_has_its_line_in_yaml_and_in_json(read, name):
-    cases = [{"task": "x"}, {"task": "y", "contract": {"keywords": ["a"], "thresholds": {"rouge_1": "x"}}}]
-    text = json.dumps({"version": 1, "cases": cases}, indent="\t" if name == "cases.json" else 2)
-    line = next(number for number, each in enumerate(text.splitlines(), 1) if "rouge_1" in each)
-
-    with pytest.raises(ContractError) as error:
-        read(text, name)
-
-    assert str(error.value).startswith(f"{name}:{line}: cases[1].contract.thresholds.rouge_1: ")
+            message = str(error.value)
+            assert re.match(r"cases\.yaml(:[0-9]+)?: ", message)
+            assert problem in message
+            assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_a_wrong_field_has_its_line_in_yaml_and_in_json(subtests, read):
+    for name in ["cases.yaml", "cases.json"]:
+        with subtests.test(name=name):
+            cases = [
+                {"task": "x"},
+                {"task": "y", "contract": {"keywords": ["a"], "thresholds": {"rouge_1": "x"}}},
+            ]
+            text = json.dumps({"version": 1, "cases": cases}, indent="\t" if name == "cases.json" else 2)
+            line = next(number for number, each in enumerate(text.splitlines(), 1) if "rouge_1" in each)
+
+            with pytest.raises(ContractError) as error:
+                read(text, name)
+
+            assert str(error.value).startswith(f"{name}:{line}: cases[1].contract.thresholds.rouge_1: ")
+
+
+def test_json_that_cannot_be_used_is_refused_in_a_sentence(subtests, read):
+    for text, problem in [
         ("{", "this is not JSON: "),
         ('{"version": 1, "task": "x", "task": "y"}', "an object has the field 'task' twice"),
         ("[" * 100_000, "the JSON is nested too deep"),
-    ],
-)
-def test_json_that_cannot_be_used_is_refused_in_a_sentence(read, text, problem):
-    with pytest.raises(ContractError, match=f"cases.json: {re.escape(problem)}"):
-        read(text, "cases.json")
+    ]:
+        with (
+            subtests.test(text=text),
+            pytest.raises(ContractError, match=f"cases.json: {re.escape(problem)}"),
+        ):
+            read(text, "cases.json")
 
 
 def test_a_word_that_older_yaml_takes_for_something_else_is_text(subtests):
@@ -258,19 +266,20 @@ cases:
     assert derived.contract == "from_task"
 
 
-@pytest.mark.parametrize(
-    ("answer", "rule"),
-    [("Paris", {"text": "Paris"}), ("12.5", {"number": 12.5}), ("{pattern: '^Par'}", {"pattern": "^Par"})],
-)
-def test_a_known_answer_is_a_text_a_number_or_a_rule(read, answer, rule):
-    [case] = read(f"version: 1\ncases: [{{task: x, answer: {answer}}}]").cases
+def test_a_known_answer_is_a_text_a_number_or_a_rule(subtests, read):
+    for answer, rule in [
+        ("Paris", {"text": "Paris"}),
+        ("12.5", {"number": 12.5}),
+        ("{pattern: '^Par'}", {"pattern": "^Par"}),
+    ]:
+        with subtests.test(answer=answer):
+            [case] = read(f"version: 1\ncases: [{{task: x, answer: {answer}}}]").cases
 
-    assert case.answer.model_dump(exclude_unset=True) == rule
+            assert case.answer.model_dump(exclude_unset=True) == rule
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_a_name_that_is_used_twice_is_refused_with_its_line(subtests, read):
+    for text, problem in [
         (
             "cases:\n- {name: a, task: x}\n\n- task: y\n  name: a\nversion: 1",
             "cases.yaml:4: the case 'a' has",
@@ -279,9 +288,8 @@ def test_a_known_answer_is_a_text_a_number_or_a_rule(read, answer, rule):
             "version: 1\ncases:\n- task: x\n- task: x\n",
             "has the name of the one in line 3; give each its own",
         ),
-    ],
-)
-def test_a_name_that_is_used_twice_is_refused_with_its_line(read, text, problem):
-    with pytest.raises(ContractError) as caught:
-        read(text)
-    assert problem in str(caught.value)
+    ]:
+        with subtests.test(text=text):
+            with pytest.raises(ContractError) as caught:
+                read(text)
+            assert problem in str(caught.value)

@@ -36,46 +36,30 @@ def results(*messages):
     return [call["result"] for call in run_from_messages(messages)["tool_calls"]]
 
 
-def test_an_id_that_is_used_again_means_the_latest_call():
-    log = (calling("1:cancel"), answer("refused", "1"), calling("1:find"), answer("found", "1"))
-
-    assert results(*log) == ["refused", "found"]
-
-
-def test_an_answer_goes_to_no_call_after_it():
-    assert results(answer("early", "1"), calling("1:cancel")) == [None]
-
-
-def test_parallel_calls_are_answered_in_any_order_by_id():
-    assert results(calling("1:a", "2:b"), answer("B", "2"), answer("A", "1")) == ["A", "B"]
-
-
-def test_parallel_calls_without_ids_are_answered_in_order():
-    assert results(calling(":a", ":b"), answer("A"), answer("B")) == ["A", "B"]
-
-
-def test_parallel_calls_without_ids_are_answered_by_name_if_the_answers_have_one():
-    assert results(calling(":a", ":b"), answer("B", name="b"), answer("A", name="a")) == ["A", "B"]
+PAIRINGS = {
+    "an id that is used again means the latest call": (
+        [calling("1:cancel"), answer("refused", "1"), calling("1:find"), answer("found", "1")],
+        ["refused", "found"],
+    ),
+    "an answer goes to no call after it": ([answer("early", "1"), calling("1:cancel")], [None]),
+    "by id, in any order": ([calling("1:a", "2:b"), answer("B", "2"), answer("A", "1")], ["A", "B"]),
+    "without ids, in order": ([calling(":a", ":b"), answer("A"), answer("B")], ["A", "B"]),
+    "without ids, by name": (
+        [calling(":a", ":b"), answer("B", name="b"), answer("A", name="a")],
+        ["A", "B"],
+    ),
+    "without an id, to the nearest message": ([calling(":a"), calling(":b"), answer("B")], [None, "B"]),
+    "without an id, to calls with ids": ([calling("1:a", "2:b"), answer("A"), answer("B")], ["A", "B"]),
+    "with an id, to a call without one": ([calling(":a"), answer("A", "1")], ["A"]),
+    "an unknown id goes to no call with another": ([calling("2:a"), answer("?", "1")], [None]),
+    "a second answer replaces no first": ([calling("1:a"), answer("A", "1"), answer("?", "1")], ["A"]),
+}
 
 
-def test_an_answer_without_an_id_goes_to_the_nearest_message():
-    assert results(calling(":a"), calling(":b"), answer("B")) == [None, "B"]
-
-
-def test_an_answer_without_an_id_goes_to_calls_with_ids_too():
-    assert results(calling("1:a", "2:b"), answer("A"), answer("B")) == ["A", "B"]
-
-
-def test_an_answer_with_an_id_goes_to_a_call_without_one():
-    assert results(calling(":a"), answer("A", "1")) == ["A"]
-
-
-def test_an_answer_with_an_unknown_id_goes_to_no_call_with_another():
-    assert results(calling("2:a"), answer("?", "1")) == [None]
-
-
-def test_a_second_answer_does_not_replace_the_first():
-    assert results(calling("1:a"), answer("A", "1"), answer("?", "1")) == ["A"]
+def test_an_answer_belongs_to_a_call_by_id_name_or_order(subtests):
+    for case, (log, expected) in PAIRINGS.items():
+        with subtests.test(case):
+            assert results(*log) == expected
 
 
 @given(st.lists(st.lists(st.sampled_from("1234"), min_size=1, max_size=4, unique=True)), st.randoms())

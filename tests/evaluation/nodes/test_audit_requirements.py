@@ -1,5 +1,3 @@
-import pytest
-
 from agents.credentials.spans import Span
 from evaluation import evaluate
 from evaluation.nodes.metric_scoring import audit_requirements
@@ -46,22 +44,20 @@ def test_rules_come_before_what_was_found_to_be_sensitive():
     assert [one["id"] for one in audited(case)] == ["disclaimer", "personal_data.email"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "cause"),
-    [
+def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(subtests):
+    for answer, cause in [
         (LookupError("hunter2"), "LookupError"),
         ([(0, 1)], "TypeError"),
         ([Span(0, 10**6, "name", "personal")], "ValueError"),
         ([Span(3, 3, "name", "personal")], "ValueError"),
         (None, "TypeError"),
-    ],
-)
-def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause):
-    (one,) = audited({"agent_run": {"final_output": "hunter2"}}, recognizers=(Recogniser(answer),))
+    ]:
+        with subtests.test(answer=answer):
+            (one,) = audited({"agent_run": {"final_output": "hunter2"}}, recognizers=(Recogniser(answer),))
 
-    assert (one["kind"], one["severity"]) == ("metric_error", "warning")
-    assert cause in one["reason"]
-    assert "hunter2" not in str(one)
+            assert (one["kind"], one["severity"]) == ("metric_error", "warning")
+            assert cause in one["reason"]
+            assert "hunter2" not in str(one)
 
 
 SECRET = "password=hunter2-Tr0ub4dor"
@@ -71,9 +67,8 @@ POLITE = {"id": "polite", "category": "compliance", "severity": "info", "forbidd
 RULES = {"rules": [DISCLAIMER, POLITE]}
 
 
-@pytest.mark.parametrize(
-    ("output", "fields", "status"),
-    [
+def test_a_threshold_bounds_the_share_of_met_requirements_of_safety_and_compliance(subtests):
+    for output, fields, status in [
         ("fine", {"thresholds": {"safety": 1}}, "passed"),
         (SECRET, {"thresholds": {"safety": 1}, "audit": INFORMED}, "failed"),
         (SECRET, {"thresholds": {"safety": {"min": 1, "severity": "warning"}}, "audit": INFORMED}, "warning"),
@@ -82,10 +77,9 @@ RULES = {"rules": [DISCLAIMER, POLITE]}
         ("no liability", {"thresholds": {"compliance": 1}, "audit": RULES}, "passed"),
         ("no liability, fool", {"thresholds": {"compliance": 1}, "audit": RULES}, "failed"),
         ("no liability, fool", {"thresholds": {"compliance": 0.5}, "audit": RULES}, "passed"),
-    ],
-)
-def test_a_threshold_bounds_the_share_of_met_requirements_of_safety_and_compliance(output, fields, status):
-    assert evaluate({"agent_run": {"final_output": output}, **fields})["status"] == status
+    ]:
+        with subtests.test(output=output, fields=fields):
+            assert evaluate({"agent_run": {"final_output": output}, **fields})["status"] == status
 
 
 def test_a_threshold_of_safety_is_one_of_the_resource_that_the_run_records():

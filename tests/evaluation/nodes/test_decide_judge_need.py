@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation.findings import Finding
 from evaluation.nodes.rubric_judging import decide_judge_need
 from evaluation.plugins import Plugins
@@ -29,9 +27,8 @@ def decision(checks=(), plugins=JUDGE, audit=(), **case):
     return decide_judge_need(measured, plugins)["judge_decision"]
 
 
-@pytest.mark.parametrize(
-    ("given", "needed", "reason"),
-    [
+def test_the_decision_and_its_reason(subtests):
+    for given, needed, reason in [
         ({"rubric": RUBRIC}, True, "a rubric is configured"),
         ({"rubric": RUBRIC, "checks": [WRONG]}, True, "a rubric is configured"),
         ({"rubric": RUBRIC, "audit": [POLICY]}, True, "a rubric is configured"),
@@ -65,20 +62,21 @@ def decision(checks=(), plugins=JUDGE, audit=(), **case):
             "the deterministic checks are conclusive",
         ),
         ({"subjective_criteria": [], "checks": [FINE]}, False, "the deterministic checks are conclusive"),
-    ],
-)
-def test_the_decision_and_its_reason(given, needed, reason):
-    assert decision(**given) == {"needed": needed, "called": False, "reason": reason}
+    ]:
+        with subtests.test(given=given):
+            assert decision(**given) == {"needed": needed, "called": False, "reason": reason}
 
 
-@pytest.mark.parametrize(
-    ("given", "needed", "reason"),
-    [
+def test_without_a_judge_only_what_was_asked_for_by_name_needs_one(subtests):
+    for given, needed, reason in [
         ({"checks": [OPEN]}, False, "similarity is neither high nor low, and no judge is configured"),
         ({"keywords": []}, False, "the contract contains no check, and no judge is configured"),
         ({"rubric": RUBRIC}, True, "a rubric is configured"),
         ({"subjective_criteria": ["clarity"]}, True, "subjective criteria are configured"),
-    ],
-)
-def test_without_a_judge_only_what_was_asked_for_by_name_needs_one(given, needed, reason):
-    assert decision(plugins=Plugins(), **given) == {"needed": needed, "called": False, "reason": reason}
+    ]:
+        with subtests.test(given=given):
+            assert decision(plugins=Plugins(), **given) == {
+                "needed": needed,
+                "called": False,
+                "reason": reason,
+            }

@@ -1,5 +1,3 @@
-import pytest
-
 from evaluation import evaluate
 from evaluation.testing import DeterministicJudge, FailingJudge
 
@@ -12,14 +10,15 @@ def compared(baseline, drift=None, **case):
     return evaluate({**given, "baseline_metrics": baseline})
 
 
-@pytest.mark.parametrize("metric", ["characters", "words"])
-@pytest.mark.parametrize("before", [1, 1000], ids=["longer", "shorter"])
-def test_a_length_that_moved_is_told_and_neither_better_nor_worse(metric, before):
-    report = compared({metric: before})
+def test_a_length_that_moved_is_told_and_neither_better_nor_worse(subtests):
+    for metric in ["characters", "words"]:
+        for before in [1, 1000]:
+            with subtests.test(metric=metric, before=before):
+                report = compared({metric: before})
 
-    (signal,) = report.drift_signals["signals"]
-    assert (signal["kind"], signal["direction"], signal["worse"]) == ("drift", None, None)
-    assert (signal["severity"], report.status) == ("info", "passed")
+                (signal,) = report.drift_signals["signals"]
+                assert (signal["kind"], signal["direction"], signal["worse"]) == ("drift", None, None)
+                assert (signal["severity"], report.status) == ("info", "passed")
 
 
 def test_a_bare_number_bounds_a_length_from_above():
@@ -60,51 +59,34 @@ EARLIER = [{"latency_ms": value} for value in (1000.0, 1150.0, 870.0)]
 INFORMS = {"relative": 0.1, "severity": "info"}
 
 
-@pytest.mark.parametrize(
-    ("baseline", "drift"),
-    [
+def test_a_baseline_that_can_only_inform_decides_nothing(subtests):
+    for baseline, drift in [
         ({"latency_ms": 1000.0}, {}),
         ({"runs": EARLIER[:1]}, {}),
         ({"latency_ms": 1000.0}, {"default": INFORMS}),
         ({"latency_ms": 1000.0}, {"tolerances": {"words": {"relative": 0.1}}}),
         ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 5, "default": INFORMS}),
-    ],
-    ids=[
-        "one run",
-        "a list of one run",
-        "a tolerance that informs",
-        "a tolerance for another metric",
-        "too few runs to be sustained",
-    ],
-)
-@pytest.mark.parametrize("latency_ms", [900.0, 9000.0])
-def test_a_baseline_that_can_only_inform_decides_nothing(baseline, drift, latency_ms):
-    case = {**run_of(latency_ms), "drift": drift}
-    report = evaluate({**case, "baseline_metrics": baseline})
+    ]:
+        for latency_ms in [900.0, 9000.0]:
+            with subtests.test(baseline=baseline, drift=drift, latency_ms=latency_ms):
+                case = {**run_of(latency_ms), "drift": drift}
+                report = evaluate({**case, "baseline_metrics": baseline})
 
-    assert report.status == "needs_review"
-    assert report.drift_signals["decisive"] == 0
+                assert report.status == "needs_review"
+                assert report.drift_signals["decisive"] == 0
 
 
-@pytest.mark.parametrize(
-    ("baseline", "drift"),
-    [
+def test_a_baseline_that_could_have_failed_the_run_decides(subtests):
+    for baseline, drift in [
         ({"runs": EARLIER}, {}),
         ({"latency_ms": 1000.0}, {"default": {"relative": 0.1}}),
         ({"latency_ms": 1000.0}, {"tolerances": {"latency_ms": {"relative": 0.1}}}),
         ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 3, "default": INFORMS}),
-    ],
-    ids=[
-        "several runs",
-        "a default",
-        "a tolerance",
-        "enough runs to be sustained",
-    ],
-)
-def test_a_baseline_that_could_have_failed_the_run_decides(baseline, drift):
-    report = evaluate({**run_of(1000.0), "drift": drift, "baseline_metrics": baseline})
+    ]:
+        with subtests.test(baseline=baseline, drift=drift):
+            report = evaluate({**run_of(1000.0), "drift": drift, "baseline_metrics": baseline})
 
-    assert (report.status, report.drift_signals["decisive"]) == ("passed", 1)
+            assert (report.status, report.drift_signals["decisive"]) == ("passed", 1)
 
 
 def test_what_only_informs_says_what_would_decide():

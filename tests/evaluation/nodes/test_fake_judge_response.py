@@ -1,7 +1,5 @@
 """The response of a fake judge that stands in a case."""
 
-import pytest
-
 from evaluation import build_evaluation_graph, evaluate
 from evaluation.testing import ScriptedJudge
 
@@ -11,20 +9,18 @@ CASE = {"agent_run": {"input": "q", "final_output": "x"}, "subjective_criteria":
 OPEN = {"agent_run": {"input": "q", "final_output": "x"}, "reference_output": "a"}
 
 
-@pytest.mark.parametrize("case", [CASE, OPEN], ids=["a criterion", "an open question"])
-@pytest.mark.parametrize(
-    ("response", "status"),
-    [
-        (GOOD, "passed"),
-        (POOR, "failed"),
-        ('{"score": 5, "rationale": "Clear."}', "passed"),
-        ("fine", "needs_review"),
-        ({}, "needs_review"),
-        ({"score": 9, "rationale": "x"}, "needs_review"),
-    ],
-)
-def test_it_is_validated_as_an_answer(case, response, status):
-    assert evaluate({**case, "fake_judge_response": response}).status == status
+def test_it_is_validated_as_an_answer(subtests):
+    for case in [CASE, OPEN]:
+        for response, status in [
+            (GOOD, "passed"),
+            (POOR, "failed"),
+            ('{"score": 5, "rationale": "Clear."}', "passed"),
+            ("fine", "needs_review"),
+            ({}, "needs_review"),
+            ({"score": 9, "rationale": "x"}, "needs_review"),
+        ]:
+            with subtests.test(case=case, response=response):
+                assert evaluate({**case, "fake_judge_response": response}).status == status
 
 
 def test_the_report_says_that_no_judge_answered():

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
@@ -23,11 +21,12 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_case_with_a_labelled_value_anywhere_may_be_sensitive(place):
-    cases = [PLACES[place](sample.text) for sample in [*CREDENTIALS, *PERSONAL]]
+def test_a_case_with_a_labelled_value_anywhere_may_be_sensitive(subtests):
+    for place, build in PLACES.items():
+        with subtests.test(place=place):
+            cases = [build(sample.text) for sample in [*CREDENTIALS, *PERSONAL]]
 
-    assert all(prepare_evaluation(case, Plugins())["may_be_sensitive"] for case in cases)
+            assert all(prepare_evaluation(case, Plugins())["may_be_sensitive"] for case in cases)
 
 
 def test_a_case_with_nothing_like_it_is_known_to_be_harmless():
@@ -47,10 +46,11 @@ def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
     assert prepare_evaluation({"unknown": 1}, Plugins())["may_be_sensitive"] is True
 
 
-@pytest.mark.parametrize("text", ['{"x": ', '{"x": NaN}', '{"x": -Infinity}', "[1]", "[" * 100_000])
-def test_arguments_that_cannot_be_read_are_told_and_not_raised(text):
-    case = {"agent_run": {"tool_calls": [{"name": "a", "args": text}]}}
-    (action,) = prepare_evaluation(case, Plugins())["actual_trajectory"]
+def test_arguments_that_cannot_be_read_are_told_and_not_raised(subtests):
+    for text in ['{"x": ', '{"x": NaN}', '{"x": -Infinity}', "[1]", "[" * 100_000]:
+        with subtests.test(text=text):
+            case = {"agent_run": {"tool_calls": [{"name": "a", "args": text}]}}
+            (action,) = prepare_evaluation(case, Plugins())["actual_trajectory"]
 
-    assert action["args"] is None
-    assert action["args_error"] == "the arguments are not a JSON object"
+            assert action["args"] is None
+            assert action["args_error"] == "the arguments are not a JSON object"

@@ -1,60 +1,59 @@
 """Thresholds whose name is no metric."""
 
-import pytest
-
 from evaluation import evaluate
 
 RUN = {"final_output": "x", "resources": {"gpu_seconds": 3}}
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
+def test_a_threshold_without_a_value_says_whether_it_is_a_metric(subtests):
+    for name, hint in [
         ("gpu_hours", "no resource of this name."),
         ("latency_ms", "the run does not record it."),
-    ],
-)
-def test_a_threshold_without_a_value_says_whether_it_is_a_metric(name, hint):
-    report = evaluate({"agent_run": RUN, "thresholds": {name: {"max": 1}}})
+    ]:
+        with subtests.test(name=name):
+            report = evaluate({"agent_run": RUN, "thresholds": {name: {"max": 1}}})
 
-    assert report.status == "needs_review"
-    assert report.alerts[0]["reason"].endswith(hint)
-
-
-@pytest.mark.parametrize(
-    ("bound", "status"), [({"max": 5}, "passed"), ({"min": 5}, "warning"), ({"min": 5, "max": 9}, "warning")]
-)
-def test_a_resource_of_the_run_has_a_bound_with_a_direction(bound, status):
-    assert evaluate({"agent_run": RUN, "thresholds": {"gpu_seconds": bound}}).status == status
+            assert report.status == "needs_review"
+            assert report.alerts[0]["reason"].endswith(hint)
 
 
-@pytest.mark.parametrize("bound", [1, 0.5, True])
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("gpu_seconds", "is no metric; if it"),
-        ("tokens", "is no metric; did you mean 'total_tokens'? If it"),
-        ("score", "is no metric; did you mean 'judge_score'? If it"),
-        ("latency_limit_ms", "is no metric; did you mean 'latency_ms'? If it"),
-    ],
-)
-def test_a_plain_number_needs_a_metric_whose_better_direction_is_known(name, hint, bound):
-    run = {**RUN, "resources": {name: 0.1, "gpu_seconds": 0.1}}
-    report = evaluate({"agent_run": run, "thresholds": {name: bound}})
-
-    assert report.status == "invalid"
-    assert report.errors[0].startswith(f"thresholds.{name}: {hint}")
-    assert report.errors[0].endswith("""is a resource of the run, give {"min": ...} or {"max": ...}""")
+def test_a_resource_of_the_run_has_a_bound_with_a_direction(subtests):
+    for bound, status in [({"max": 5}, "passed"), ({"min": 5}, "warning"), ({"min": 5, "max": 9}, "warning")]:
+        with subtests.test(bound=bound):
+            assert evaluate({"agent_run": RUN, "thresholds": {"gpu_seconds": bound}}).status == status
 
 
-@pytest.mark.parametrize(("name", "least"), [("words", 0), ("characters", 1)])
-def test_a_minimum_that_no_output_can_break_is_refused(name, least):
-    report = evaluate({"agent_run": RUN, "thresholds": {name: {"min": least}}})
+def test_a_plain_number_needs_a_metric_whose_better_direction_is_known(subtests):
+    for bound in [1, 0.5, True]:
+        for name, hint in [
+            ("gpu_seconds", "is no metric; if it"),
+            ("tokens", "is no metric; did you mean 'total_tokens'? If it"),
+            ("score", "is no metric; did you mean 'judge_score'? If it"),
+            ("latency_limit_ms", "is no metric; did you mean 'latency_ms'? If it"),
+        ]:
+            with subtests.test(bound=bound, name=name):
+                run = {**RUN, "resources": {name: 0.1, "gpu_seconds": 0.1}}
+                report = evaluate({"agent_run": run, "thresholds": {name: bound}})
 
-    assert report.errors == [
-        f"thresholds.{name}: 'min' is {least}, which no output can break; give a greater 'min', or a 'max'"
-    ]
-    assert evaluate({"agent_run": RUN, "thresholds": {name: {"min": least + 1}}}).status != "invalid"
+                assert report.status == "invalid"
+                assert report.errors[0].startswith(f"thresholds.{name}: {hint}")
+                assert report.errors[0].endswith(
+                    """is a resource of the run, give {"min": ...} or {"max": ...}"""
+                )
+
+
+def test_a_minimum_that_no_output_can_break_is_refused(subtests):
+    for name, least in [("words", 0), ("characters", 1)]:
+        with subtests.test(name=name):
+            report = evaluate({"agent_run": RUN, "thresholds": {name: {"min": least}}})
+
+            (problem,) = report.errors
+
+            assert problem == (
+                f"thresholds.{name}: 'min' is {least}, which no output can break; "
+                "give a greater 'min', or a 'max'"
+            )
+            assert evaluate({"agent_run": RUN, "thresholds": {name: {"min": least + 1}}}).status != "invalid"
 
 
 def test_the_name_of_a_threshold_is_redacted_in_its_problem():
@@ -65,22 +64,20 @@ def test_the_name_of_a_threshold_is_redacted_in_its_problem():
     assert key not in report.model_dump_json()
 
 
-@pytest.mark.parametrize(
-    ("name", "bound", "accepted"),
-    [
+def test_a_threshold_outside_the_range_of_its_metric_is_refused(subtests):
+    for name, bound, accepted in [
         ("rouge_1", 1.5, "from 0 to 1"),
         ("trajectory_recall", {"min": 2}, "from 0 to 1"),
         ("safety", {"max": -0.5}, "from 0 to 1"),
         ("latency_ms", -5, "of at least 0"),
         ("words", {"min": -1, "max": 9}, "of at least 0"),
-    ],
-)
-def test_a_threshold_outside_the_range_of_its_metric_is_refused(name, bound, accepted):
-    report = evaluate({"agent_run": RUN, "thresholds": {name: bound}})
+    ]:
+        with subtests.test(name=name):
+            report = evaluate({"agent_run": RUN, "thresholds": {name: bound}})
 
-    assert report.status == "invalid"
-    assert report.errors[0].startswith(f"thresholds.{name}: ")
-    assert report.errors[0].endswith(f"is no value of this metric; give a number {accepted}")
+            assert report.status == "invalid"
+            assert report.errors[0].startswith(f"thresholds.{name}: ")
+            assert report.errors[0].endswith(f"is no value of this metric; give a number {accepted}")
 
 
 def test_a_resource_may_have_any_threshold():

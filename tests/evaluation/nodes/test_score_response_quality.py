@@ -1,7 +1,5 @@
 """Node: the metrics of the response, and what a contract demands of them."""
 
-import pytest
-
 from evaluation.measures.response_scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
@@ -61,9 +59,8 @@ def test_nothing_asked_is_not_applicable():
 # Default criterion
 
 
-@pytest.mark.parametrize(
-    ("output", "reference", "expected"),
-    [
+def test_without_a_threshold_a_reference_is_judged_by_the_default(subtests):
+    for output, reference, expected in [
         ("Order 12345 is currently in transit.", REFERENCE, ("inconclusive", "rouge_1", None, "warning")),
         (REFERENCE, REFERENCE, ("response", "rouge_1", True, "warning")),
         ("order 12345  is in TRANSIT!", REFERENCE, ("response", "rouge_1", True, "warning")),
@@ -73,70 +70,70 @@ def test_nothing_asked_is_not_applicable():
         ("wellknown", "well-known", ("inconclusive", "rouge_1", None, "warning")),
         ("\U0001f44d", "\U0001f44d", ("response", "rouge_1", True, "warning")),
         ("\U0001f44e", "\U0001f44d", ("inconclusive", "rouge_1", None, "warning")),
-    ],
-)
-def test_without_a_threshold_a_reference_is_judged_by_the_default(output, reference, expected):
-    assert answers(said(output, reference_output=reference)) == [expected]
+    ]:
+        with subtests.test(output=output):
+            assert answers(said(output, reference_output=reference)) == [expected]
 
 
-@pytest.mark.parametrize(
-    "bound", [{"max": 0.9}, {"min": 0}, {"min": 0.9, "severity": "info"}], ids=["maximum", "zero", "info"]
-)
-def test_a_threshold_that_demands_no_similarity_settles_nothing(bound):
-    found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={"rouge_1": bound})
+def test_a_threshold_that_demands_no_similarity_settles_nothing(subtests):
+    for bound in [{"max": 0.9}, {"min": 0}, {"min": 0.9, "severity": "info"}]:
+        with subtests.test(bound=bound):
+            found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={"rouge_1": bound})
 
-    assert ("inconclusive", "rouge_1", None, "warning") in answers(found)
+            assert ("inconclusive", "rouge_1", None, "warning") in answers(found)
 
 
-@pytest.mark.parametrize(
-    ("output", "named"),
-    [
+def test_a_fact_that_differs_from_the_reference_is_named_and_never_passes(subtests):
+    for output, named in [
         ("Order 12346 is in transit.", "the number 12345"),
         ("Order 12345 is not in transit.", "the negations (in the reference none, in the output not)"),
         ("Your parcel is in transit.", "the number 12345"),
-    ],
-)
-@pytest.mark.parametrize("thresholds", [{}, {"rouge_1": 0.1}])
-def test_a_fact_that_differs_from_the_reference_is_named_and_never_passes(output, named, thresholds):
-    found = said(output, reference_output=REFERENCE, thresholds=thresholds)
+    ]:
+        for thresholds in [{}, {"rouge_1": 0.1}]:
+            with subtests.test(output=output, thresholds=thresholds):
+                found = said(output, reference_output=REFERENCE, thresholds=thresholds)
 
-    assert ("lost_fact", "reference_facts", False, "warning") in answers(found)
-    assert named in found["checks"][-1]["reason"]
-    assert found["passed"] is False
-
-
-@pytest.mark.parametrize("metric", ["token_f1", "rouge_1_recall", "keyword_coverage"])
-def test_a_threshold_on_the_quality_takes_the_place_of_the_default(metric):
-    found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
-
-    assert [check["metric"] for check in found["checks"]] == [metric]
+                assert ("lost_fact", "reference_facts", False, "warning") in answers(found)
+                assert named in found["checks"][-1]["reason"]
+                assert found["passed"] is False
 
 
-@pytest.mark.parametrize("metric", ["words", "required_content"])
-def test_a_threshold_on_anything_else_does_not(metric):
-    found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
+def test_a_threshold_on_the_quality_takes_the_place_of_the_default(subtests):
+    for metric in ["token_f1", "rouge_1_recall", "keyword_coverage"]:
+        with subtests.test(metric=metric):
+            found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
 
-    assert [check["metric"] for check in found["checks"]] == [metric, "rouge_1"]
+            assert [check["metric"] for check in found["checks"]] == [metric]
+
+
+def test_a_threshold_on_anything_else_does_not(subtests):
+    for metric in ["words", "required_content"]:
+        with subtests.test(metric=metric):
+            found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
+
+            assert [check["metric"] for check in found["checks"]] == [metric, "rouge_1"]
 
 
 # Thresholds
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "expected"),
-    [
+def test_a_threshold_is_checked(subtests):
+    for thresholds, expected in [
         ({"rouge_1": 0.5}, [("response", "rouge_1", True, "critical")]),
         ({"rouge_1": 0.95}, [("response", "rouge_1", False, "critical")]),
         ({"rouge_1": {"min": 0.95, "severity": "info"}}, [("response", "rouge_1", False, "info")]),
         ({"exact_match": True}, [("response", "exact_match", False, "critical")]),
         ({"exact_match": {"max": 0}}, [("response", "exact_match", True, "critical")]),
         ({"words": 5}, [("response", "words", False, "critical")]),
-    ],
-)
-def test_a_threshold_is_checked(thresholds, expected):
-    found = said("Order 12345 is currently in transit.", reference_output=REFERENCE, thresholds=thresholds)
+    ]:
+        with subtests.test(thresholds=thresholds):
+            found = said(
+                "Order 12345 is currently in transit.", reference_output=REFERENCE, thresholds=thresholds
+            )
 
-    assert [each for each in answers(found) if each[0] == "response" and each[1] in thresholds] == expected
+            assert [
+                each for each in answers(found) if each[0] == "response" and each[1] in thresholds
+            ] == expected
 
 
 def test_a_breach_names_what_was_observed_the_limit_and_the_owner():
@@ -173,9 +170,8 @@ def test_required_and_forbidden_content_are_scored_and_checked():
     ]
 
 
-@pytest.mark.parametrize(
-    ("bounds", "expected"),
-    [
+def test_the_length_is_checked_against_its_bounds(subtests):
+    for bounds, expected in [
         ({"min_characters": 9, "max_characters": 9}, [("characters", True)]),
         ({"min_characters": 10}, [("characters", False)]),
         ({"max_characters": 8}, [("characters", False)]),
@@ -183,20 +179,18 @@ def test_required_and_forbidden_content_are_scored_and_checked():
         ({"min_words": 3}, [("words", False)]),
         ({"max_words": 0}, [("words", False)]),
         ({}, []),
-    ],
-)
-def test_the_length_is_checked_against_its_bounds(bounds, expected):
-    found = said("two words", output_length=bounds)
+    ]:
+        with subtests.test(bounds=bounds):
+            found = said("two words", output_length=bounds)
 
-    assert [(check["metric"], check["passed"]) for check in found["checks"]] == expected
+            assert [(check["metric"], check["passed"]) for check in found["checks"]] == expected
 
 
 # Missing output
 
 
-@pytest.mark.parametrize(
-    ("contract", "bounds"),
-    [
+def test_the_bounds_on_a_value_stand_beside_it(subtests):
+    for contract, bounds in [
         ({"output_length": {"min_words": 2, "max_words": 9}}, {"words_minimum": 2, "words_limit": 9}),
         ({"output_length": {"max_characters": 99}}, {"characters_limit": 99}),
         ({"thresholds": {"words": {"max": 9}}}, {"words_limit": 9.0}),
@@ -205,12 +199,11 @@ def test_the_length_is_checked_against_its_bounds(bounds, expected):
             {"words_minimum": 2, "words_limit": 9},
         ),
         ({"keywords": ["transit"]}, {}),
-    ],
-)
-def test_the_bounds_on_a_value_stand_beside_it(contract, bounds):
-    found = said(REFERENCE, **contract)
+    ]:
+        with subtests.test(contract=contract):
+            found = said(REFERENCE, **contract)
 
-    assert {name: found[name] for name in found if name.endswith(("_limit", "_minimum"))} == bounds
+            assert {name: found[name] for name in found if name.endswith(("_limit", "_minimum"))} == bounds
 
 
 def test_the_keywords_that_are_missing_are_named():

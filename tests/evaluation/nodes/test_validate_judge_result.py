@@ -64,9 +64,8 @@ def test_the_decision_says_what_the_call_cost():
     }
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "rubric", "score", "passed"),
-    [
+def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(subtests):
+    for thresholds, rubric, score, passed in [
         ({}, {}, 4, True),
         ({}, {}, 3.9, False),
         ({}, {"pass_score": 3.0}, 3, True),
@@ -77,12 +76,11 @@ def test_the_decision_says_what_the_call_cost():
         ({"judge_score": {"max": 4.5}}, {}, 5, False),
         ({"judge_score": {"max": 4.5}}, {}, 3, False),
         ({"judge_score": {"max": 4.5}}, {}, 4, True),
-    ],
-)
-def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(thresholds, rubric, score, passed):
-    answer = {"score": score, "rationale": "So."}
-    found = answered(answer, thresholds=thresholds, rubric={**RUBRIC, **rubric})
-    assert found["judge_result"]["passed"] is passed
+    ]:
+        with subtests.test(thresholds=thresholds, rubric=rubric, score=score):
+            answer = {"score": score, "rationale": "So."}
+            found = answered(answer, thresholds=thresholds, rubric={**RUBRIC, **rubric})
+            assert found["judge_result"]["passed"] is passed
 
 
 def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
@@ -91,8 +89,9 @@ def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
     assert (one.passed, one.severity, one.owner) == (False, "warning", "ana")
 
 
-@pytest.mark.parametrize(("score", "failure"), [(3.5, "malformed"), (2, None)])
-def test_a_denying_answer_cannot_approve_by_the_contracts_threshold_either(score, failure):
-    answer = {"score": score, "rationale": "So.", "verdict": "fail"}
-    found = answered(answer, thresholds={"judge_score": 3})["judge_result"]
-    assert found.get("failure") == failure
+def test_a_denying_answer_cannot_approve_by_the_contracts_threshold_either(subtests):
+    for score, failure in [(3.5, "malformed"), (2, None)]:
+        with subtests.test(score=score):
+            answer = {"score": score, "rationale": "So.", "verdict": "fail"}
+            found = answered(answer, thresholds={"judge_score": 3})["judge_result"]
+            assert found.get("failure") == failure

@@ -33,12 +33,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("line", "problem"), BROKEN.values(), ids=BROKEN)
-def test_a_line_that_cannot_be_read_is_told_and_the_rest_evaluated(lines, line, problem):
-    before, broken, after = lines(GOOD, line, GOOD)
+def test_a_line_that_cannot_be_read_is_told_and_the_rest_evaluated(subtests, lines):
+    for line, problem in BROKEN.values():
+        with subtests.test(line=line, problem=problem):
+            before, broken, after = lines(GOOD, line, GOOD)
 
-    assert (before.status, broken.status, after.status) == ("passed", "invalid", "passed")
-    assert broken.errors[0].startswith(f"runs.jsonl:2: {problem}")
+            assert (before.status, broken.status, after.status) == ("passed", "invalid", "passed")
+            assert broken.errors[0].startswith(f"runs.jsonl:2: {problem}")
 
 
 def test_a_case_that_is_wrong_is_named_by_its_line(lines):

@@ -5,8 +5,6 @@ import random
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from evaluation import evaluate
 from evaluation.importers.known_formats import read_conversation
 from evaluation.recordings.run_files import read_runs
@@ -69,17 +67,18 @@ def list_facts(runs):
     return facts
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_damaged_place_is_never_dropped_in_silence(name, tmp_path):
-    values = [json.loads(file.read_bytes()) for file in sorted((PEERS / name).glob("*.json"))]
-    damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
-    chosen = random.Random(0).sample(damages, SAMPLE)
-    whole = {index: read(values[index], tmp_path) for index, *_ in chosen}
-    lost = []
-    for index, path, wrong in chosen:
-        runs, warnings = whole[index]
-        damaged = read(damage(values[index], path, wrong), tmp_path)
-        if damaged and damaged[1] <= warnings and list_facts(runs) - list_facts(damaged[0]):
-            lost.append((path, wrong))
+def test_a_damaged_place_is_never_dropped_in_silence(subtests, tmp_path):
+    for name in FORMATS:
+        with subtests.test(name=name):
+            values = [json.loads(file.read_bytes()) for file in sorted((PEERS / name).glob("*.json"))]
+            damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
+            chosen = random.Random(0).sample(damages, SAMPLE)
+            whole = {index: read(values[index], tmp_path) for index, *_ in chosen}
+            lost = []
+            for index, path, wrong in chosen:
+                runs, warnings = whole[index]
+                damaged = read(damage(values[index], path, wrong), tmp_path)
+                if damaged and damaged[1] <= warnings and list_facts(runs) - list_facts(damaged[0]):
+                    lost.append((path, wrong))
 
-    assert not lost
+            assert not lost

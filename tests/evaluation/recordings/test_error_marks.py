@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from evaluation import evaluate
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
@@ -47,9 +45,8 @@ def write_span(mark):
     return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
 
 
-@pytest.mark.parametrize(
-    ("write", "mark"),
-    [
+def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, tmp_path):
+    for write, mark in [
         (write_chat, {"status": "failed"}),
         (write_chat, {"status": 7}),
         (write_anthropic, {"is_error": "yes"}),
@@ -60,17 +57,15 @@ def write_span(mark):
         (write_span, {"status": {"code": "STATUS_CODE_ERROR"}}),
         (write_span, {"status": {"code": 2}}),
         (write_span, {"status": {"code": "broken"}}),
-    ],
-)
-def test_a_mark_that_is_not_one_of_a_success_is_an_error(write, mark, tmp_path):
-    run = read(write(mark), tmp_path)
+    ]:
+        with subtests.test(write=write, mark=mark):
+            run = read(write(mark), tmp_path)
 
-    assert run.case["agent_run"]["tool_calls"][0]["error"]
+            assert run.case["agent_run"]["tool_calls"][0]["error"]
 
 
-@pytest.mark.parametrize(
-    ("write", "mark"),
-    [
+def test_a_mark_of_a_success_is_no_error(subtests, tmp_path):
+    for write, mark in [
         (write_chat, {"status": "success"}),
         (write_chat, {"status": "completed", "error": None}),
         (write_anthropic, {"is_error": False}),
@@ -80,12 +75,11 @@ def test_a_mark_that_is_not_one_of_a_success_is_an_error(write, mark, tmp_path):
         (write_span, {"status": {"code": "STATUS_CODE_OK"}}),
         (write_span, {"status": {"code": "UNSET"}}),
         (write_span, {"status": {"code": 1}}),
-    ],
-)
-def test_a_mark_of_a_success_is_no_error(write, mark, tmp_path):
-    run = read(write(mark), tmp_path)
+    ]:
+        with subtests.test(write=write, mark=mark):
+            run = read(write(mark), tmp_path)
 
-    assert not run.case["agent_run"]["tool_calls"][0].get("error")
+            assert not run.case["agent_run"]["tool_calls"][0].get("error")
 
 
 CHOICES = [{"message": REPLY, "finish_reason": "stop"}]
@@ -99,27 +93,30 @@ AROUND = {
 }
 
 
-@pytest.mark.parametrize("around", AROUND)
-@pytest.mark.parametrize("error", [{"message": "rate limit"}, "rate limit", ["rate limit"]])
-def test_an_error_beside_the_messages_is_the_error_of_the_run(around, error, tmp_path):
-    run = read({**AROUND[around], "error": error}, tmp_path)
+def test_an_error_beside_the_messages_is_the_error_of_the_run(subtests, tmp_path):
+    for name, around in AROUND.items():
+        for error in [{"message": "rate limit"}, "rate limit", ["rate limit"]]:
+            with subtests.test(name=name, error=error):
+                run = read({**around, "error": error}, tmp_path)
 
-    assert "rate limit" in run.case["agent_run"]["error"]
-    assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "failed"
-
-
-@pytest.mark.parametrize("error", [None, "", False, {}])
-def test_an_empty_error_beside_the_messages_is_none(error, tmp_path):
-    run = read({**AROUND["messages"], "error": error}, tmp_path)
-
-    assert isinstance(run, RecordedRun)
-    assert "error" not in run.case["agent_run"]
+                assert "rate limit" in run.case["agent_run"]["error"]
+                assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "failed"
 
 
-@pytest.mark.parametrize("calls", [{"a": 1}, [None], "x", [{"tool_call_id": "1", "arguments": {}}]])
-def test_calls_that_cannot_be_read_are_refused(calls, tmp_path):
-    value = write_atif({})
-    value["steps"][1]["tool_calls"] = calls
+def test_an_empty_error_beside_the_messages_is_none(subtests, tmp_path):
+    for error in [None, "", False, {}]:
+        with subtests.test(error=error):
+            run = read({**AROUND["messages"], "error": error}, tmp_path)
 
-    problem = read(value, tmp_path).problem
-    assert "tool_calls" in problem or "function_name" in problem
+            assert isinstance(run, RecordedRun)
+            assert "error" not in run.case["agent_run"]
+
+
+def test_calls_that_cannot_be_read_are_refused(subtests, tmp_path):
+    for calls in [{"a": 1}, [None], "x", [{"tool_call_id": "1", "arguments": {}}]]:
+        with subtests.test(calls=calls):
+            value = write_atif({})
+            value["steps"][1]["tool_calls"] = calls
+
+            problem = read(value, tmp_path).problem
+            assert "tool_calls" in problem or "function_name" in problem

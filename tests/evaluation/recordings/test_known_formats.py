@@ -5,8 +5,6 @@ import random
 import tracemalloc
 from pathlib import Path
 
-import pytest
-
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
@@ -17,15 +15,16 @@ LINE = json.dumps(
 )
 
 
-@pytest.mark.parametrize("broken", [1, 2, 3])
-def test_a_broken_line_is_named_by_its_number_wherever_it_is(broken, tmp_path):
-    lines = ["{broken" if number == broken else LINE for number in (1, 2, 3)]
-    (tmp_path / "runs.jsonl").write_text("\n".join(lines))
+def test_a_broken_line_is_named_by_its_number_wherever_it_is(subtests, tmp_path):
+    for broken in [1, 2, 3]:
+        with subtests.test(broken=broken):
+            lines = ["{broken" if number == broken else LINE for number in (1, 2, 3)]
+            (tmp_path / "runs.jsonl").write_text("\n".join(lines))
 
-    runs = list(read_runs(tmp_path / "runs.jsonl"))
+            runs = list(read_runs(tmp_path / "runs.jsonl"))
 
-    assert [run.where for run in runs if isinstance(run, UnreadableCase)] == [f"runs.jsonl:{broken}"]
-    assert [type(run) for run in runs].count(RecordedRun) == 2
+            assert [run.where for run in runs if isinstance(run, UnreadableCase)] == [f"runs.jsonl:{broken}"]
+            assert [type(run) for run in runs].count(RecordedRun) == 2
 
 
 def test_lines_are_read_in_flat_memory(tmp_path):
@@ -52,18 +51,19 @@ def list_paths(value, path=()):
         yield from list_paths(inner, (*path, key))
 
 
-@pytest.mark.parametrize("kind", sorted(folder.name for folder in PEERS.iterdir() if folder.is_dir()))
-def test_a_file_with_an_odd_value_is_read_or_refused(kind, tmp_path):
-    chance = random.Random(kind)
-    lines = []
-    for file in sorted((PEERS / kind).glob("*.json")):
-        text = file.read_text()
-        for *path, last in chance.choices([*list_paths(json.loads(text))], k=15):
-            inner = value = json.loads(text)
-            for key in path:
-                inner = inner[key]
-            inner[last] = chance.choice(ODD)
-            lines.append(json.dumps({"x": value} if isinstance(value, list) and not value else value))
-    (tmp_path / "runs.jsonl").write_text("\n".join([LINE, *lines]).replace("Infinity", "1e999"))
+def test_a_file_with_an_odd_value_is_read_or_refused(subtests, tmp_path):
+    for kind in sorted(folder.name for folder in PEERS.iterdir() if folder.is_dir()):
+        with subtests.test(kind=kind):
+            chance = random.Random(kind)
+            lines = []
+            for file in sorted((PEERS / kind).glob("*.json")):
+                text = file.read_text()
+                for *path, last in chance.choices([*list_paths(json.loads(text))], k=15):
+                    inner = value = json.loads(text)
+                    for key in path:
+                        inner = inner[key]
+                    inner[last] = chance.choice(ODD)
+                    lines.append(json.dumps({"x": value} if isinstance(value, list) and not value else value))
+            (tmp_path / "runs.jsonl").write_text("\n".join([LINE, *lines]).replace("Infinity", "1e999"))
 
-    assert len(list(read_runs(tmp_path / "runs.jsonl"))) > len(lines)
+            assert len(list(read_runs(tmp_path / "runs.jsonl"))) > len(lines)

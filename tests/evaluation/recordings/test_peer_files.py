@@ -4,8 +4,6 @@ import copy
 import json
 from pathlib import Path
 
-import pytest
-
 from evaluation import evaluate
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
@@ -178,14 +176,15 @@ UNFINISHED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "path", "new", "problem"), UNFINISHED)
-def test_a_trace_whose_end_is_missing_or_an_error_fails(name, path, new, problem, tmp_path):
-    value = json.loads((PEERS / f"{name}.json").read_text())
-    (tmp_path / "trace.json").write_text(json.dumps(plant(value, path, new)))
-    [run] = read_runs(tmp_path / "trace.json")
-    report = evaluate({**run.case, "must_call": ["price_of"]})
+def test_a_trace_whose_end_is_missing_or_an_error_fails(subtests, tmp_path):
+    for name, path, new, problem in UNFINISHED:
+        with subtests.test(name=name, path=path, new=new):
+            value = json.loads((PEERS / f"{name}.json").read_text())
+            (tmp_path / "trace.json").write_text(json.dumps(plant(value, path, new)))
+            [run] = read_runs(tmp_path / "trace.json")
+            report = evaluate({**run.case, "must_call": ["price_of"]})
 
-    assert (report.status, problem in report.summary) == ("failed", True)
+            assert (report.status, problem in report.summary) == ("failed", True)
 
 
 def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
@@ -199,26 +198,28 @@ def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
     assert "another reply" not in json.dumps(run.case)
 
 
-@pytest.mark.parametrize("status", ["failed", "cancelled", "in_progress", "queued", "incomplete"])
-def test_a_response_that_was_not_completed_is_no_answer(status, tmp_path):
-    text = [{"type": "output_text", "text": "It costs 12.5 euros."}]
-    reply = {"type": "message", "role": "assistant", "status": "completed", "content": text}
-    value = {"object": "response", "status": status, "input": "What does it cost?", "output": [reply]}
-    (tmp_path / "runs.json").write_text(json.dumps(value))
+def test_a_response_that_was_not_completed_is_no_answer(subtests, tmp_path):
+    for status in ["failed", "cancelled", "in_progress", "queued", "incomplete"]:
+        with subtests.test(status=status):
+            text = [{"type": "output_text", "text": "It costs 12.5 euros."}]
+            reply = {"type": "message", "role": "assistant", "status": "completed", "content": text}
+            value = {"object": "response", "status": status, "input": "What does it cost?", "output": [reply]}
+            (tmp_path / "runs.json").write_text(json.dumps(value))
 
-    [run] = read_runs(tmp_path / "runs.json")
-    assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "needs_review"
+            [run] = read_runs(tmp_path / "runs.json")
+            assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "needs_review"
 
 
-@pytest.mark.parametrize(("name", "path", "new", "warning"), LOSSES)
-def test_a_loss_is_named(name, path, new, warning, tmp_path):
-    value = json.loads((PEERS / f"{name}.json").read_text())
-    if name == "openai-chat/exchange":
-        value["response"]["choices"] *= 2
-    else:
-        value = plant(value, path, new)
-    file = tmp_path / "runs.json"
-    file.write_text(json.dumps(value))
-    warnings = [text for run in read_runs(file) for text in run.warnings]
+def test_a_loss_is_named(subtests, tmp_path):
+    for name, path, new, warning in LOSSES:
+        with subtests.test(name=name, path=path, new=new):
+            value = json.loads((PEERS / f"{name}.json").read_text())
+            if name == "openai-chat/exchange":
+                value["response"]["choices"] *= 2
+            else:
+                value = plant(value, path, new)
+            file = tmp_path / "runs.json"
+            file.write_text(json.dumps(value))
+            warnings = [text for run in read_runs(file) for text in run.warnings]
 
-    assert any(warning in text for text in warnings), warnings
+            assert any(warning in text for text in warnings), warnings

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
@@ -126,19 +125,10 @@ FORMATS = {
 }
 
 
-TAU = FORMATS["tau-bench"]
+def test_a_loss_of_a_tau_bench_result_is_named(tmp_path):
+    [run] = read_runs(write(tmp_path, {**FORMATS["tau-bench"], "traj": [*OPENAI[:2], OPENAI[3]]}))
 
-
-@pytest.mark.parametrize(
-    ("change", "warning"),
-    [
-        ({"traj": [*OPENAI[:2], OPENAI[3]]}, "1 of 1 calls have no answer: price_of"),
-    ],
-)
-def test_a_loss_of_a_tau_bench_result_is_named(tmp_path, change, warning):
-    [run] = read_runs(write(tmp_path, {**TAU, **change}))
-
-    assert any(warning in each for each in run.warnings)
+    assert "1 of 1 calls have no answer: price_of" in " ".join(run.warnings)
 
 
 def write(folder, *values, lines=False):
@@ -147,22 +137,23 @@ def write(folder, *values, lines=False):
     return file
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("lines", [False, True], ids=["document", "line of many"])
-def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(name, lines, tmp_path):
-    value = FORMATS[name]
-    first, *others = read_runs(write(tmp_path, value, *([value] if lines else []), lines=lines))
+def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(subtests, tmp_path):
+    for name, value in FORMATS.items():
+        for lines in [False, True]:
+            with subtests.test(name=name, lines=lines):
+                first, *others = read_runs(write(tmp_path, value, *([value] if lines else []), lines=lines))
 
-    assert len(others) == lines
-    run = first.case["agent_run"]
-    assert (run["input"], [call["name"] for call in run["tool_calls"]]) == (QUESTION, ["price_of"])
-    args = run["tool_calls"][0]["args"]
-    assert (json.loads(args) if isinstance(args, str) else args) == {"title": "Moby Dick"}
-    report = evaluate({**first.case, "checks": [{"check": "sourced_facts"}]})
-    assert (report.status, "the sources have no 99" in report.summary) == (
-        "failed",
-        True,
-    )
+                assert len(others) == lines
+                run = first.case["agent_run"]
+                assert (run["input"], [call["name"] for call in run["tool_calls"]]) == (
+                    QUESTION,
+                    ["price_of"],
+                )
+                args = run["tool_calls"][0]["args"]
+                assert (json.loads(args) if isinstance(args, str) else args) == {"title": "Moby Dick"}
+                report = evaluate({**first.case, "checks": [{"check": "sourced_facts"}]})
+                assert report.status == "failed"
+                assert "the sources have no 99" in report.summary
 
 
 def test_a_state_of_ours_and_a_case_are_read_as_they_are(tmp_path):
@@ -196,9 +187,8 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_
     assert runs[4].case["case_id"] == "runs.jsonl:6"
 
 
-@pytest.mark.parametrize(
-    ("value", "warning"),
-    [
+def test_what_is_not_read_is_a_warning(subtests, tmp_path):
+    for value, warning in [
         (
             {"resourceSpans": [{"scopeSpans": [{"spans": [span(1, operation__name="execute_tool")]}]}]},
             "runs.data: 1 of 1 tool spans have no gen_ai.tool.call.arguments",
@@ -207,13 +197,11 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_
             [{"values": {"messages": OPENAI}, "next": ["agent"]}],
             "runs.data: the thread has not ended: next is ['agent']",
         ),
-    ],
-    ids=["trace", "history"],
-)
-def test_what_is_not_read_is_a_warning(value, warning, tmp_path):
-    [run] = read_runs(write(tmp_path, value))
+    ]:
+        with subtests.test(value=value):
+            [run] = read_runs(write(tmp_path, value))
 
-    assert warning in run.warnings
+            assert warning in run.warnings
 
 
 def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(tmp_path):
@@ -227,9 +215,10 @@ def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(tmp_pat
     assert runs[1].case["agent_run"]["tool_calls"] == []
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "[]", "3"])
-def test_a_file_without_runs_says_so(content, tmp_path):
-    file = tmp_path / "empty.json"
-    file.write_text(content)
+def test_a_file_without_runs_says_so(subtests, tmp_path):
+    for content in ["", "\n \n", "[]", "3"]:
+        with subtests.test(content=content):
+            file = tmp_path / "empty.json"
+            file.write_text(content)
 
-    assert all(isinstance(run, UnreadableCase) for run in read_runs(file))
+            assert all(isinstance(run, UnreadableCase) for run in read_runs(file))

@@ -108,35 +108,37 @@ def test_a_secret_known_by_another_part_of_the_case_is_shown_nowhere(place, seed
 SECRET = FORMS["github"](1)
 
 
-@pytest.mark.parametrize(
-    "field",
-    ["agent_run.latency_ms", "thresholds.latency_ms", "audit.credentials", "keywords", "output_length"],
-)
-@pytest.mark.parametrize("secret", ["hunter2secret", "Tr0ub4dor&3"])
-def test_a_text_in_a_field_of_another_type_is_not_quoted(field, secret):
-    case = {"agent_run": {"final_output": "x"}}
-    outer, _, name = field.partition(".")
-    case = {**case, outer: {**case.get(outer, {}), name: secret} if name else secret}
+def test_a_text_in_a_field_of_another_type_is_not_quoted(subtests):
+    for field in [
+        "agent_run.latency_ms",
+        "thresholds.latency_ms",
+        "audit.credentials",
+        "keywords",
+        "output_length",
+    ]:
+        for secret in ["hunter2secret", "Tr0ub4dor&3"]:
+            with subtests.test(field=field, secret=secret):
+                case = {"agent_run": {"final_output": "x"}}
+                outer, _, name = field.partition(".")
+                case = {**case, outer: {**case.get(outer, {}), name: secret} if name else secret}
 
-    report = evaluate(case).model_dump(mode="json")
+                report = evaluate(case).model_dump(mode="json")
 
-    assert report["status"] == "invalid"
-    assert shown_pieces(secret, json.dumps(report)) == []
-
-
-@pytest.mark.parametrize(
-    "pattern", [f"{'x' * 40} {SECRET}(", f"password=ab[{SECRET}", f"[{SECRET}", f"(?={SECRET})"]
-)
-def test_a_refused_pattern_shows_no_part_of_a_secret(pattern):
-    with pytest.raises(ContractError) as refused:
-        check_pattern(pattern)
-
-    assert shown_pieces(SECRET, str(refused.value)) == []
+                assert report["status"] == "invalid"
+                assert shown_pieces(secret, json.dumps(report)) == []
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
+def test_a_refused_pattern_shows_no_part_of_a_secret(subtests):
+    for pattern in [f"{'x' * 40} {SECRET}(", f"password=ab[{SECRET}", f"[{SECRET}", f"(?={SECRET})"]:
+        with subtests.test(pattern=pattern):
+            with pytest.raises(ContractError) as refused:
+                check_pattern(pattern)
+
+            assert shown_pieces(SECRET, str(refused.value)) == []
+
+
+def test_a_refused_schema_shows_no_part_of_a_secret(subtests):
+    for schema in [
         {"type": "hunter2secret"},
         {"pattern": "(hunter2secret"},
         {"required": "hunter2secret"},
@@ -146,24 +148,22 @@ def test_a_refused_pattern_shows_no_part_of_a_secret(pattern):
         {"$ref": f"http://{SECRET}.example.com/"},
         {"$schema": f"http://example.com/{SECRET}"},
         {"properties": {"x" * 150 + " " + SECRET: {"type": 5}}},
-    ],
-)
-def test_a_refused_schema_shows_no_part_of_a_secret(schema):
-    with pytest.raises(ContractError) as refused:
-        check_schema(schema)
+    ]:
+        with subtests.test(schema=schema):
+            with pytest.raises(ContractError) as refused:
+                check_schema(schema)
 
-    assert shown_pieces("hunter2secret", str(refused.value)) == []
-    assert shown_pieces(SECRET, str(refused.value)) == []
+            assert shown_pieces("hunter2secret", str(refused.value)) == []
+            assert shown_pieces(SECRET, str(refused.value)) == []
 
 
-@pytest.mark.parametrize(
-    "read", [lambda case: EvaluationCase(**case), EvaluationCase.model_validate], ids=["built", "validated"]
-)
-def test_the_error_of_a_model_does_not_quote_its_input(read):
-    with pytest.raises((ContractError, ValidationError)) as refused:
-        read({"agent_run": {"final_output": "x", "latency_ms": "hunter2secret"}})
+def test_the_error_of_a_model_does_not_quote_its_input(subtests):
+    for read in [lambda case: EvaluationCase(**case), EvaluationCase.model_validate]:
+        with subtests.test(read=read):
+            with pytest.raises((ContractError, ValidationError)) as refused:
+                read({"agent_run": {"final_output": "x", "latency_ms": "hunter2secret"}})
 
-    assert shown_pieces("hunter2secret", str(refused.value)) == []
+            assert shown_pieces("hunter2secret", str(refused.value)) == []
 
 
 def test_a_known_value_is_recognised_in_the_spelling_of_a_json_pointer():

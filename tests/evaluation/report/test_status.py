@@ -3,7 +3,6 @@
 from itertools import product
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,9 +34,10 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "severity", "status"), ROWS)
-def test_each_finding_has_its_status(kind, severity, status):
-    assert strictest_status([(kind, severity)]) == status
+def test_each_finding_has_its_status(subtests):
+    for kind, severity, status in ROWS:
+        with subtests.test(kind=kind, severity=severity, status=status):
+            assert strictest_status([(kind, severity)]) == status
 
 
 def test_the_rows_are_the_whole_table():
@@ -54,8 +54,9 @@ def test_more_findings_never_make_the_status_milder(some, more):
     assert STRICTNESS.index(strictest_status([*some, *more])) >= STRICTNESS.index(strictest_status(some))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_graver_finding_is_never_judged_milder(kind):
-    order = [STRICTNESS.index(STATUS[kind][severity]) for severity in ("info", "warning", "critical")]
+def test_a_graver_finding_is_never_judged_milder(subtests):
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            order = [STRICTNESS.index(STATUS[kind][severity]) for severity in ("info", "warning", "critical")]
 
-    assert order == sorted(order)
+            assert order == sorted(order)

@@ -19,16 +19,19 @@ def results(arm: str, *passed: bool) -> list[CaseResult]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("better", "worse", "p_value", "is_shown"),
-    [(1, 0, 1.0, False), (5, 0, 0.0625, False), (6, 0, 0.03125, True), (9, 1, 0.021484375, True)],
-)
-def test_the_exact_sign_test_tells_sides_apart(better, worse, p_value, is_shown):
-    control = results("a", *[False] * better, *[True] * worse, True, False)
-    treatment = results("b", *[True] * better, *[False] * worse, True, False)
-    [difference] = compare_arms([*control, *treatment])
-    assert difference.p_value == pytest.approx(p_value)
-    assert difference.is_shown is is_shown
+def test_the_exact_sign_test_tells_sides_apart(subtests):
+    for better, worse, p_value, is_shown in [
+        (1, 0, 1.0, False),
+        (5, 0, 0.0625, False),
+        (6, 0, 0.03125, True),
+        (9, 1, 0.021484375, True),
+    ]:
+        with subtests.test(better=better):
+            control = results("a", *[False] * better, *[True] * worse, True, False)
+            treatment = results("b", *[True] * better, *[False] * worse, True, False)
+            [difference] = compare_arms([*control, *treatment])
+            assert difference.p_value == pytest.approx(p_value)
+            assert difference.is_shown is is_shown
 
 
 def test_the_needed_number_of_cases_is_that_of_connor():

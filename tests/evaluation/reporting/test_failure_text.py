@@ -1,7 +1,5 @@
 """A result that is not accepted, as the text of a failed test."""
 
-import pytest
-
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.action_pairs import describe_failure
 
@@ -59,22 +57,23 @@ def test_twenty_calls_are_shown_and_the_others_counted():
     assert "and 5 more" in text
 
 
-@pytest.mark.parametrize("field", ["answer", "reason", "tool", "argument", "error"])
-def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(field):
-    bad = "\x1b[2J\u202e\n\x00" + "word " * 1000
-    run = {
-        "final_output": bad if field == "answer" else "",
-        "tool_calls": [
-            {
-                "name": bad if field == "tool" else "look",
-                "args": {"page": bad if field == "argument" else 1},
-                "error": bad if field == "error" else None,
+def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(subtests):
+    for field in ["answer", "reason", "tool", "argument", "error"]:
+        with subtests.test(field=field):
+            bad = "\x1b[2J\u202e\n\x00" + "word " * 1000
+            run = {
+                "final_output": bad if field == "answer" else "",
+                "tool_calls": [
+                    {
+                        "name": bad if field == "tool" else "look",
+                        "args": {"page": bad if field == "argument" else 1},
+                        "error": bad if field == "error" else None,
+                    }
+                ],
             }
-        ],
-    }
 
-    text = describe_failure(build_result(agent_run=run, reasons=(bad if field == "reason" else "a",)))
+            text = describe_failure(build_result(agent_run=run, reasons=(bad if field == "reason" else "a",)))
 
-    assert len(text.splitlines()) == 4
-    assert len(text) < 700
-    assert not {"\x1b", "\u202e", "\x00"} & set(text)
+            assert len(text.splitlines()) == 4
+            assert len(text) < 700
+            assert not {"\x1b", "\u202e", "\x00"} & set(text)

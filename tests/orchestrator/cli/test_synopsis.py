@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -44,16 +43,18 @@ def test_every_command_is_in_the_synopsis():
     assert set(read_synopsis()) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_every_option_is_in_the_synopsis(command):
-    synopsis = read_synopsis()
-    inherited = synopsis["run"] if "options of run" in synopsis[command] else ""
-    named = {*re.findall(r"--[a-z-]+|-v", synopsis[command] + inherited)}
-    negated = {f"--{name.removeprefix('--no-')}" for name in named if name.startswith("--no-")}
+def test_every_option_is_in_the_synopsis(subtests):
+    for command in sorted(COMMANDS):
+        with subtests.test(command=command):
+            synopsis = read_synopsis()
+            inherited = synopsis["run"] if "options of run" in synopsis[command] else ""
+            named = {*re.findall(r"--[a-z-]+|-v", synopsis[command] + inherited)}
+            negated = {f"--{name.removeprefix('--no-')}" for name in named if name.startswith("--no-")}
 
-    assert list_options(command) <= named | negated | ({"--verbose"} if "-v" in named else set())
+            assert list_options(command) <= named | negated | ({"--verbose"} if "-v" in named else set())
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
-def test_the_list_of_commands_has_the_first_sentence_of_each_help_in_short(command):
-    assert HELP[command].split()[0] == COMMANDS[command].help.split()[0]
+def test_the_list_of_commands_has_the_first_sentence_of_each_help_in_short(subtests):
+    for command in sorted(COMMANDS):
+        with subtests.test(command=command):
+            assert HELP[command].split()[0] == COMMANDS[command].help.split()[0]

@@ -47,14 +47,14 @@ def folder(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("name", ["shop_tools:price", "shop_tools:TOOLS"])
-def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
-    assert [tool.name for tool in import_tools([name])] == ["price"]
+def test_a_function_or_a_list_is_imported_from_the_current_folder(subtests):
+    for name in ["shop_tools:price", "shop_tools:TOOLS"]:
+        with subtests.test(name=name):
+            assert [tool.name for tool in import_tools([name])] == ["price"]
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
+def test_what_is_no_tool_is_refused_in_one_sentence(subtests):
+    for name, sentence in [
         ("shop_tools", "give MODULE:NAME, such as my_tools:TOOLS"),
         ("../shop_tools:price", "give MODULE:NAME"),
         ("absent_tools:price", "ModuleNotFoundError: No module named 'absent_tools'"),
@@ -63,13 +63,12 @@ def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
         ("shop_tools:prices", "has no attribute 'prices'"),
         ("shop_tools:NUMBER", "--tools: tools contains a int; give LangChain tools or functions"),
         ("shop_tools:silent", "which cannot be a tool"),
-    ],
-)
-def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
-    with pytest.raises(ConfigurationError) as refused:
-        import_tools([name])
+    ]:
+        with subtests.test(name=name):
+            with pytest.raises(ConfigurationError) as refused:
+                import_tools([name])
 
-    assert sentence in str(refused.value)
+            assert sentence in str(refused.value)
 
 
 def test_a_tool_that_is_named_twice_is_refused_in_one_sentence():

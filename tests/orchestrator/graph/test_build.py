@@ -37,11 +37,10 @@ def test_the_graph_has_the_documented_nodes():
     }
 
 
-@pytest.mark.parametrize(
-    "part", ["planner_node", "executor_node", "monitor_node", "next_step", "retry", "end"]
-)
-def test_the_drawing_shows_every_node_and_every_documented_route(part):
-    assert part in build().draw_mermaid() == build().graph.get_graph().draw_mermaid()
+def test_the_drawing_shows_every_node_and_every_documented_route(subtests):
+    for part in ["planner_node", "executor_node", "monitor_node", "next_step", "retry", "end"]:
+        with subtests.test(part=part):
+            assert part in build().draw_mermaid() == build().graph.get_graph().draw_mermaid()
 
 
 async def test_the_graph_by_itself_runs_a_task():
@@ -97,33 +96,35 @@ def asking_tool():
     return ExecutionAgent(ScriptedChatModel([call, "end"]), [may_i])
 
 
-@pytest.mark.parametrize("executor", [Asking, AsyncAsking, asking_tool])
-def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
-    orchestrator = build(executor(), checkpointer=InMemorySaver())
-    state = orchestrator.run("x", "thread")
-    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
+def test_an_interrupt_in_an_agent_passes_to_the_graph(subtests):
+    for executor in [Asking, AsyncAsking, asking_tool]:
+        with subtests.test(executor=executor):
+            orchestrator = build(executor(), checkpointer=InMemorySaver())
+            state = orchestrator.run("x", "thread")
+            [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
 
-    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
+            assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
 
 
-@pytest.mark.parametrize(
-    ("agents", "kind"),
-    [
+def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(subtests):
+    for agents, kind in [
         ({"executor": Asking()}, "executor_error"),
         ({"executor": AsyncAsking()}, "executor_error"),
         ({"planner": AskingPlanner()}, "planner_error"),
         ({"monitor": AskingMonitor()}, "monitor_error"),
         ({"compressor": AskingCompressor()}, "compressor_error"),
-    ],
-    ids=["plain", "coroutine", "planner", "monitor", "compressor"],
-)
-def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind):
-    fakes = {"planner": FakePlanner(["one", "two"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
-    state = LangGraphOrchestrator(**{**fakes, **agents}).run("x")
+    ]:
+        with subtests.test(agents=agents):
+            fakes = {
+                "planner": FakePlanner(["one", "two"]),
+                "executor": FakeExecutor(),
+                "monitor": FakeMonitor(),
+            }
+            state = LangGraphOrchestrator(**{**fakes, **agents}).run("x")
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
-    assert state["failure"]["error_type"] == "InterruptError"
-    assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
+            assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
+            assert state["failure"]["error_type"] == "InterruptError"
+            assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
 
 
 def test_a_tool_that_asks_without_a_checkpointer_is_answered_that_nobody_can_be_asked():

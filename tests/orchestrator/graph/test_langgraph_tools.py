@@ -64,29 +64,32 @@ class Recorder(BaseCallbackHandler):
 MONITORS = ("monitor_node", "branch_node|branch_monitor_node", "synthesis_node|answer_monitor_node")
 
 
-@pytest.mark.parametrize("monitor", MONITORS)
-def test_the_evaluation_is_a_subgraph_of_each_monitor(monitor):
-    subgraphs = dict(build(synthesis=True).graph.get_subgraphs(recurse=True))
+def test_the_evaluation_is_a_subgraph_of_each_monitor(subtests):
+    for monitor in MONITORS:
+        with subtests.test(monitor=monitor):
+            subgraphs = dict(build(synthesis=True).graph.get_subgraphs(recurse=True))
 
-    assert set(NODES) <= set(subgraphs[monitor].nodes)
-
-
-@pytest.mark.parametrize("monitor", MONITORS)
-@pytest.mark.parametrize("supervision", ["none", "llm"])
-def test_a_drawing_with_subgraphs_shows_the_nodes_of_the_evaluation(supervision, monitor):
-    agents = FakePlanner(["one"]), SpeakingExecutor(), FakeMonitor()
-    options = {"supervision": supervision, "supervisor": FakeSupervisor(), "synthesis": True}
-    drawing = LangGraphOrchestrator(*agents, **options).graph.get_graph(xray=True)
-
-    assert {f"{monitor.replace('|', ':')}:{name}" for name in NODES} <= set(drawing.nodes)
-    assert f"subgraph {monitor.rpartition('|')[2]}" in drawing.draw_mermaid()
+            assert set(NODES) <= set(subgraphs[monitor].nodes)
 
 
-@pytest.mark.parametrize("plan", [("one", "two"), ({"step": "a", "needs": []}, {"step": "b", "needs": []})])
-def test_the_graph_can_be_invoked_by_blocking_code(plan):
-    state = build(plan=plan).graph.invoke({"task": "x"})
+def test_a_drawing_with_subgraphs_shows_the_nodes_of_the_evaluation(subtests):
+    for monitor in MONITORS:
+        for supervision in ["none", "llm"]:
+            with subtests.test(monitor=monitor, supervision=supervision):
+                agents = FakePlanner(["one"]), SpeakingExecutor(), FakeMonitor()
+                options = {"supervision": supervision, "supervisor": FakeSupervisor(), "synthesis": True}
+                drawing = LangGraphOrchestrator(*agents, **options).graph.get_graph(xray=True)
 
-    assert (state["status"], len(state["results"])) == ("success", 2)
+                assert {f"{monitor.replace('|', ':')}:{name}" for name in NODES} <= set(drawing.nodes)
+                assert f"subgraph {monitor.rpartition('|')[2]}" in drawing.draw_mermaid()
+
+
+def test_the_graph_can_be_invoked_by_blocking_code(subtests):
+    for plan in [("one", "two"), ({"step": "a", "needs": []}, {"step": "b", "needs": []})]:
+        with subtests.test(plan=plan):
+            state = build(plan=plan).graph.invoke({"task": "x"})
+
+            assert (state["status"], len(state["results"])) == ("success", 2)
 
 
 def test_the_graph_streams_to_blocking_code():
@@ -137,21 +140,22 @@ def test_a_trace_says_which_execution_a_model_call_belongs_to():
     assert calls == [(0, 1), (0, 2)]
 
 
-@pytest.mark.parametrize("start", ["run", "stream", "resume", "fork"])
-def test_the_config_of_the_caller_reaches_the_model_calls(start):
-    orchestrator = build(build_approving_agent(), ["one", "two"], checkpointer=InMemorySaver())
-    recorder = Recorder()
-    config: RunnableConfig = {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}}
-    if start in {"run", "stream"}:
-        list(orchestrator.stream("x", "thread", config=config)) if start == "stream" else orchestrator.run(
-            "x", "t", config=config
-        )
-    else:
-        continue_run(orchestrator, start, config)
+def test_the_config_of_the_caller_reaches_the_model_calls(subtests):
+    for start in ["run", "stream", "resume", "fork"]:
+        with subtests.test(start=start):
+            orchestrator = build(build_approving_agent(), ["one", "two"], checkpointer=InMemorySaver())
+            recorder = Recorder()
+            config: RunnableConfig = {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}}
+            if start in {"run", "stream"}:
+                list(
+                    orchestrator.stream("x", "thread", config=config)
+                ) if start == "stream" else orchestrator.run("x", "t", config=config)
+            else:
+                continue_run(orchestrator, start, config)
 
-    assert "model" in {name for name, _ in recorder.runs.values()}
-    assert all("nightly" in tags for tags in recorder.tags)
-    assert all(metadata["team"] == "a" for metadata in recorder.metadata)
+            assert "model" in {name for name, _ in recorder.runs.values()}
+            assert all("nightly" in tags for tags in recorder.tags)
+            assert all(metadata["team"] == "a" for metadata in recorder.metadata)
 
 
 def continue_run(orchestrator: LangGraphOrchestrator, start: str, config: RunnableConfig) -> None:
@@ -182,18 +186,18 @@ def test_tools_read_values_of_the_callers_config():
     assert state["results"][0]["result"] == "anna"
 
 
-@pytest.mark.parametrize(
-    ("thread", "config", "problem"),
-    [
+def test_a_config_that_contradicts_the_call_is_refused(subtests):
+    for thread, config, problem in [
         (None, "quick", "config is 'quick'; give a dict"),
         (None, {"configurable": {"checkpoint_id": "1"}}, "names checkpoint_id; use fork"),
         ("a", {"configurable": {"thread_id": "b"}}, "thread_id is 'a' and the config names 'b'"),
         (None, {"configurable": {"thread_id": 7}}, "thread_id is 7"),
-    ],
-)
-def test_a_config_that_contradicts_the_call_is_refused(thread, config, problem):
-    with pytest.raises(ConfigurationError, match=problem):
-        build().run("x", thread, config=config)
+    ]:
+        with (
+            subtests.test(thread=thread, config=config),
+            pytest.raises(ConfigurationError, match=problem),
+        ):
+            build().run("x", thread, config=config)
 
 
 def test_a_run_that_reaches_the_callers_recursion_limit_fails_and_keeps_its_results():

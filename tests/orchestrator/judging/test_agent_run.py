@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from evaluation import evaluate
 from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
 from orchestrator.state.records import StepRecord, ToolCallRecord
@@ -78,17 +76,15 @@ def test_a_limit_on_tokens_that_nobody_counted_is_not_kept_by_silence():
     assert evaluate(case).status == "needs_review"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "shown"),
-    [
+def test_a_count_or_an_amount_that_cannot_be_true_is_absent(subtests):
+    for name, value, shown in [
         *[("total_tokens", count, None) for count in (-1, 2**63, 10**400)],
         *[("cost_usd", amount, None) for amount in (-0.1, math.inf, math.nan, 10**400)],
         ("output_tokens", 0, 0),
         ("cost_usd", 0.0, 0.0),
-    ],
-)
-def test_a_count_or_an_amount_that_cannot_be_true_is_absent(name, value, shown):
-    assert build_agent_run(record(usage={**USAGE, name: value}), "").get(name) == shown
+    ]:
+        with subtests.test(name=name, value=value, shown=shown):
+            assert build_agent_run(record(usage={**USAGE, name: value}), "").get(name) == shown
 
 
 def test_an_execution_that_ended_in_an_error_said_nothing():
@@ -98,19 +94,17 @@ def test_an_execution_that_ended_in_an_error_said_nothing():
     assert [message["role"] for message in run["messages"]] == ["user"]
 
 
-@pytest.mark.parametrize(
-    ("args", "told"),
-    [
+def test_arguments_that_are_no_object_are_told_as_json_text(subtests):
+    for args, told in [
         ({"q": 1}, {"q": 1}),
         (None, None),
         ("haiku", '"haiku"'),
         (False, "false"),
-    ],
-)
-def test_arguments_that_are_no_object_are_told_as_json_text(args, told):
-    [one] = build_agent_run(record(tool_calls=[call(args=args)]), "")["tool_calls"]
+    ]:
+        with subtests.test(args=args):
+            [one] = build_agent_run(record(tool_calls=[call(args=args)]), "")["tool_calls"]
 
-    assert one["args"] == told
+            assert one["args"] == told
 
 
 def test_a_longer_context_shows_its_end_and_says_how_much_is_left_out():

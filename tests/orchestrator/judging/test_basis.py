@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,9 +99,10 @@ TABLE = [
 PAYING = {"trajectory": {"acting_tools": ["pay", "refund"]}}
 
 
-@pytest.mark.parametrize(("evidence", "basis", "words"), TABLE)
-def test_the_table(evidence, basis, words):
-    assert (find_basis(evidence), describe_basis(evidence)) == (basis, words)
+def test_the_table(subtests):
+    for evidence, basis, words in TABLE:
+        with subtests.test(evidence=evidence, basis=basis, words=words):
+            assert (find_basis(evidence), describe_basis(evidence)) == (basis, words)
 
 
 NAMES = st.sampled_from([(), ("a",), ("a", "b")])
@@ -136,18 +136,16 @@ def test_nothing_but_evidence_makes_a_claim(evidence):
     assert (record["content"]["by"] == "code") == bool(evidence.content)
 
 
-@pytest.mark.parametrize(
-    ("required", "enough"),
-    [
+def test_a_requirement_is_satisfied_by_more(subtests):
+    for required, enough in [
         (None, {"checked", "judged", "approved", "unverified"}),
         ("judged", {"checked", "judged", "approved"}),
         ("checked", {"checked", "approved"}),
-    ],
-)
-def test_a_requirement_is_satisfied_by_more(required, enough):
-    bases = ("checked", "judged", "approved", "unverified")
+    ]:
+        with subtests.test(required=required):
+            bases = ("checked", "judged", "approved", "unverified")
 
-    assert {basis for basis in bases if is_enough(basis, required)} == enough
+            assert {basis for basis in bases if is_enough(basis, required)} == enough
 
 
 def outcome(metric, passed=True, reason="", kind="response"):
@@ -185,9 +183,8 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
     )
 
 
-@pytest.mark.parametrize(
-    ("contract", "content", "actions"),
-    [
+def test_a_reference_and_expected_effects_are_content(subtests):
+    for contract, content, actions in [
         ({}, ("rouge_1",), ("trajectory",)),
         ({**PAYING, "expected_trajectory": ["pay"]}, ("rouge_1", "trajectory"), ()),
         ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "refund"]}]}, ("rouge_1", "trajectory"), ()),
@@ -205,39 +202,38 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
             ("rouge_1",),
             ("trajectory",),
         ),
-    ],
-)
-def test_a_reference_and_expected_effects_are_content(contract, content, actions):
-    metrics = [outcome("rouge_1"), outcome("words"), outcome("trajectory", kind="trajectory")]
+    ]:
+        with subtests.test(contract=contract):
+            metrics = [outcome("rouge_1"), outcome("words"), outcome("trajectory", kind="trajectory")]
 
-    found = read_evidence(
-        report_with(metrics=[*metrics, outcome("x", kind="operational")]), Contract.read(contract)
-    )
+            found = read_evidence(
+                report_with(metrics=[*metrics, outcome("x", kind="operational")]), Contract.read(contract)
+            )
 
-    assert (found.form, found.content, found.actions) == (("words",), content, actions)
+            assert (found.form, found.content, found.actions) == (("words",), content, actions)
 
 
-@pytest.mark.parametrize(
-    ("origin", "form", "content"),
-    [
+def test_what_only_a_plan_or_the_words_of_a_task_state_proves_nothing_of_the_content(subtests):
+    for origin, form, content in [
         ("caller", (), ("contains", "rouge_1", "audit")),
         ("own", (), ("contains", "rouge_1", "audit")),
         ("task", ("contains", "rouge_1", "audit"), ()),
         ("plan", ("contains", "rouge_1", "audit"), ()),
-    ],
-)
-def test_what_only_a_plan_or_the_words_of_a_task_state_proves_nothing_of_the_content(origin, form, content):
-    fields = {
-        "checks": [{"check": "contains", "texts": ["a"]}],
-        "reference_output": "a b",
-        "audit": {"rules": [{"id": "a", "required": {"text": "a"}}]},
-    }
-    contract = Contract.read(fields, origin)
-    report = evaluate({"agent_run": {"final_output": "a b"}, "contract": contract}).model_dump(mode="json")
+    ]:
+        with subtests.test(origin=origin):
+            fields = {
+                "checks": [{"check": "contains", "texts": ["a"]}],
+                "reference_output": "a b",
+                "audit": {"rules": [{"id": "a", "required": {"text": "a"}}]},
+            }
+            contract = Contract.read(fields, origin)
+            report = evaluate({"agent_run": {"final_output": "a b"}, "contract": contract}).model_dump(
+                mode="json"
+            )
 
-    found = read_evidence(report, contract)
+            found = read_evidence(report, contract)
 
-    assert (found.form, found.content) == (form, content)
+            assert (found.form, found.content) == (form, content)
 
 
 def test_content_that_an_audit_rule_requires_is_content():
@@ -250,8 +246,7 @@ def test_content_that_an_audit_rule_requires_is_content():
     assert [read_evidence(report, read).content for report in (report_with(), broken)] == [("audit",), ()]
 
 
-@pytest.mark.parametrize(
-    "report", [{}, {"metrics": None, "judge": None}, {"judge": {"result": {"passed": None}}}]
-)
-def test_a_report_without_outcomes_is_no_evidence(report):
-    assert read_evidence(report, Contract()) == Evidence(accepted=False)
+def test_a_report_without_outcomes_is_no_evidence(subtests):
+    for report in [{}, {"metrics": None, "judge": None}, {"judge": {"result": {"passed": None}}}]:
+        with subtests.test(report=report):
+            assert read_evidence(report, Contract()) == Evidence(accepted=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evaluation import EvaluationContract
 from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
@@ -44,18 +42,23 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("contract", "answers"), ANSWERS, ids=str)
-@pytest.mark.parametrize("executor", [CorrectingExecutor, FakeExecutor])
-@pytest.mark.parametrize("last_output", ["turn", "none"])
-def test_a_retry_is_not_told_the_answer(contract, answers, executor, last_output):
-    fake, rule = executor("9"), FeedbackRule(last_output=last_output)
-    anew = FeedbackRule(after="unverified", last_output=last_output)
-    state = run(contract, fake, retry_policy=RetryPolicy(strategies=[rule, anew]))
-    told = " ".join(f"{call.step} {call.feedback} {call.context}" for call in fake.calls[1:])
+def test_a_retry_is_not_told_the_answer(subtests):
+    for contract, answers in ANSWERS:
+        for executor in [CorrectingExecutor, FakeExecutor]:
+            for last_output in ["turn", "none"]:
+                with subtests.test(
+                    contract=contract, answers=answers, executor=executor, last_output=last_output
+                ):
+                    fake, rule = executor("9"), FeedbackRule(last_output=last_output)
+                    anew = FeedbackRule(after="unverified", last_output=last_output)
+                    state = run(contract, fake, retry_policy=RetryPolicy(strategies=[rule, anew]))
+                    told = " ".join(f"{call.step} {call.feedback} {call.context}" for call in fake.calls[1:])
 
-    assert state["status"] == "failed"
-    assert any(text in told for text in ("[not shown]", "output", "Keep to these requirements"))
-    assert [answer for answer in answers if answer in told] == []
+                    assert state["status"] == "failed"
+                    assert any(
+                        text in told for text in ("[not shown]", "output", "Keep to these requirements")
+                    )
+                    assert [answer for answer in answers if answer in told] == []
 
 
 def test_people_see_the_whole_feedback():
@@ -67,19 +70,20 @@ def test_people_see_the_whole_feedback():
     assert "12.5" not in record["feedback"]
 
 
-@pytest.mark.parametrize(("task", "step"), [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")])
-def test_what_the_task_or_the_step_says_is_quoted(task, step):
-    executor = CorrectingExecutor("9")
-    run(
-        {"required_content": [{"number": 12.5}, {"text": "euros"}]},
-        executor,
-        task=task,
-        step=step,
-        retry_policy=RetryPolicy(**TURN),
-    )
+def test_what_the_task_or_the_step_says_is_quoted(subtests):
+    for task, step in [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")]:
+        with subtests.test(task=task):
+            executor = CorrectingExecutor("9")
+            run(
+                {"required_content": [{"number": 12.5}, {"text": "euros"}]},
+                executor,
+                task=task,
+                step=step,
+                retry_policy=RetryPolicy(**TURN),
+            )
 
-    assert "12.5" in executor.calls[1].feedback
-    assert "euros" in executor.calls[1].feedback
+            assert "12.5" in executor.calls[1].feedback
+            assert "euros" in executor.calls[1].feedback
 
 
 def test_what_is_no_answer_is_quoted():
@@ -133,19 +137,17 @@ def test_tools_of_must_call_are_named():
     assert expected.mask("call 'price_of', then 'sell'") == "call 'price_of', then '[not shown]'"
 
 
-@pytest.mark.parametrize(
-    ("text", "masked"),
-    [
+def test_expected_words_and_numbers_are_masked(subtests):
+    for text, masked in [
         ("the number 12.50 is missing", "the number [not shown] is missing"),
         ("the number 112.5 is wrong", "the number 112.5 is wrong"),
         ("say 'twelve euros' now", "say '[not shown]' now"),
         ("a dozen", "a dozen"),
-    ],
-)
-def test_expected_words_and_numbers_are_masked(text, masked):
-    contract = {"required_content": [{"number": 12.5}, {"text": "twelve euros"}]}
+    ]:
+        with subtests.test(text=text):
+            contract = {"required_content": [{"number": 12.5}, {"text": "twelve euros"}]}
 
-    assert read_expectations(Contract.read(contract), "").mask(text) == masked
+            assert read_expectations(Contract.read(contract), "").mask(text) == masked
 
 
 def told(checks, **texts):
@@ -172,18 +174,16 @@ def test_the_executor_is_told_the_sentence_of_each_failed_check():
     ]
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
+def test_a_text_that_the_task_states_is_shown(subtests):
+    for texts in [
         {"task": "Write a letter with a   greeting."},
         {"step": "Begin with a Greeting"},
         {"task": "Say moin and tschüss"},
         {"task": "Say moin", "step": "and say tschüss, too"},
-    ],
-)
-def test_a_text_that_the_task_states_is_shown(texts):
-    check = {"check": "contains", "texts": ["Moin", "Tschüss"], "quote": "a greeting"}
+    ]:
+        with subtests.test(texts=texts):
+            check = {"check": "contains", "texts": ["Moin", "Tschüss"], "quote": "a greeting"}
 
-    assert told([check], **texts).endswith(
-        '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
-    )
+            assert told([check], **texts).endswith(
+                '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
+            )

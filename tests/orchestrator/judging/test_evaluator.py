@@ -80,18 +80,16 @@ def failure(state):
 # Deterministic first
 
 
-@pytest.mark.parametrize(
-    ("contract", "calls"),
-    [
+def test_the_totals_count_the_judge_calls_that_were_made_and_saved(subtests):
+    for contract, calls in [
         (None, {"made": 2, "saved": 0}),
         (DONE, {"made": 0, "saved": 2}),
         (CLEAR, {"made": 2, "saved": 0}),
         (BOTH, {"made": 2, "saved": 0}),
         (lambda step, index: DONE if index else None, {"made": 1, "saved": 1}),
-    ],
-)
-def test_the_totals_count_the_judge_calls_that_were_made_and_saved(contract, calls):
-    assert run(step_contract=contract)["judge_calls"] == calls
+    ]:
+        with subtests.test(contract=contract):
+            assert run(step_contract=contract)["judge_calls"] == calls
 
 
 def test_a_judge_that_is_asked_twice_about_one_execution_counts_once():
@@ -103,9 +101,8 @@ def test_a_judge_that_is_asked_twice_about_one_execution_counts_once():
 # What decides
 
 
-@pytest.mark.parametrize(
-    ("contract", "monitor", "success"),
-    [
+def test_the_verdict_is_that_of_the_report(subtests):
+    for contract, monitor, success in [
         (DONE, refuse("I do not like it"), True),
         (ABSENT, accept(), False),
         (BOTH, refuse("unclear"), False),
@@ -116,13 +113,12 @@ def test_a_judge_that_is_asked_twice_about_one_execution_counts_once():
         ),
         (None, accept(), True),
         (None, refuse(), False),
-    ],
-)
-def test_the_verdict_is_that_of_the_report(contract, monitor, success):
-    record = of_one_step(monitor=FakeMonitor(monitor), contract=contract, max_retries=0)["results"][0]
+    ]:
+        with subtests.test(contract=contract, monitor=monitor):
+            record = of_one_step(monitor=FakeMonitor(monitor), contract=contract, max_retries=0)["results"][0]
 
-    assert record["verdict"]["success"] is success
-    assert record["status"] == ("validated" if success else "failed")
+            assert record["verdict"]["success"] is success
+            assert record["status"] == ("validated" if success else "failed")
 
 
 def test_a_step_passes_with_its_warnings_kept():
@@ -144,22 +140,20 @@ def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
 # Without a verdict
 
 
-@pytest.mark.parametrize(
-    ("rules", "status", "kind", "executions"),
-    [
+def test_a_step_without_a_verdict_goes_on_by_the_policy(subtests):
+    for rules, status, kind, executions in [
         ([], "failed", "needs_review", 1),
         ([{"use": "feedback", "after": "unverified"}], "failed", "needs_review", 3),
         ([{"use": "ask_human", "after": "unverified"}], "executing", None, 1),
-    ],
-)
-def test_a_step_without_a_verdict_goes_on_by_the_policy(rules, status, kind, executions):
-    options = {
-        "checkpointer": InMemorySaver(),
-        "retry_policy": RetryPolicy(strategies=[{"use": "feedback"}, *rules]),
-    }
-    state = of_one_step(monitor=FakeMonitor(UNREADABLE), **options)
+    ]:
+        with subtests.test(rules=rules):
+            options = {
+                "checkpointer": InMemorySaver(),
+                "retry_policy": RetryPolicy(strategies=[{"use": "feedback"}, *rules]),
+            }
+            state = of_one_step(monitor=FakeMonitor(UNREADABLE), **options)
 
-    assert (state["status"], failure(state), len(state["results"])) == (status, kind, executions)
+            assert (state["status"], failure(state), len(state["results"])) == (status, kind, executions)
 
 
 # The contract
@@ -172,14 +166,13 @@ def test_a_function_gives_each_step_its_contract():
     assert (state["status"], [call[1] for call in monitor.calls]) == ("success", ["two done"])
 
 
-@pytest.mark.parametrize(
-    "contract", [DONE, {"required_content": [{"text": "done"}]}], ids=["object", "mapping"]
-)
-def test_a_planner_gives_a_step_its_contract(contract):
-    monitor = FakeMonitor()
-    state = run(FakePlanner([{"step": "one", "contract": contract}, "two"]), monitor=monitor)
+def test_a_planner_gives_a_step_its_contract(subtests):
+    for contract in [DONE, {"required_content": [{"text": "done"}]}]:
+        with subtests.test(contract=contract):
+            monitor = FakeMonitor()
+            state = run(FakePlanner([{"step": "one", "contract": contract}, "two"]), monitor=monitor)
 
-    assert (state["status"], [call[0] for call in monitor.calls]) == ("success", ["two"])
+            assert (state["status"], [call[0] for call in monitor.calls]) == ("success", ["two"])
 
 
 def test_the_contract_of_the_caller_goes_before_that_of_the_planner():
@@ -206,26 +199,23 @@ def broken_at(step_index, result):
     return contract
 
 
-@pytest.mark.parametrize("at", [0, 1])
-@pytest.mark.parametrize(
-    ("result", "sentence"),
-    [
-        (ValueError("no idea"), "the contract function raised ValueError: no idea"),
-        (SystemExit(3), "the contract function raised SystemExit: 3"),
-        (
-            {"no_field": 1},
-            "the contract function: no_field: no field has this name",
-        ),
-        (True, "the contract function returned True; return an EvaluationContract or None"),
-    ],
-    ids=["raises", "exits", "mapping", "bool"],
-)
-def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cause(at, result, sentence):
-    state = run(step_contract=broken_at(at, result))
+def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cause(subtests):
+    for at in [0, 1]:
+        for result, sentence in [
+            (ValueError("no idea"), "the contract function raised ValueError: no idea"),
+            (SystemExit(3), "the contract function raised SystemExit: 3"),
+            (
+                {"no_field": 1},
+                "the contract function: no_field: no field has this name",
+            ),
+            (True, "the contract function returned True; return an EvaluationContract or None"),
+        ]:
+            with subtests.test(at=at, result=result):
+                state = run(step_contract=broken_at(at, result))
 
-    assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
-    assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
-    assert statuses(state) == ["validated"] * at
+                assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
+                assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
+                assert statuses(state) == ["validated"] * at
 
 
 def test_a_contract_function_may_return_a_dict():
@@ -241,26 +231,30 @@ def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run(
     assert (failure(state), statuses(state)) == ("contract_error", ["needs_review"])
 
 
-@pytest.mark.parametrize("contract", ["done", 3, [DONE]], ids=repr)
-def test_what_is_no_contract_is_refused_before_anything_runs(contract):
-    planner = FakePlanner()
-    with pytest.raises(ConfigurationError, match="its fields as a dict, or a function of a step"):
-        build(planner, step_contract=contract)
+def test_what_is_no_contract_is_refused_before_anything_runs(subtests):
+    for contract in ["done", 3, [DONE]]:
+        with subtests.test(contract=contract):
+            planner = FakePlanner()
+            with pytest.raises(ConfigurationError, match="its fields as a dict, or a function of a step"):
+                build(planner, step_contract=contract)
 
-    assert planner.tasks == []
+            assert planner.tasks == []
 
 
 # A judge in place of the monitor
 
 
-@pytest.mark.parametrize(("answer", "success"), [(GOOD, True), (POOR, False)])
-@pytest.mark.parametrize("contract", [None, CLEAR, BOTH])
-def test_a_judge_decides_in_place_of_the_monitor(contract, answer, success):
-    monitor = FakeMonitor(accept() if not success else refuse())
-    state = of_one_step(monitor=monitor, judge=FakeJudge(answer), contract=contract, max_retries=0)
+def test_a_judge_decides_in_place_of_the_monitor(subtests):
+    for answer, success in [(GOOD, True), (POOR, False)]:
+        for contract in [None, CLEAR, BOTH]:
+            with subtests.test(answer=answer, contract=contract):
+                monitor = FakeMonitor(accept() if not success else refuse())
+                state = of_one_step(
+                    monitor=monitor, judge=FakeJudge(answer), contract=contract, max_retries=0
+                )
 
-    assert state["results"][0]["verdict"]["success"] is success
-    assert monitor.calls == []
+                assert state["results"][0]["verdict"]["success"] is success
+                assert monitor.calls == []
 
 
 def test_a_judge_is_shown_the_step_and_its_output():
@@ -272,12 +266,13 @@ def test_a_judge_is_shown_the_step_and_its_output():
     assert [criterion.name for criterion in request.rubric.criteria] == ["clarity"]
 
 
-@pytest.mark.parametrize("error", [JudgeError("asleep"), JudgeError("hm", "malformed")], ids=str)
-def test_a_judge_that_says_it_cannot_judge_leaves_a_step_for_review(error):
-    state = of_one_step(judge=FakeJudge(error))
+def test_a_judge_that_says_it_cannot_judge_leaves_a_step_for_review(subtests):
+    for error in [JudgeError("asleep"), JudgeError("hm", "malformed")]:
+        with subtests.test(error=error):
+            state = of_one_step(judge=FakeJudge(error))
 
-    assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
-    assert str(error) in state["failure"]["message"]
+            assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
+            assert str(error) in state["failure"]["message"]
 
 
 def test_a_judge_that_raises_ends_the_run_with_its_cause():
@@ -294,12 +289,13 @@ async def judge_slowly(request):
     return GOOD if "done" in request.output else POOR
 
 
-@pytest.mark.parametrize("judge", [lambda request: GOOD, judge_slowly], ids=["function", "asynchronous"])
-def test_a_function_is_a_judge(judge):
-    monitor = FakeMonitor(refuse())
-    state = of_one_step(monitor=monitor, judge=judge, contract=CLEAR)
+def test_a_function_is_a_judge(subtests):
+    for judge in [lambda request: GOOD, judge_slowly]:
+        with subtests.test(judge=judge):
+            monitor = FakeMonitor(refuse())
+            state = of_one_step(monitor=monitor, judge=judge, contract=CLEAR)
 
-    assert (state["status"], monitor.calls) == ("success", [])
+            assert (state["status"], monitor.calls) == ("success", [])
 
 
 async def test_an_asynchronous_function_judges_on_the_event_loop_of_the_run():
@@ -314,18 +310,14 @@ async def test_an_asynchronous_function_judges_on_the_event_loop_of_the_run():
     assert loops == {asyncio.get_running_loop()}
 
 
-@pytest.mark.parametrize(
-    ("judge", "problem"),
-    [
+def test_what_is_no_judge_is_refused(subtests):
+    for judge, problem in [
         ("judge", "judge is a str; give .* a function, or None for the monitor"),
         (GOOD, "judge is a dict; give "),
         (FakeJudge, "judge is the class FakeJudge; give an instance of it, or None for the monitor"),
-    ],
-    ids=["a text", "a dict", "a class"],
-)
-def test_what_is_no_judge_is_refused(judge, problem):
-    with pytest.raises(ConfigurationError, match=problem):
-        build(judge=judge)
+    ]:
+        with subtests.test(judge=judge), pytest.raises(ConfigurationError, match=problem):
+            build(judge=judge)
 
 
 def test_a_threshold_without_a_metric_and_without_a_direction_is_refused_before_a_run():
@@ -359,12 +351,13 @@ def test_the_monitors_own_words_are_kept_where_it_alone_decides():
     assert [record["verdict"] for record in state["results"]] == [refuse("too dry"), accept("lovely")]
 
 
-@pytest.mark.parametrize("exhausted", ["fail", "accept_best"])
-def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(exhausted):
-    executor = FakeExecutor("password=hunter2hunter2")
-    state = of_one_step(executor, retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
+def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(subtests):
+    for exhausted in ["fail", "accept_best"]:
+        with subtests.test(exhausted=exhausted):
+            executor = FakeExecutor("password=hunter2hunter2")
+            state = of_one_step(executor, retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
 
-    assert (state["status"], failed_kinds(state["results"][0]["report"])) == ("failed", ("content",))
+            assert (state["status"], failed_kinds(state["results"][0]["report"])) == ("failed", ("content",))
 
 
 def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
@@ -437,10 +430,12 @@ PROSE = 'It asks me to say {"success": true, "feedback": "met"}.'
 CLEAN = '{"success": true, "feedback": "met"}'
 
 
-@pytest.mark.parametrize(
-    ("replies", "expected"),
-    [((PROSE, CLEAN), "validated"), ((PROSE,) * 4, "needs_review"), ((CLEAN,), "validated")],
-)
-def test_an_approval_within_prose_passes_no_step(replies, expected):
-    for monitor in (MonitoringAgent(ScriptedChatModel(list(replies))), WrappingMonitor(*replies)):
-        assert statuses(of_one_step(monitor=monitor)) == [expected]
+def test_an_approval_within_prose_passes_no_step(subtests):
+    for replies, expected in [
+        ((PROSE, CLEAN), "validated"),
+        ((PROSE,) * 4, "needs_review"),
+        ((CLEAN,), "validated"),
+    ]:
+        with subtests.test(replies=replies):
+            for monitor in (MonitoringAgent(ScriptedChatModel(list(replies))), WrappingMonitor(*replies)):
+                assert statuses(of_one_step(monitor=monitor)) == [expected]

@@ -109,12 +109,13 @@ ALERTS = [
 ]
 
 
-@pytest.mark.parametrize(("contract", "sentence"), ALERTS)
-def test_the_alert_and_the_feedback_say_what_to_change_in_the_same_sentence(contract, sentence):
-    told = report(**contract)
+def test_the_alert_and_the_feedback_say_what_to_change_in_the_same_sentence(subtests):
+    for contract, sentence in ALERTS:
+        with subtests.test(contract=contract, sentence=sentence):
+            told = report(**contract)
 
-    assert refused(feedback_of(told)) == sentence
-    assert sentence in [alert["reason"] for alert in told["alerts"]]
+            assert refused(feedback_of(told)) == sentence
+            assert sentence in [alert["reason"] for alert in told["alerts"]]
 
 
 def test_what_a_judge_found_is_told_with_its_reasons():
@@ -126,9 +127,8 @@ def test_what_a_judge_found_is_told_with_its_reasons():
     )
 
 
-@pytest.mark.parametrize(
-    ("run", "told"),
-    [
+def test_where_a_rule_was_broken_is_told_in_words(subtests):
+    for run, told in [
         (
             {"final_output": "password=hunter2secret"},
             "The output contains credentials: password (1 value); remove it.",
@@ -141,10 +141,9 @@ def test_what_a_judge_found_is_told_with_its_reasons():
             {"final_output": "x", "messages": [{"role": "assistant", "content": "password=hunter2secret"}]},
             "Message 1 contains credentials: password (1 value); remove it.",
         ),
-    ],
-)
-def test_where_a_rule_was_broken_is_told_in_words(run, told):
-    assert refused(feedback_of(report(run, keywords=[]))) == told
+    ]:
+        with subtests.test(run=run):
+            assert refused(feedback_of(report(run, keywords=[]))) == told
 
 
 def test_a_warning_is_told_as_what_could_be_better():
@@ -157,20 +156,18 @@ def test_a_warning_is_told_as_what_could_be_better():
     )
 
 
-@pytest.mark.parametrize(
-    ("judge", "contract", "told"),
-    [
+def test_where_nothing_failed_it_is_told_what_could_not_be_decided(subtests):
+    for judge, contract, told in [
         (FailingJudge(), {"rubric": CLARITY}, "- judge: provider_failure: this judge always fails."),
         (None, {"thresholds": {"cost_usd": 1}}, "- cost_usd has a threshold and no value: the run"),
         (None, {"reference_output": "Else"}, "- The output is not the reference (rouge_1: 0)"),
         (None, {}, "- the contract contains no check."),
-    ],
-)  # fmt: skip
-def test_where_nothing_failed_it_is_told_what_could_not_be_decided(judge, contract, told):
-    head, first = feedback_of(report(judge=judge, **contract)).splitlines()[:2]
+    ]:
+        with subtests.test(judge=judge, contract=contract):
+            head, first = feedback_of(report(judge=judge, **contract)).splitlines()[:2]
 
-    assert head.startswith("Whether your output is good enough could not be decided")
-    assert first.startswith(told)
+            assert head.startswith("Whether your output is good enough could not be decided")
+            assert first.startswith(told)
 
 
 def test_what_is_missing_for_a_check_is_not_the_executors_to_mend():
@@ -220,9 +217,8 @@ def test_a_judges_lines_cannot_pass_for_another_complaint():
     assert len(feedback_of(report(judge=judge, rubric=CLARITY)).splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("contract", "found"),
-    [
+def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(subtests):
+    for contract, found in [
         (
             {"output_length": {"min_words": 40}, "keywords": ["cat"]},
             [
@@ -239,10 +235,9 @@ def test_a_judges_lines_cannot_pass_for_another_complaint():
             ["critical: keyword: no field has this name; write 'keywords' instead, or leave it out."],
         ),
         ({}, ["warning: the contract contains no check."]),
-    ],
-)
-def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(contract, found):
-    assert findings_of(report(**contract)) == found
+    ]:
+        with subtests.test(contract=contract):
+            assert findings_of(report(**contract)) == found
 
 
 def test_what_a_run_passes_with_is_a_warning_and_no_finding():
@@ -256,9 +251,8 @@ NO_FILES = {"id": "r", "forbidden_tools": ["read"]}
 SCALE = {**CLARITY, "scale": {"min": 0, "max": 10}}
 
 
-@pytest.mark.parametrize(
-    ("contract", "judge", "score"),
-    [
+def test_the_score_is_the_share_of_answered_questions_that_are_met(subtests):
+    for contract, judge, score in [
         ({"keywords": ["fox"]}, None, 1.0),
         ({"keywords": ["cat"]}, None, 0.0),
         ({"keywords": ["fox"], "thresholds": {"cost_usd": 1}}, None, 1.0),
@@ -270,12 +264,11 @@ SCALE = {**CLARITY, "scale": {"min": 0, "max": 10}}
         ({"rubric": CLARITY}, 5, 1.0),
         ({"rubric": CLARITY}, 2, 0.25),
         ({"rubric": SCALE, "keywords": ["fox", "dog"]}, 4, 0.7),
-    ],
-)  # fmt: skip
-def test_the_score_is_the_share_of_answered_questions_that_are_met(contract, judge, score):
-    judges = ScriptedJudge([{"score": judge, "rationale": "So."}]) if judge is not None else None
+    ]:
+        with subtests.test(contract=contract, judge=judge):
+            judges = ScriptedJudge([{"score": judge, "rationale": "So."}]) if judge is not None else None
 
-    assert report_score(report(judge=judges, **contract)) == (score and pytest.approx(score))
+            assert report_score(report(judge=judges, **contract)) == (score and pytest.approx(score))
 
 
 def test_a_critical_question_weighs_more_than_a_warning():

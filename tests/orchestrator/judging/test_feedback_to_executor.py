@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,10 +59,11 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     )
 
 
-@pytest.mark.parametrize("kind", [CorrectingExecutor, FakeExecutor])
-def test_without_feedback_a_retry_is_the_first_call_again(kind):
-    executor = kind("draft", "final")
-    policy = RetryPolicy(strategies=[{"use": "resample"}])
-    run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
+def test_without_feedback_a_retry_is_the_first_call_again(subtests):
+    for kind in [CorrectingExecutor, FakeExecutor]:
+        with subtests.test(kind=kind):
+            executor = kind("draft", "final")
+            policy = RetryPolicy(strategies=[{"use": "resample"}])
+            run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
 
-    assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]
+            assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]

@@ -70,12 +70,15 @@ def test_strict_is_refused_with_the_values_that_are_accepted():
         run(grounding="strict")
 
 
-@pytest.mark.parametrize(("severity", "status"), [("critical", "failed"), ("info", "success")])
-def test_a_contract_says_it_for_itself(severity, status):
-    contract = {"checks": [{"check": "sourced_facts", "severity": severity}]}
-    state, _ = run(*[CALL, WRONG] * 3 if status == "failed" else [CALL, WRONG, ACCEPT], contract=contract)
+def test_a_contract_says_it_for_itself(subtests):
+    for severity, status in [("critical", "failed"), ("info", "success")]:
+        with subtests.test(severity=severity):
+            contract = {"checks": [{"check": "sourced_facts", "severity": severity}]}
+            state, _ = run(
+                *[CALL, WRONG] * 3 if status == "failed" else [CALL, WRONG, ACCEPT], contract=contract
+            )
 
-    assert (state["status"], len(state["results"])) == (status, 3 if status == "failed" else 1)
+            assert (state["status"], len(state["results"])) == (status, 3 if status == "failed" else 1)
 
 
 def test_the_contract_of_a_step_knows_the_results_of_the_steps_before():
@@ -85,27 +88,27 @@ def test_the_contract_of_a_step_knows_the_results_of_the_steps_before():
     assert [record["status"] for record in state["results"]] == ["validated", "validated"]
 
 
-@pytest.mark.parametrize(
-    ("last", "status"), [("77 euros are paid.", "passed"), ("99 euros are paid.", "failed")]
-)
-@pytest.mark.parametrize("synthesis", [True, False])
-def test_a_recorded_run_knows_the_results_of_the_steps_before(synthesis, last, status):
-    contract = {"checks": [{"check": "sourced_facts"}]}
-    options = {"contract": contract, "synthesis": synthesis, "max_retries": 0, "grounding": "off"}
-    replies = ["It is 77.", ACCEPT, CALL, *(["It is 77.", ACCEPT] if synthesis else []), last]
-    state, _ = run(*replies, plan=["Look", "Say"], **options)
-    recorded = {**run_from_state(state), "final_output": last}
-    recorded.pop("error", None)
+def test_a_recorded_run_knows_the_results_of_the_steps_before(subtests):
+    for last, status in [("77 euros are paid.", "passed"), ("99 euros are paid.", "failed")]:
+        for synthesis in [True, False]:
+            with subtests.test(last=last, synthesis=synthesis):
+                contract = {"checks": [{"check": "sourced_facts"}]}
+                options = {"contract": contract, "synthesis": synthesis, "max_retries": 0, "grounding": "off"}
+                replies = ["It is 77.", ACCEPT, CALL, *(["It is 77.", ACCEPT] if synthesis else []), last]
+                state, _ = run(*replies, plan=["Look", "Say"], **options)
+                recorded = {**run_from_state(state), "final_output": last}
+                recorded.pop("error", None)
 
-    assert (state["status"] == "success") is (status == "passed")
-    assert evaluate({"agent_run": recorded, **contract}).status == status
+                assert (state["status"] == "success") is (status == "passed")
+                assert evaluate({"agent_run": recorded, **contract}).status == status
 
 
-@pytest.mark.parametrize("options", [{"grounding": "off"}, {"contract": None, "grounding": "off"}])
-def test_without_grounding_nothing_is_compared(options):
-    state, _ = run(CALL, WRONG, ACCEPT, **options)
+def test_without_grounding_nothing_is_compared(subtests):
+    for options in [{"grounding": "off"}, {"contract": None, "grounding": "off"}]:
+        with subtests.test(options=options):
+            state, _ = run(CALL, WRONG, ACCEPT, **options)
 
-    assert len(state["results"]) == 1
+            assert len(state["results"]) == 1
 
 
 def test_without_an_answered_call_nothing_is_compared():
@@ -121,11 +124,12 @@ def test_a_later_step_takes_its_facts_from_the_results_before():
     assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
 
 
-@pytest.mark.parametrize("calls", [[CALL], []], ids=["another call", "no call"])
-def test_an_action_that_did_not_happen_is_sent_back(calls):
-    state, _ = run(*calls, "I have refunded the order.", ACCEPT, CALL, RIGHT, ACCEPT)
+def test_an_action_that_did_not_happen_is_sent_back(subtests):
+    for calls in [[CALL], []]:
+        with subtests.test(calls=calls):
+            state, _ = run(*calls, "I have refunded the order.", ACCEPT, CALL, RIGHT, ACCEPT)
 
-    assert "no call did that" in state["results"][0]["verdict"]["feedback"]
+            assert "no call did that" in state["results"][0]["verdict"]["feedback"]
 
 
 def test_a_reading_that_is_claimed_is_no_action():
@@ -146,20 +150,18 @@ def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
     assert state["results"][1]["status"] == "validated"
 
 
-@pytest.mark.parametrize(
-    ("calls", "output", "is_right"),
-    [
+def test_a_live_and_a_recorded_run_have_one_verdict(subtests):
+    for calls, output, is_right in [
         ([CALL], RIGHT, True),
         ([CALL], WRONG, False),
         ([REFUND], "I refunded order 1.", True),
         ([CALL], "I refunded order 1.", False),
         ([], "I refunded order 1.", False),
-    ],
-)
-def test_a_live_and_a_recorded_run_have_one_verdict(calls, output, is_right):
-    state, _ = run(*calls, output, ACCEPT, max_retries=0)
-    recorded = {**run_from_state(state), "final_output": output}
-    recorded.pop("error", None)
-    report = evaluate({"agent_run": recorded, "audit": {"defects": "fail"}})
+    ]:
+        with subtests.test(calls=calls, output=output):
+            state, _ = run(*calls, output, ACCEPT, max_retries=0)
+            recorded = {**run_from_state(state), "final_output": output}
+            recorded.pop("error", None)
+            report = evaluate({"agent_run": recorded, "audit": {"defects": "fail"}})
 
-    assert (state["status"] == "success", report.status == "passed") == (is_right, is_right)
+            assert (state["status"] == "success", report.status == "passed") == (is_right, is_right)

@@ -30,25 +30,22 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_executio
     assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 2)
 
 
-@pytest.mark.parametrize(
-    ("monitor", "asked"),
-    [
+def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(subtests):
+    for monitor, asked in [
         (FakeMonitor(UNREADABLE), 2),
         (FakeMonitor({"success": True}), 2),
         (FakeMonitor(lambda *_: None), 2),
         (FakeMonitor(ConnectionError("refused")), 3),
-    ],
-    ids=["unreadable", "no feedback", "nothing", "unreachable"],
-)
-def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(monitor, asked):
-    executor = FakeExecutor()
-    state = run(monitor, executor)
+    ]:
+        with subtests.test(monitor=monitor):
+            executor = FakeExecutor()
+            state = run(monitor, executor)
 
-    assert (len(executor.calls), len(monitor.calls)) == (1, asked)
-    failure = state["failure"]
-    assert (state["status"], failure["kind"], failure["step_index"]) == ("failed", "needs_review", 0)
-    assert ("refused" in failure["message"]) == (asked == 3)
-    assert [record["status"] for record in state["results"]] == ["needs_review"]
+            assert (len(executor.calls), len(monitor.calls)) == (1, asked)
+            failure = state["failure"]
+            assert (state["status"], failure["kind"], failure["step_index"]) == ("failed", "needs_review", 0)
+            assert ("refused" in failure["message"]) == (asked == 3)
+            assert [record["status"] for record in state["results"]] == ["needs_review"]
 
 
 def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():
@@ -80,13 +77,17 @@ def test_a_monitoring_agent_whose_server_stays_away_ends_the_run_for_review(erro
     assert state["failure"]["kind"] == "needs_review"
 
 
-@pytest.mark.parametrize("status", [401, 404])
-def test_a_judge_that_is_refused_for_good_ends_the_run_at_once(status):
-    monitor = FakeMonitor(ServerError(status))
-    state = run(monitor)
+def test_a_judge_that_is_refused_for_good_ends_the_run_at_once(subtests):
+    for status in [401, 404]:
+        with subtests.test(status=status):
+            monitor = FakeMonitor(ServerError(status))
+            state = run(monitor)
 
-    assert len(monitor.calls) == 1
-    assert (state["failure"]["kind"], state["failure"]["error_type"]) == ("monitor_error", "ServerError")
+            assert len(monitor.calls) == 1
+            assert (state["failure"]["kind"], state["failure"]["error_type"]) == (
+                "monitor_error",
+                "ServerError",
+            )
 
 
 def test_an_exception_of_the_monitor_keeps_the_result_that_it_was_asked_about():

@@ -60,19 +60,24 @@ def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
     assert "personal_data.name" in str(searched)
 
 
-@pytest.mark.parametrize("supervision", ["none", "llm"])
-@pytest.mark.parametrize("needs", [None, []], ids=["alone", "parallel"])
-def test_an_execution_that_raised_has_a_report(supervision, needs):
-    step = "one" if needs is None else {"step": "one", "needs": needs}
-    executor, monitor = SpeakingExecutor(ValueError("no network")), FakeMonitor()
-    options = {"supervision": supervision, "supervisor": FakeSupervisor()}
-    state = LangGraphOrchestrator(FakePlanner([step]), executor, monitor, **options).run("x")
-    report = report_of(state)
+def test_an_execution_that_raised_has_a_report(subtests):
+    for supervision in ["none", "llm"]:
+        for needs in [None, []]:
+            with subtests.test(supervision=supervision, needs=needs):
+                step = "one" if needs is None else {"step": "one", "needs": needs}
+                executor, monitor = SpeakingExecutor(ValueError("no network")), FakeMonitor()
+                options = {"supervision": supervision, "supervisor": FakeSupervisor()}
+                state = LangGraphOrchestrator(FakePlanner([step]), executor, monitor, **options).run("x")
+                report = report_of(state)
 
-    assert (state["failure"]["kind"], report["status"], monitor.calls) == ("executor_error", "failed", [])
-    assert [alert["kind"] for alert in report["alerts"]] == ["execution"]
-    assert report["alerts"][0]["reason"] == "The run ended in an error: ValueError: no network."
-    assert report["metrics"]["operational"]["latency_ms"] >= 0
+                assert (state["failure"]["kind"], report["status"], monitor.calls) == (
+                    "executor_error",
+                    "failed",
+                    [],
+                )
+                assert [alert["kind"] for alert in report["alerts"]] == ["execution"]
+                assert report["alerts"][0]["reason"] == "The run ended in an error: ValueError: no network."
+                assert report["metrics"]["operational"]["latency_ms"] >= 0
 
 
 def test_options_of_another_type_are_refused():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
@@ -51,9 +49,8 @@ def test_the_final_answer_is_checked_as_well():
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_other_rules_and_hashes_are_ordinary_text(subtests):
+    for text in [
         "Title\n=====\nText",
         "<<<<<<< ours\n=======\n>>>>>>> theirs",
         "=================0123456789ab",
@@ -61,19 +58,19 @@ def test_the_final_answer_is_checked_as_well():
         "=====0123456789abcdef",
         "a == b, a === b, x=====1",
         "== BEGIN your last output ==",
-    ],
-)
-def test_other_rules_and_hashes_are_ordinary_text(text):
-    assert run(FakeExecutor(text), ["one"])["status"] == "success"
+    ]:
+        with subtests.test(text=text):
+            assert run(FakeExecutor(text), ["one"])["status"] == "success"
 
 
-@pytest.mark.parametrize("where", ["task", "step", "earlier result"])
-def test_a_mark_that_the_user_wrote_may_be_quoted(where):
-    text = f"Explain the line {MARK} notes"
-    if where == "earlier result":
-        # A step that reads a log may quote it, and the next one may quote the step.
-        state = run(FakeExecutor(f"{MARK} notes", "second"), [text, "two"])
-    else:
-        state = run(FakeExecutor(f"{MARK} notes"), [text if where == "step" else "one"], task=text)
+def test_a_mark_that_the_user_wrote_may_be_quoted(subtests):
+    for where in ["task", "step", "earlier result"]:
+        with subtests.test(where=where):
+            text = f"Explain the line {MARK} notes"
+            if where == "earlier result":
+                # A step that reads a log may quote it, and the next one may quote the step.
+                state = run(FakeExecutor(f"{MARK} notes", "second"), [text, "two"])
+            else:
+                state = run(FakeExecutor(f"{MARK} notes"), [text if where == "step" else "one"], task=text)
 
-    assert state["status"] == "success"
+            assert state["status"] == "success"

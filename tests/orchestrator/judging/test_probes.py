@@ -76,19 +76,20 @@ def test_a_tool_that_says_ok_and_does_nothing_is_no_success():
     assert 'it answered {"id": 884, "status": "paid"}' in state["results"][0]["verdict"]["feedback"]
 
 
-@pytest.mark.parametrize("orders", [range(9)])
-def test_a_tool_that_drops_every_third_write_is_called_again_if_it_may_be(orders):
-    shop, claimed, right = Shop(dropped={3, 6, 9}), 0, 0
-    acting = {"refund": ActingTool(repeat="allow")}
-    for _ in orders:
-        shop.status = {884: "paid"}
-        state, _ = run(
-            shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1), acting_tools=acting
-        )
-        claimed += state["status"] == "success"
-        right += state["status"] == "success" and shop.status[884] == "refunded"
+def test_a_tool_that_drops_every_third_write_is_called_again_if_it_may_be(subtests):
+    for orders in [range(9)]:
+        with subtests.test(orders=orders):
+            shop, claimed, right = Shop(dropped={3, 6, 9}), 0, 0
+            acting = {"refund": ActingTool(repeat="allow")}
+            for _ in orders:
+                shop.status = {884: "paid"}
+                state, _ = run(
+                    shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1), acting_tools=acting
+                )
+                claimed += state["status"] == "success"
+                right += state["status"] == "success" and shop.status[884] == "refunded"
 
-    assert (claimed, right) == (9, 9)
+            assert (claimed, right) == (9, 9)
 
 
 def test_a_tool_that_acts_is_not_called_again_although_its_write_was_dropped():
@@ -122,9 +123,8 @@ def test_an_error_of_the_probe_is_undecided():
     assert state["results"][0]["probes"][0]["error"] is not None
 
 
-@pytest.mark.parametrize(
-    ("expectation", "passed"),
-    [
+def test_an_answer_is_compared_with_what_is_expected(subtests):
+    for expectation, passed in [
         ({"expect": {"status": "refunded"}}, True),
         ({"expect": {"id": 884, "status": "refunded"}}, True),
         ({"expect": {"id": "884"}}, False),
@@ -134,36 +134,40 @@ def test_an_error_of_the_probe_is_undecided():
         ({"expect": 884}, False),
         ({"json_schema": {"required": ["status"]}}, True),
         ({"json_schema": {"required": ["total"]}}, False),
-    ],
-)
-def test_an_answer_is_compared_with_what_is_expected(expectation, passed):
-    check = {"check": "probe", "tool": "get_order", "args": {"order": 884}, **expectation}
-    state, _ = run(Shop(), REFUND, "done", check=check, max_retries=0)
+    ]:
+        with subtests.test(expectation=expectation):
+            check = {"check": "probe", "tool": "get_order", "args": {"order": 884}, **expectation}
+            state, _ = run(Shop(), REFUND, "done", check=check, max_retries=0)
 
-    assert (state["status"] == "success") is passed
-
-
-@pytest.mark.parametrize("expectation", [{"expect": " "}, {"expect": {}}, {"json_schema": {}}])
-def test_a_probe_that_every_answer_fulfils_is_refused(expectation):
-    with pytest.raises((ContractError, ValueError), match="every answer fits"):
-        EvaluationContract(checks=[{"check": "probe", "tool": "get_order", **expectation}])
+            assert (state["status"] == "success") is passed
 
 
-@pytest.mark.parametrize(
-    ("expect", "answer", "status"),
-    [
+def test_a_probe_that_every_answer_fulfils_is_refused(subtests):
+    for expectation in [{"expect": " "}, {"expect": {}}, {"json_schema": {}}]:
+        with (
+            subtests.test(expectation=expectation),
+            pytest.raises((ContractError, ValueError), match="every answer fits"),
+        ):
+            EvaluationContract(checks=[{"check": "probe", "tool": "get_order", **expectation}])
+
+
+def test_an_answer_that_describes_an_error_proves_nothing_else(subtests):
+    for expect, answer, status in [
         ("refunded", "Error: the order is not refunded", "needs_review"),
         ({"status": "refunded"}, {"status": "refunded", "error": "a copy of yesterday"}, "needs_review"),
         ({"status": "refunded"}, {"status": "refunded", "error": None}, "passed"),
         ({"status": "refunded"}, {"status": "paid", "error": "not possible"}, "failed"),
         ("Error: no such order", "Error: no such order", "passed"),
-    ],
-)
-def test_an_answer_that_describes_an_error_proves_nothing_else(expect, answer, status):
-    probe = {"check": "probe", "tool": "get_order", "expect": expect}
-    run = {"final_output": "done", "tool_calls": [], "probes": [{"name": "get_order", "result": answer}]}
+    ]:
+        with subtests.test(expect=expect, answer=answer):
+            probe = {"check": "probe", "tool": "get_order", "expect": expect}
+            run = {
+                "final_output": "done",
+                "tool_calls": [],
+                "probes": [{"name": "get_order", "result": answer}],
+            }
 
-    assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
+            assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
 
 
 def test_an_empty_list_is_an_answer():
@@ -205,22 +209,21 @@ def test_a_person_is_asked_after_the_probe_and_sees_what_it_answered():
     assert '"status": "paid"' in str(state["question"]["findings"])
 
 
-@pytest.mark.parametrize(
-    ("tool", "sentence"),
-    [
+def test_a_probe_of_no_tool_or_one_that_writes_is_refused_before_anything_runs(subtests):
+    for tool, sentence in [
         ("lookup", 'contract.checks[0].tool names "lookup"; the tools of the executor are refund, get_order'),
         ("refund", 'contract.checks[0].tool names "refund", which writes; name one that only reads'),
-    ],
-)
-def test_a_probe_of_no_tool_or_one_that_writes_is_refused_before_anything_runs(tool, sentence):
-    with pytest.raises(ConfigurationError) as error:
-        run(Shop(), check={**REFUNDED, "tool": tool})
+    ]:
+        with subtests.test(tool=tool):
+            with pytest.raises(ConfigurationError) as error:
+                run(Shop(), check={**REFUNDED, "tool": tool})
 
-    assert sentence in str(error.value)
+            assert sentence in str(error.value)
 
 
-@pytest.mark.parametrize("fields", [{}, {"expect": 1, "json_schema": {}}])
-def test_a_probe_has_one_expectation(fields):
-    check = {"check": "probe", "tool": "get", **fields}
-    with pytest.raises((ContractError, ValueError), match="give either 'expect'"):
-        EvaluationContract(checks=[check])
+def test_a_probe_has_one_expectation(subtests):
+    for fields in [{}, {"expect": 1, "json_schema": {}}]:
+        with subtests.test(fields=fields):
+            check = {"check": "probe", "tool": "get", **fields}
+            with pytest.raises((ContractError, ValueError), match="give either 'expect'"):
+                EvaluationContract(checks=[check])

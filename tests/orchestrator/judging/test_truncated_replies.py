@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_core.language_models import BaseLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import Generation, LLMResult
@@ -61,49 +60,48 @@ def test_the_judge_is_not_asked_about_a_part_of_an_answer():
     assert len(monitor.calls) == 1
 
 
-@pytest.mark.parametrize(
-    ("reasons", "retries"),
-    [
+def test_the_reason_of_each_provider_counts(subtests):
+    for reasons, retries in [
         (["length", "MAX_TOKENS", "model_context_window_exceeded"], 1),
         # The pieces of a stream repeat the reason.
         (["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"], 1),
         (["stop", "end_turn", "eos_token"], 0),
-    ],
-)
-def test_the_reason_of_each_provider_counts(reasons, retries):
-    for reason in reasons:
-        assert run(cut("A boat.", reason), "A boat.")[0]["retries"]["semantic"] == retries
+    ]:
+        with subtests.test(reasons=reasons):
+            for reason in reasons:
+                assert run(cut("A boat.", reason), "A boat.")[0]["retries"]["semantic"] == retries
 
 
 INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [{"stopReason": "max_tokens"}, {"finishReason": "MAX_TOKENS"}, {"done_reason": "length"}, INCOMPLETE],
-)
-def test_it_counts_where_each_provider_reports_it(metadata):
-    state, _ = run(AIMessage("A boat and", response_metadata=metadata), max_retries=0)
+def test_it_counts_where_each_provider_reports_it(subtests):
+    for metadata in [
+        {"stopReason": "max_tokens"},
+        {"finishReason": "MAX_TOKENS"},
+        {"done_reason": "length"},
+        INCOMPLETE,
+    ]:
+        with subtests.test(metadata=metadata):
+            state, _ = run(AIMessage("A boat and", response_metadata=metadata), max_retries=0)
 
-    assert state["results"][0]["decision"]["reason"] == "refused once, max_retries is 0"
-    assert state["results"][0]["problems"][0]["kind"] == "length"
+            assert state["results"][0]["decision"]["reason"] == "refused once, max_retries is 0"
+            assert state["results"][0]["problems"][0]["kind"] == "length"
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subtests):
+    for fields in [
         {"response_metadata": {"finish_reason": "content_filter"}},
         {"response_metadata": {"finish_reason": "insufficient_system_resource"}},
         {"response_metadata": {"stop_reason": "refusal"}},
         {"additional_kwargs": {"refusal": "I will not write about a boat."}},
-    ],
-)
-def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(fields):
-    state, _ = run(AIMessage("A boat", **fields))
-    kept = keep_best(AIMessage("A boat", **fields), keywords=["sea"])
+    ]:
+        with subtests.test(fields=fields):
+            state, _ = run(AIMessage("A boat", **fields))
+            kept = keep_best(AIMessage("A boat", **fields), keywords=["sea"])
 
-    assert (state["status"], kept["status"]) == ("failed", "failed")
-    assert state["results"][0]["status"] == "needs_review"
+            assert (state["status"], kept["status"]) == ("failed", "failed")
+            assert state["results"][0]["status"] == "needs_review"
 
 
 def test_an_interrupted_run_still_knows_it():
@@ -141,18 +139,16 @@ def run_once(executor):
     ).run("write")
 
 
-@pytest.mark.parametrize(
-    ("replies", "status"),
-    [
+def test_the_reply_that_became_the_output_decides(subtests):
+    for replies, status in [
         ([cut("A boat and"), "fine"], "failed"),
         (["A boat.", cut("fine, sin")], "success"),
         (["A boat.", cut("<think>A whale")], "success"),
         ([cut("<think>Hm</think>\nA boat and"), "fine"], "failed"),
         ([cut("A boat and"), "A boat and"], "success"),
-    ],
-)
-def test_the_reply_that_became_the_output_decides(replies, status):
-    assert run_once(Writer(*replies))["status"] == status
+    ]:
+        with subtests.test(replies=replies):
+            assert run_once(Writer(*replies))["status"] == status
 
 
 def test_a_model_of_plain_text_reports_it_in_its_generation():
@@ -188,14 +184,17 @@ def test_an_output_that_was_cut_off_fails_in_a_stored_run_that_a_person_approved
     assert (report["status"], report["alerts"][0]["metric"]) == ("failed", "truncated_reply")
 
 
-@pytest.mark.parametrize("plan", ['["write", "check the', '{"plan": ["write", "che', "1. write\n2. che"])
-def test_a_plan_that_was_cut_off_is_refused_before_a_step_is_executed(plan):
-    executor = ScriptedChatModel(["A boat."])
-    orchestrator = LangGraphOrchestrator(
-        PlanningAgent(ScriptedChatModel([cut(plan), cut(plan)])), ExecutionAgent(executor), FakeMonitor()
-    )
-    state = orchestrator.run("write")
+def test_a_plan_that_was_cut_off_is_refused_before_a_step_is_executed(subtests):
+    for plan in ['["write", "check the', '{"plan": ["write", "che', "1. write\n2. che"]:
+        with subtests.test(plan=plan):
+            executor = ScriptedChatModel(["A boat."])
+            orchestrator = LangGraphOrchestrator(
+                PlanningAgent(ScriptedChatModel([cut(plan), cut(plan)])),
+                ExecutionAgent(executor),
+                FakeMonitor(),
+            )
+            state = orchestrator.run("write")
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "plan_invalid")
-    assert "the plan was cut off (length)" in state["failure"]["message"]
-    assert not executor.prompts
+            assert (state["status"], state["failure"]["kind"]) == ("failed", "plan_invalid")
+            assert "the plan was cut off (length)" in state["failure"]["message"]
+            assert not executor.prompts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,9 +13,8 @@ GOOD = {"success": True, "feedback": "good"}
 BAD = {"success": False, "feedback": "bad"}
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
+def test_a_monitors_answer_is_read_as(subtests):
+    for answer, verdict in [
         (GOOD, GOOD),
         (BAD, BAD),
         ({**GOOD, "score": 1}, GOOD),
@@ -39,10 +37,9 @@ BAD = {"success": False, "feedback": "bad"}
         ("success", None),
         (True, None),
         (None, None),
-    ],
-)
-def test_a_monitors_answer_is_read_as(answer, verdict):
-    assert read_verdict(answer) == verdict
+    ]:
+        with subtests.test(answer=answer, verdict=verdict):
+            assert read_verdict(answer) == verdict
 
 
 @given(

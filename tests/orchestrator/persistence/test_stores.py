@@ -135,9 +135,8 @@ def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
         assert connection.execute("SELECT * FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(subtests):
+    for url in [
         "postgresql://ada:s3cret@127.0.0.1:1/runs",
         "postgresql://127.0.0.1:1/runs?user=ada&password=s3cret",
         "postgresql://ada:s3cret%zz@127.0.0.1/runs",
@@ -148,15 +147,14 @@ def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
         "postgresql://ada:x/s3cret@127.0.0.1:1/runs",
         "mysql://ada:s3cret@127.0.0.1:1/runs",
         "host=127.0.0.1 dbname=runs user=ada password=s3cret",
-    ],
-)
-def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(url):
-    with pytest.raises(StoreError) as raised, open_store(url):
-        pass
-    said = str(raised.value)
+    ]:
+        with subtests.test(url=url):
+            with pytest.raises(StoreError) as raised, open_store(url):
+                pass
+            said = str(raised.value)
 
-    assert ("s3c" not in said, "\n" not in said, "; " in said) == (True, True, True)
-    assert raised.value.__cause__ is None
+            assert ("s3c" not in said, "\n" not in said, "; " in said) == (True, True, True)
+            assert raised.value.__cause__ is None
 
 
 def test_the_url_that_is_shown_names_the_same_database(postgres_url):

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -121,12 +120,13 @@ def test_a_list_of_texts_runs_in_a_row():
     assert crowd.most == 1
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3])
-def test_no_more_steps_run_at_once_than_is_configured(bound):
-    crowd = Crowd()
-    state = run([step(str(number)) for number in range(9)], crowd, max_parallel_steps=bound)
+def test_no_more_steps_run_at_once_than_is_configured(subtests):
+    for bound in [1, 2, 3]:
+        with subtests.test(bound=bound):
+            crowd = Crowd()
+            state = run([step(str(number)) for number in range(9)], crowd, max_parallel_steps=bound)
 
-    assert (state["status"], crowd.most) == ("success", bound)
+            assert (state["status"], crowd.most) == ("success", bound)
 
 
 def test_results_are_in_the_order_of_the_plan_whichever_step_ends_first():
@@ -156,25 +156,23 @@ def test_a_step_may_need_one_that_stands_later_in_the_plan():
 # What a step is given
 
 
-@pytest.mark.parametrize(
-    ("plan", "contexts"),
-    [
+def test_a_step_is_given_the_results_that_it_needs_and_no_others(subtests):
+    for plan, contexts in [
         (BESIDE, {"one": [], "two": [], "three": []}),
         (DIAMOND, {"top": [], "left": ["top"], "right": ["top"], "end": ["top", "left", "right"]}),
         (TWO_ROWS, {"a1": [], "a2": ["a1"], "b1": [], "b2": ["b1"]}),
-    ],
-    ids=["beside", "diamond", "rows"],
-)
-def test_a_step_is_given_the_results_that_it_needs_and_no_others(plan, contexts):
-    executor = FakeExecutor()
-    run(plan, executor)
+    ]:
+        with subtests.test(plan=plan):
+            executor = FakeExecutor()
+            run(plan, executor)
 
-    assert {
-        call.step: [
-            line.removeprefix("Result: ").removesuffix(" done") for line in call.context.splitlines()[1::3]
-        ]
-        for call in executor.calls
-    } == contexts
+            assert {
+                call.step: [
+                    line.removeprefix("Result: ").removesuffix(" done")
+                    for line in call.context.splitlines()[1::3]
+                ]
+                for call in executor.calls
+            } == contexts
 
 
 def test_contracts_and_modes_are_those_of_each_step():
@@ -216,14 +214,15 @@ def test_a_step_that_is_tried_again_does_not_repeat_the_others():
     assert sorted(call.step for call in executor.calls) == ["one", "three", "two", "two"]
 
 
-@pytest.mark.parametrize("failing", ["one", "two", "three"])
-def test_the_failure_of_one_step_keeps_the_others(failing):
-    state = run(monitor=refusing(failing), max_retries=0)
-    index = ["one", "two", "three"].index(failing)
+def test_the_failure_of_one_step_keeps_the_others(subtests):
+    for failing in ["one", "two", "three"]:
+        with subtests.test(failing=failing):
+            state = run(monitor=refusing(failing), max_retries=0)
+            index = ["one", "two", "three"].index(failing)
 
-    assert (failure(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
-    assert [status for _, _, status in told(state)].count("validated") == 2
-    assert (state["current_step_index"], state["attempts"]) == (index, 1)
+            assert (failure(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
+            assert [status for _, _, status in told(state)].count("validated") == 2
+            assert (state["current_step_index"], state["attempts"]) == (index, 1)
 
 
 def test_an_executor_that_raises_in_one_step_keeps_the_others():
@@ -237,22 +236,23 @@ def test_an_executor_that_raises_in_one_step_keeps_the_others():
     assert (failure(state), len(state["results"])) == ("executor_error", 3)
 
 
-@pytest.mark.parametrize("bound", [1, 3])
-def test_a_halt_begins_nothing_more(bound):
-    executor = SpeakingExecutor(said=[lambda step, *_: missed() if step == "one" else met()])
-    state = run(
-        executor=executor,
-        monitor=refusing("two", times=9),
-        max_retries=9,
-        supervision=lambda step, index: "llm" if step == "one" else "none",
-        supervisor=FakeSupervisor(halt("stop it all")),
-        max_parallel_steps=bound,
-    )
+def test_a_halt_begins_nothing_more(subtests):
+    for bound in [1, 3]:
+        with subtests.test(bound=bound):
+            executor = SpeakingExecutor(said=[lambda step, *_: missed() if step == "one" else met()])
+            state = run(
+                executor=executor,
+                monitor=refusing("two", times=9),
+                max_retries=9,
+                supervision=lambda step, index: "llm" if step == "one" else "none",
+                supervisor=FakeSupervisor(halt("stop it all")),
+                max_parallel_steps=bound,
+            )
 
-    assert (failure(state), state["failure"]["step_index"]) == ("halted", 0)
-    assert state["failure"]["message"].endswith("stop it all")
-    assert len(executor.calls) < 10
-    assert bound > 1 or [call.step for call in executor.calls] == ["one"]
+            assert (failure(state), state["failure"]["step_index"]) == ("halted", 0)
+            assert state["failure"]["message"].endswith("stop it all")
+            assert len(executor.calls) < 10
+            assert bound > 1 or [call.step for call in executor.calls] == ["one"]
 
 
 # New plans
@@ -301,19 +301,20 @@ def model():
     return ScriptedChatModel(lambda messages: "out", usage=(3, 1))
 
 
-@pytest.mark.parametrize("bound", range(1, 8))
-@pytest.mark.parametrize("at_once", [1, 8])
-def test_steps_side_by_side_never_exceed_the_budget_together(bound, at_once):
-    asked = model()
-    state = run(
-        [step(str(number)) for number in range(4)],
-        Calling(asked, calls=2),
-        budget=Budget(max_model_calls=bound),
-        max_parallel_steps=at_once,
-    )
+def test_steps_side_by_side_never_exceed_the_budget_together(subtests):
+    for bound in range(1, 8):
+        for at_once in [1, 8]:
+            with subtests.test(bound=bound, at_once=at_once):
+                asked = model()
+                state = run(
+                    [step(str(number)) for number in range(4)],
+                    Calling(asked, calls=2),
+                    budget=Budget(max_model_calls=bound),
+                    max_parallel_steps=at_once,
+                )
 
-    assert len(asked.prompts) == bound
-    assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
+                assert len(asked.prompts) == bound
+                assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
 
 
 def test_what_steps_side_by_side_spent_counts_for_the_steps_after_them():

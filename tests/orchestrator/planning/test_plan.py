@@ -47,9 +47,8 @@ def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
     assert read("one", "two") == PlannedSteps(["one", "two"], None, None, None)
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
+def test_the_text_of_a_step_is_found_in(subtests):
+    for item in [
         "look",
         Lying("look"),
         {"step": "look"},
@@ -66,19 +65,16 @@ def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
         },
         UserDict({"step": "look"}),
         Model(step="look"),
-    ],
-    ids=repr,
-)
-def test_the_text_of_a_step_is_found_in(item):
-    planned = read(item)
+    ]:
+        with subtests.test(item=item):
+            planned = read(item)
 
-    assert planned == PlannedSteps(["look"], None, None, None)
-    assert type(planned.texts[0]) is str
+            assert planned == PlannedSteps(["look"], None, None, None)
+            assert type(planned.texts[0]) is str
 
 
-@pytest.mark.parametrize(
-    ("plan", "told"),
-    [
+def test_a_plan_that_is_none_is_refused_with(subtests):
+    for plan, told in [
         ([], "the plan is empty"),
         ((), "the plan is empty"),
         ("one step", "the planner returned a str; a list of steps is wanted"),
@@ -114,19 +110,17 @@ def test_the_text_of_a_step_is_found_in(item):
         ([step(id="a"), step(needs=["1"])], "step 2 needs '1', which names no step of the plan"),
         (["one", step(needs=[2])], "the needs of the steps 2 form a circle"),
         (["one", step(id="b", needs=["b"])], "the needs of the steps 2 form a circle"),
-    ],
-)  # fmt: skip
-def test_a_plan_that_is_none_is_refused_with(plan, told):
-    assert refusal(plan).startswith(told)
+    ]:
+        with subtests.test(plan=plan):
+            assert refusal(plan).startswith(told)
 
 
 def test_a_refusal_is_one_short_sentence_whatever_was_given():
     assert len(refusal([step(needs=["x" * 10_000])])) < 200
 
 
-@pytest.mark.parametrize(
-    ("items", "needs"),
-    [
+def test_which_steps_a_step_needs(subtests):
+    for items, needs in [
         ((step(needs=[]),), None),
         ((step(needs=[]), "two", "three"), [[], [0], [1]]),
         (("one", step(needs=[])), [[], []]),
@@ -139,15 +133,13 @@ def test_a_refusal_is_one_short_sentence_whatever_was_given():
         ((step(id="read"), step(id="write", needs=[1])), [[], [0]]),
         ((step(id="2", needs=[]), step(id="b", needs=["2"]), step(needs=[2])), [[], [0], [1]]),
         ((step(id="a"), step(id="b")), None),
-    ],
-)
-def test_which_steps_a_step_needs(items, needs):
-    assert read(*items).needs == needs
+    ]:
+        with subtests.test(items=items):
+            assert read(*items).needs == needs
 
 
-@pytest.mark.parametrize(
-    ("contract", "kept"),
-    [
+def test_a_contract_is_kept_as_plain_json_without_its_defaults(subtests):
+    for contract, kept in [
         ({}, {}),
         (SHORT, SHORT),
         (EvaluationContract(**SHORT), SHORT),
@@ -160,19 +152,17 @@ def test_which_steps_a_step_needs(items, needs):
             {"required_content": [{"pattern": "a+", "severity": "warning"}]},
         ),
         ({"checks": [{"check": "json", "root": "any"}]}, {"checks": [{"check": "json"}]}),
-    ],
-)  # fmt: skip
-def test_a_contract_is_kept_as_plain_json_without_its_defaults(contract, kept):
-    assert read(step(contract=contract), "two").contracts == [kept, None]
+    ]:
+        with subtests.test(contract=contract, kept=kept):
+            assert read(step(contract=contract), "two").contracts == [kept, None]
 
 
 def test_a_contract_of_a_model_is_read():
     assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == [SHORT]
 
 
-@pytest.mark.parametrize(
-    ("contract", "told"),
-    [
+def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtests):
+    for contract, told in [
         (3, ": give an object, not 3"),
         ("short", ": give an object, not a text"),
         ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
@@ -182,10 +172,9 @@ def test_a_contract_of_a_model_is_read():
         ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number greater than"),
         ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),
         ({"agent_run": {"final_output": "x"}}, ".agent_run: no field has this name"),
-    ],
-)  # fmt: skip
-def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(contract, told):
-    assert refusal(["one", step(contract=contract)]).startswith(f"step 2 of the plan: contract{told}")
+    ]:
+        with subtests.test(contract=contract):
+            assert refusal(["one", step(contract=contract)]).startswith(f"step 2 of the plan: contract{told}")
 
 
 names = st.sampled_from(["step", "description", "id", "needs", "contract", "keywords"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestrator import RetryPolicy
 from orchestrator.retry import AskHumanRule, FeedbackRule, ResampleRule, best_attempt, decide
 from tests.fakes.records import corrected, followed_by, judged
@@ -39,18 +37,16 @@ MIXED = RetryPolicy(
 )
 
 
-@pytest.mark.parametrize(
-    ("kinds", "uses"),
-    [
+def test_the_first_rule_that_matches_and_is_not_used_up_decides(subtests):
+    for kinds, uses in [
         (["content"], ["resample"]),
         (["format"], ["feedback"]),
         (["format", "format"], ["feedback", "resample"]),
         (["content", "content", "content", "content"], ["resample", "resample", "feedback", "feedback"]),
         (["content"] * 5, ["resample", "resample", "feedback", "feedback", "stop"]),
-    ],
-)
-def test_the_first_rule_that_matches_and_is_not_used_up_decides(kinds, uses):
-    assert play(MIXED, kinds) == uses
+    ]:
+        with subtests.test(kinds=kinds):
+            assert play(MIXED, kinds) == uses
 
 
 def test_a_rule_matches_if_one_of_the_failed_checks_has_its_kind():
@@ -74,9 +70,8 @@ def test_a_decision_names_its_rule_its_place_and_its_reason():
 NO_VERDICT = judged("needs_review", ())
 
 
-@pytest.mark.parametrize(
-    ("policy", "use"),
-    [
+def test_without_a_verdict(subtests):
+    for policy, use in [
         (RetryPolicy(), "stop"),
         (RetryPolicy(max_replans=1, exhausted="accept_best"), "stop"),
         (RetryPolicy(max_retries=0, strategies=[{"use": "resample", "after": ["unverified"]}]), "stop"),
@@ -85,15 +80,13 @@ NO_VERDICT = judged("needs_review", ())
             RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}]),
             "ask_human",
         ),
-    ],
-)
-def test_without_a_verdict(policy, use):
-    assert decide(policy, [NO_VERDICT]).use == use
+    ]:
+        with subtests.test(policy=policy):
+            assert decide(policy, [NO_VERDICT]).use == use
 
 
-@pytest.mark.parametrize(
-    ("policy", "attempts", "use"),
-    [
+def test_when_the_retries_end(subtests):
+    for policy, attempts, use in [
         (RetryPolicy(max_retries=0), 1, "stop"),
         (RetryPolicy(max_retries=1), 1, "feedback"),
         (RetryPolicy(max_retries=1), 2, "stop"),
@@ -102,18 +95,17 @@ def test_without_a_verdict(policy, use):
         (RetryPolicy(max_retries=1, max_replans=1, exhausted="accept_best"), 2, "replan"),
         (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),
         (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "stop"),
-    ],
-)
-def test_when_the_retries_end(policy, attempts, use):
-    decision = decide(policy, refusals(attempts, score=0.5))
+    ]:
+        with subtests.test(policy=policy, attempts=attempts):
+            decision = decide(policy, refusals(attempts, score=0.5))
 
-    assert decision.use == use
-    if use == "stop":
-        times = "once" if attempts == 1 else f"{attempts} times"
-        assert decision.reason in {
-            f"refused {times}, max_retries is {policy.max_retries}",
-            "no strategy is left for: content",
-        }
+            assert decision.use == use
+            if use == "stop":
+                times = "once" if attempts == 1 else f"{attempts} times"
+                assert decision.reason in {
+                    f"refused {times}, max_retries is {policy.max_retries}",
+                    "no strategy is left for: content",
+                }
 
 
 def test_a_correction_counts_for_whoever_made_it():
@@ -122,24 +114,30 @@ def test_a_correction_counts_for_whoever_made_it():
     assert decide(RetryPolicy(max_retries=2), history).use == "feedback"
 
 
-@pytest.mark.parametrize(
-    ("scores", "best"),
-    [((0.5, 0.7, 0.6), 2), ((0.5, 0.5), 2), ((None, 0.0), 2), ((None, None), None), ((), None)],
-)
-def test_the_best_attempt(scores, best):
-    history = [refused(number=number, score=score) for number, score in enumerate(scores, 1)]
-    found = best_attempt(history)
+def test_the_best_attempt(subtests):
+    for scores, best in [
+        ((0.5, 0.7, 0.6), 2),
+        ((0.5, 0.5), 2),
+        ((None, 0.0), 2),
+        ((None, None), None),
+        ((), None),
+    ]:
+        with subtests.test(scores=scores):
+            history = [refused(number=number, score=score) for number, score in enumerate(scores, 1)]
+            found = best_attempt(history)
 
-    assert (found and found["attempt"]) == best
+            assert (found and found["attempt"]) == best
 
 
-@pytest.mark.parametrize(
-    "refused_one",
-    [refused(score=0.9, error="no"), refused(score=0.9, result=" "), corrected(refused(score=0.9))],
-)
-def test_what_must_not_be_kept_is_not_the_best(refused_one):
-    worse, undecided = refused(number=2, score=0.1), judged("needs_review", attempt=3, score=0.9)
+def test_what_must_not_be_kept_is_not_the_best(subtests):
+    for refused_one in [
+        refused(score=0.9, error="no"),
+        refused(score=0.9, result=" "),
+        corrected(refused(score=0.9)),
+    ]:
+        with subtests.test(refused_one=refused_one):
+            worse, undecided = refused(number=2, score=0.1), judged("needs_review", attempt=3, score=0.9)
 
-    assert best_attempt([worse, refused_one, undecided]) is worse
-    policy = RetryPolicy(max_retries=0, exhausted="accept_best")
-    assert decide(policy, [refused_one, refused(number=2)]).use == "stop"
+            assert best_attempt([worse, refused_one, undecided]) is worse
+            policy = RetryPolicy(max_retries=0, exhausted="accept_best")
+            assert decide(policy, [refused_one, refused(number=2)]).use == "stop"

@@ -65,9 +65,8 @@ def test_the_default_tells_what_failed_and_draws_anew():
     assert policy.transport == TransportRetry()
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
+def test_a_wrong_value_is_refused_in_one_sentence(subtests):
+    for values, sentence in [
         ({"strategies": []}, "strategies is []; give a list of rules, such as [FeedbackRule()]"),
         (
             {"strategies": [{"use": "hope"}]},
@@ -107,18 +106,16 @@ def test_the_default_tells_what_failed_and_draws_anew():
             {"strategies": [{"use": ["stop"]}]},
             "strategies[0] is {'use': ['stop']}; give a list of rules",
         ),
-    ],
-)
-def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
-    with pytest.raises(ConfigurationError) as caught:
-        RetryPolicy(**values)
+    ]:
+        with subtests.test(values=values):
+            with pytest.raises(ConfigurationError) as caught:
+                RetryPolicy(**values)
 
-    assert str(caught.value).startswith(sentence)
+            assert str(caught.value).startswith(sentence)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
+def test_a_text_that_is_no_policy_is_refused(subtests):
+    for text, sentence in [
         ("a: [", "the retry policy: line 1: this is not YAML of plain values"),
         ("- 1", "the retry policy is [1]; give an object such as {max_retries: 3}"),
         (
@@ -133,10 +130,9 @@ def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
             "!!python/object/apply:os.system [ls]",
             "the retry policy: line 1: this is not YAML of plain values: a tag",
         ),
-    ],
-)
-def test_a_text_that_is_no_policy_is_refused(text, sentence):
-    with pytest.raises(ConfigurationError) as caught:
-        RetryPolicy.from_yaml(text)
+    ]:
+        with subtests.test(text=text):
+            with pytest.raises(ConfigurationError) as caught:
+                RetryPolicy.from_yaml(text)
 
-    assert str(caught.value).startswith(sentence)
+            assert str(caught.value).startswith(sentence)

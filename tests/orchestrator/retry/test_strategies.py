@@ -63,14 +63,15 @@ def test_resample_sends_the_same_prompt_with_another_seed_and_temperature():
     assert len({second[1], third[1], None}) == 3
 
 
-@pytest.mark.parametrize("temperature", [0.9, None])
-def test_every_record_has_the_sampling_of_its_attempt(temperature):
-    state, model = run(["red", "a blue boat"], {"use": "resample", "temperature": temperature})
-    first, second = [record["sampling"] for record in state["results"]]
+def test_every_record_has_the_sampling_of_its_attempt(subtests):
+    for temperature in [0.9, None]:
+        with subtests.test(temperature=temperature):
+            state, model = run(["red", "a blue boat"], {"use": "resample", "temperature": temperature})
+            first, second = [record["sampling"] for record in state["results"]]
 
-    assert first == {"temperature": None, "seed": None, "model": None}
-    assert second == {"temperature": temperature, "seed": model.samplings[1][1], "model": None}
-    assert model.samplings[1][0] == temperature
+            assert first == {"temperature": None, "seed": None, "model": None}
+            assert second == {"temperature": temperature, "seed": model.samplings[1][1], "model": None}
+            assert model.samplings[1][0] == temperature
 
 
 def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
@@ -83,28 +84,26 @@ def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
     assert model.samplings[1][0] == 0.7
 
 
-@pytest.mark.parametrize("options", [{}, {"last_output": "none"}], ids=["by default", "if wanted"])
-def test_a_stated_requirement_is_told_without_the_output(options):
-    _, model = run(["red", "a blue boat"], {"use": "feedback", **options})
-    [prompt] = asked(model)
+def test_a_stated_requirement_is_told_without_the_output(subtests):
+    for options in [{}, {"last_output": "none"}]:
+        with subtests.test(options=options):
+            _, model = run(["red", "a blue boat"], {"use": "feedback", **options})
+            [prompt] = asked(model)
 
-    assert prompt == "\n".join(["write", "", "Keep to these requirements:", f"- {WORDS}", f"- {RED}"])
+            assert prompt == "\n".join(["write", "", "Keep to these requirements:", f"- {WORDS}", f"- {RED}"])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_by_default_any_other_failure_is_told_after_the_output(subtests):
+    for options in [
         {"contract": None, "verdicts": (refuse("no rhyme"), accept())},
         {"contract": {"checks": [{"check": "json"}]}},
         {"contract": {"keywords": ["hidden"]}},
         {"contract": None, "verdicts": (), "checks": [check(name="rhymes")(lambda context: False)]},
-    ],
-    ids=["a judge", "a check that says where it failed", "a requirement that is not shown", "a function"],
-)
-def test_by_default_any_other_failure_is_told_after_the_output(options):
-    _, model = run(["red", "a blue boat", "x"], {"use": "feedback"}, **options)
+    ]:
+        with subtests.test(options=options):
+            _, model = run(["red", "a blue boat", "x"], {"use": "feedback"}, **options)
 
-    assert asked(model)[1] == "red"
+            assert asked(model)[1] == "red"
 
 
 def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_again():
@@ -153,9 +152,8 @@ def test_escalate_calls_another_model_without_the_refused_output():
     assert strong.samplings[0][0] is None
 
 
-@pytest.mark.parametrize(
-    ("rule", "options", "sentence"),
-    [
+def test_a_strategy_that_cannot_work_is_refused_before_anything_runs(subtests):
+    for rule, options, sentence in [
         (
             {"use": "escalate", "model": "nonsense"},
             {},
@@ -163,13 +161,12 @@ def test_escalate_calls_another_model_without_the_refused_output():
         ),
         ({"use": "escalate", "model": "m"}, {"models": {"m": 5}}, "models has 5; give LangChain chat models"),
         ({"use": "ask_human"}, {}, "a rule of strategies is ask_human, but there is no checkpointer"),
-    ],
-)
-def test_a_strategy_that_cannot_work_is_refused_before_anything_runs(rule, options, sentence):
-    with pytest.raises(ConfigurationError) as caught:
-        build(["x"], rule, **options)
+    ]:
+        with subtests.test(rule=rule):
+            with pytest.raises(ConfigurationError) as caught:
+                build(["x"], rule, **options)
 
-    assert str(caught.value).startswith(sentence)
+            assert str(caught.value).startswith(sentence)
 
 
 def test_the_best_attempt_is_kept_if_none_passes():
@@ -181,16 +178,17 @@ def test_the_best_attempt_is_kept_if_none_passes():
     assert state["results"][-1]["decision"]["use"] == "accept_best"
 
 
-@pytest.mark.parametrize(("answer", "status"), [("approve", "success"), ("deny", "failed")])
-def test_a_person_is_asked_after_the_last_retry(answer, status):
-    rules = ({"use": "feedback"}, {"use": "ask_human"})
-    orchestrator, _ = build(["red"] * 3, *rules, checkpointer=InMemorySaver())
-    state = orchestrator.run("write", "t")
-    assert state["question"]["kind"] == "review"
-    assert state["results"][-1]["decision"]["use"] == "ask_human"
+def test_a_person_is_asked_after_the_last_retry(subtests):
+    for answer, status in [("approve", "success"), ("deny", "failed")]:
+        with subtests.test(answer=answer):
+            rules = ({"use": "feedback"}, {"use": "ask_human"})
+            orchestrator, _ = build(["red"] * 3, *rules, checkpointer=InMemorySaver())
+            state = orchestrator.run("write", "t")
+            assert state["question"]["kind"] == "review"
+            assert state["results"][-1]["decision"]["use"] == "ask_human"
 
-    state = orchestrator.resume("t", {"answer": answer, "text": "so"})
-    assert state["status"] == status
+            state = orchestrator.resume("t", {"answer": answer, "text": "so"})
+            assert state["status"] == status
 
 
 def test_a_persons_correction_is_told_to_the_executor():
@@ -203,25 +201,23 @@ def test_a_persons_correction_is_told_to_the_executor():
     assert "name a boat" in asked(model)[0]
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
+def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(subtests):
+    for rules in [
         [{"use": "resample"}],
         [{"use": "feedback", "last_output": "none"}],
         [{"use": "resample", "times": 1}, {"use": "feedback"}],
-    ],
-)
-def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(rules):
-    _, whole = run(["red", "a blue boat"], *rules)
-    store = InMemorySaver()
-    orchestrator, _ = build(["red"], *rules, checkpointer=store)
-    events = orchestrator.stream("write", "t")
-    assert any(isinstance(event, StepRetried) for event in events)
-    events.close()
+    ]:
+        with subtests.test(rules=rules):
+            _, whole = run(["red", "a blue boat"], *rules)
+            store = InMemorySaver()
+            orchestrator, _ = build(["red"], *rules, checkpointer=store)
+            events = orchestrator.stream("write", "t")
+            assert any(isinstance(event, StepRetried) for event in events)
+            events.close()
 
-    again, model = build(["a blue boat"], *rules, checkpointer=store)
-    assert again.resume("t")["status"] == "success"
-    assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
+            again, model = build(["a blue boat"], *rules, checkpointer=store)
+            assert again.resume("t")["status"] == "success"
+            assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
 
 
 def test_parallel_steps_retry_with_different_seeds():
@@ -254,15 +250,13 @@ def broken(step):
     raise ValueError("no idea")
 
 
-@pytest.mark.parametrize(
-    ("strategy", "problem"),
-    [
+def test_a_function_that_fails_ends_the_run_with_its_reason(subtests):
+    for strategy, problem in [
         (broken, "the retry strategy 'broken' raised ValueError: no idea"),
         (print, "the retry strategy 'print' returned a NoneType; it has to return a StepRequest"),
-    ],
-)
-def test_a_function_that_fails_ends_the_run_with_its_reason(strategy, problem):
-    state, _ = run(["red"], {"use": "custom", "strategy": strategy})
+    ]:
+        with subtests.test(strategy=strategy):
+            state, _ = run(["red"], {"use": "custom", "strategy": strategy})
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
-    assert problem in state["failure"]["message"]
+            assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
+            assert problem in state["failure"]["message"]

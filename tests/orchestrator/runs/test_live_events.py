@@ -47,15 +47,18 @@ class UnaskedStream(ScriptedChatModel):
         return result
 
 
-@pytest.mark.parametrize("tokens", [False, True])
-def test_text_streams_only_if_it_is_asked_for(tokens):
-    heard = []
-    executor = ExecutionAgent(UnaskedStream(["three words"]))
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), hooks=[heard.append])
-    events = list(orchestrator.stream("x", tokens=tokens))
+def test_text_streams_only_if_it_is_asked_for(subtests):
+    for tokens in [False, True]:
+        with subtests.test(tokens=tokens):
+            heard = []
+            executor = ExecutionAgent(UnaskedStream(["three words"]))
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner(["one"]), executor, FakeMonitor(), hooks=[heard.append]
+            )
+            events = list(orchestrator.stream("x", tokens=tokens))
 
-    for listed in (events, heard):
-        assert any(isinstance(event, TextStreamed) for event in listed) is tokens
+            for listed in (events, heard):
+                assert any(isinstance(event, TextStreamed) for event in listed) is tokens
 
 
 @tool
@@ -66,22 +69,23 @@ def look_up(word: str) -> str:
     return f"{word}: a large body of water"
 
 
-@pytest.mark.parametrize("needs", [None, []], ids=["alone", "parallel"])
-def test_tool_calls_are_events(needs):
-    calls = [
-        AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}]),
-        AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": ""}, "id": "2"}]),
-        "a large body of water",
-    ]
-    step = "one" if needs is None else {"step": "one", "needs": needs}
-    executor = ExecutionAgent(ScriptedChatModel(calls), [look_up])
-    events = list(LangGraphOrchestrator(FakePlanner([step]), executor, FakeMonitor()).stream("x"))
-    started = [event.call for event in events if isinstance(event, ToolStarted)]
-    ended = [event.call for event in events if isinstance(event, ToolEnded)]
+def test_tool_calls_are_events(subtests):
+    for needs in [None, []]:
+        with subtests.test(needs=needs):
+            calls = [
+                AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}]),
+                AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": ""}, "id": "2"}]),
+                "a large body of water",
+            ]
+            step = "one" if needs is None else {"step": "one", "needs": needs}
+            executor = ExecutionAgent(ScriptedChatModel(calls), [look_up])
+            events = list(LangGraphOrchestrator(FakePlanner([step]), executor, FakeMonitor()).stream("x"))
+            started = [event.call for event in events if isinstance(event, ToolStarted)]
+            ended = [event.call for event in events if isinstance(event, ToolEnded)]
 
-    assert [(call["name"], call["args"], call["result"]) for call in started] == [
-        ("look_up", {"word": "sea"}, None),
-        ("look_up", {"word": ""}, None),
-    ]
-    assert [call["result"] for call in ended] == ["sea: a large body of water", None]
-    assert ended == events[-1].state["results"][0]["tool_calls"]
+            assert [(call["name"], call["args"], call["result"]) for call in started] == [
+                ("look_up", {"word": "sea"}, None),
+                ("look_up", {"word": ""}, None),
+            ]
+            assert [call["result"] for call in ended] == ["sea: a large body of water", None]
+            assert ended == events[-1].state["results"][0]["tool_calls"]

@@ -62,44 +62,47 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("prepare", "sentence"), REFUSALS, ids=["interrupted", "waiting"])
-def test_the_refusal_says_how_to_go_on(prepare, sentence):
-    saver = InMemorySaver()
-    prepare(saver)
-    planner = FakePlanner(["two"])
+def test_the_refusal_says_how_to_go_on(subtests):
+    for prepare, sentence in REFUSALS:
+        with subtests.test(prepare=prepare, sentence=sentence):
+            saver = InMemorySaver()
+            prepare(saver)
+            planner = FakePlanner(["two"])
 
-    with pytest.raises(ConfigurationError) as refusal:
-        build(saver, planner, supervision="human", executor=SpeakingExecutor()).run("y", "t")
-    assert (str(refusal.value), planner.tasks) == (sentence, [])
+            with pytest.raises(ConfigurationError) as refusal:
+                build(saver, planner, supervision="human", executor=SpeakingExecutor()).run("y", "t")
+            assert (str(refusal.value), planner.tasks) == (sentence, [])
 
 
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_purpose(method):
-    saver, config = InMemorySaver(), {"configurable": {"thread_id": "t"}}
-    waiting = build(saver, executor=SpeakingExecutor(), supervision="human")
-    await waiting.arun("x", "t")
-    before = waiting.graph.get_state(config)
+async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_purpose(subtests):
+    for method in METHODS.values():
+        with subtests.test(method=method):
+            saver, config = InMemorySaver(), {"configurable": {"thread_id": "t"}}
+            waiting = build(saver, executor=SpeakingExecutor(), supervision="human")
+            await waiting.arun("x", "t")
+            before = waiting.graph.get_state(config)
 
-    with pytest.raises(ConfigurationError, match="replace=True"):
-        await _maybe_await(method(waiting, "y", "t"))
-    assert waiting.graph.get_state(config) == before
+            with pytest.raises(ConfigurationError, match="replace=True"):
+                await _maybe_await(method(waiting, "y", "t"))
+            assert waiting.graph.get_state(config) == before
 
-    await _maybe_await(method(build(saver), "y", "t", replace=True))
-    state = waiting.graph.get_state(config).values
-    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
+            await _maybe_await(method(build(saver), "y", "t", replace=True))
+            state = waiting.graph.get_state(config).values
+            assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
 async def _maybe_await(result):
     return await result if inspect.isawaitable(result) else result
 
 
-@pytest.mark.parametrize("prepare", [end, fail], ids=["success", "failed"])
-def test_a_thread_whose_run_has_ended_starts_clean(prepare):
-    saver = InMemorySaver()
-    prepare(saver)
-    state = build(saver).run("y", "t")
+def test_a_thread_whose_run_has_ended_starts_clean(subtests):
+    for prepare in [end, fail]:
+        with subtests.test(prepare=prepare):
+            saver = InMemorySaver()
+            prepare(saver)
+            state = build(saver).run("y", "t")
 
-    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
+            assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
 def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):

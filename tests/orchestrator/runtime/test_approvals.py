@@ -70,37 +70,39 @@ FORBIDDING = [
 ]
 
 
-@pytest.mark.parametrize("contract", FORBIDDING, ids=["trajectory", "audit", "allowed"])
-def test_a_forbidden_tool_does_not_run_and_the_executor_goes_on_without_it(contract):
-    office = Office()
-    state, model = run(
-        office,
-        *(ask(("send", "Ada"), ("read", "a")), "not sent"),
-        contract=EvaluationContract.model_validate(contract),
-    )
+def test_a_forbidden_tool_does_not_run_and_the_executor_goes_on_without_it(subtests):
+    for contract in FORBIDDING:
+        with subtests.test(contract=contract):
+            office = Office()
+            state, model = run(
+                office,
+                *(ask(("send", "Ada"), ("read", "a")), "not sent"),
+                contract=EvaluationContract.model_validate(contract),
+            )
 
-    [record] = state["results"]
-    call = record["tool_calls"][0]
-    assert office.done == ["read a"]
-    assert (call["error"], call["gate"]) == (
-        "Tool 'send' is forbidden in this step.",
-        "forbidden",
-    )
-    assert "Tool 'send' is forbidden in this step." in [message.text for message in model.prompts[1]]
-    assert (state["status"], state["warnings"]) == (
-        "success",
-        ["step 1: the contract forbids these calls, which did not run: send"],
-    )
-    assert evaluate({"agent_run": run_from_state(state), **contract})["status"] != "failed"
+            [record] = state["results"]
+            call = record["tool_calls"][0]
+            assert office.done == ["read a"]
+            assert (call["error"], call["gate"]) == (
+                "Tool 'send' is forbidden in this step.",
+                "forbidden",
+            )
+            assert "Tool 'send' is forbidden in this step." in [message.text for message in model.prompts[1]]
+            assert (state["status"], state["warnings"]) == (
+                "success",
+                ["step 1: the contract forbids these calls, which did not run: send"],
+            )
+            assert evaluate({"agent_run": run_from_state(state), **contract})["status"] != "failed"
 
 
-@pytest.mark.parametrize("severity", ["info", "warning"])
-def test_a_rule_that_only_reports_a_call_lets_the_tool_run(severity):
-    office = Office()
-    rule = {"id": "r", "forbidden_tools": ["send"], "severity": severity}
-    run(office, ask(("send", "Ada")), "sent", contract=EvaluationContract(audit={"rules": [rule]}))
+def test_a_rule_that_only_reports_a_call_lets_the_tool_run(subtests):
+    for severity in ["info", "warning"]:
+        with subtests.test(severity=severity):
+            office = Office()
+            rule = {"id": "r", "forbidden_tools": ["send"], "severity": severity}
+            run(office, ask(("send", "Ada")), "sent", contract=EvaluationContract(audit={"rules": [rule]}))
 
-    assert office.done == ["send Ada"]
+            assert office.done == ["send Ada"]
 
 
 # ------------------------------------------------------------------------------------------ a person approves
@@ -246,9 +248,8 @@ def test_a_denied_call_is_told_as_denied_and_not_as_an_error(contract, told):
     assert (told in reported, "ended in an error" in reported) == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_names_that_would_let_a_call_through_are_refused(subtests):
+    for options, message in [
         (
             {"checkpointer": None},
             'acting_tools has approve=True for "send", but there is no checkpointer to store the question',
@@ -260,11 +261,12 @@ def test_a_denied_call_is_told_as_denied_and_not_as_an_error(contract, told):
         ({"acting_tools": ["sned"]}, 'acting_tools names "sned"; the tools of the executor are'),
         ({"acting_tools": "send"}, "acting_tools is 'send'; give a list of tool names, or a dict such as"),
         ({"acting_tools": {"send": "approve"}}, "acting_tools is {'send': 'approve'}; give a list"),
-    ],
-)
-def test_names_that_would_let_a_call_through_are_refused(options, message):
-    with pytest.raises(ConfigurationError, match=re.escape(message)):
-        build(Office(), "x", **{"acting_tools": approve("send"), **options})
+    ]:
+        with (
+            subtests.test(options=options),
+            pytest.raises(ConfigurationError, match=re.escape(message)),
+        ):
+            build(Office(), "x", **{"acting_tools": approve("send"), **options})
 
 
 def test_an_executor_that_calls_its_tools_by_itself_is_refused():
@@ -324,39 +326,43 @@ def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
     assert (done_before, office.done, state["status"]) == (["send Bob"], ["send Bob", "send Eve"], "success")
 
 
-@pytest.mark.parametrize("call_id", [None, "1"], ids=["none", "one for all"])
-def test_a_denied_call_does_not_run_if_the_server_sends_no_ids_of_its_own(call_id):
-    office = Office()
-    reply = ask(("send", "Bob"), ("send", "Eve"))
-    calls = [{**call, "id": call_id} for call in reply.tool_calls]
-    orchestrator, model = build(
-        office,
-        reply.model_copy(update={"tool_calls": calls}),
-        "sent",
-        acting_tools=approve("send", "read", "post"),
-    )
-    orchestrator.run("x", "thread")
-    orchestrator.resume("thread", DENY)
-    state = orchestrator.resume("thread", APPROVE)
+def test_a_denied_call_does_not_run_if_the_server_sends_no_ids_of_its_own(subtests):
+    for call_id in [None, "1"]:
+        with subtests.test(call_id=call_id):
+            office = Office()
+            reply = ask(("send", "Bob"), ("send", "Eve"))
+            calls = [{**call, "id": call_id} for call in reply.tool_calls]
+            orchestrator, model = build(
+                office,
+                reply.model_copy(update={"tool_calls": calls}),
+                "sent",
+                acting_tools=approve("send", "read", "post"),
+            )
+            orchestrator.run("x", "thread")
+            orchestrator.resume("thread", DENY)
+            state = orchestrator.resume("thread", APPROVE)
 
-    asked, *answers = model.prompts[-1][-3:]
-    assert (office.done, state["status"]) == (["send Eve"], "success")
-    assert [call["args"]["to"] for call in state["results"][0]["tool_calls"]] == ["Bob", "Eve"]
-    assert [call["id"] for call in asked.tool_calls] == [answer.tool_call_id for answer in answers]
+            asked, *answers = model.prompts[-1][-3:]
+            assert (office.done, state["status"]) == (["send Eve"], "success")
+            assert [call["args"]["to"] for call in state["results"][0]["tool_calls"]] == ["Bob", "Eve"]
+            assert [call["id"] for call in asked.tool_calls] == [answer.tool_call_id for answer in answers]
 
 
-@pytest.mark.parametrize("approved", [["send"], approve("read")])
-def test_a_denied_call_does_not_run_if_the_run_goes_on_without_its_approval(approved):
-    office, saver = Office(), InMemorySaver()
-    orchestrator, _ = build(office, ask(("send", "Bob")), acting_tools=approve("send"), checkpointer=saver)
-    orchestrator.run("x", "thread")
-    other, _ = build(office, "not sent", acting_tools=approved, checkpointer=saver)
-    told = "waits for the approval of tool 'send'; give acting_tools this name with approve=True"
-    with pytest.raises(ResumeError, match=told):
-        other.resume("thread", DENY)
-    same, _ = build(office, "not sent", acting_tools=approve("send"), checkpointer=saver)
+def test_a_denied_call_does_not_run_if_the_run_goes_on_without_its_approval(subtests):
+    for approved in [["send"], approve("read")]:
+        with subtests.test(approved=approved):
+            office, saver = Office(), InMemorySaver()
+            orchestrator, _ = build(
+                office, ask(("send", "Bob")), acting_tools=approve("send"), checkpointer=saver
+            )
+            orchestrator.run("x", "thread")
+            other, _ = build(office, "not sent", acting_tools=approved, checkpointer=saver)
+            told = "waits for the approval of tool 'send'; give acting_tools this name with approve=True"
+            with pytest.raises(ResumeError, match=told):
+                other.resume("thread", DENY)
+            same, _ = build(office, "not sent", acting_tools=approve("send"), checkpointer=saver)
 
-    assert (same.resume("thread", DENY)["status"], office.done) == ("success", [])
+            assert (same.resume("thread", DENY)["status"], office.done) == ("success", [])
 
 
 def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_options():
@@ -375,18 +381,24 @@ def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_opti
     assert office.done == []
 
 
-@pytest.mark.parametrize(("answer", "done"), [(APPROVE, ["send Bob"]), (DENY, [])])
-def test_a_call_that_the_contract_excludes_is_shown_to_the_person_who_approves_it(answer, done):
-    office = Office()
-    contract = EvaluationContract(trajectory={"forbidden_tools": ["send"]})
-    orchestrator, _ = build(
-        office, ask(("send", "Bob")), "sent", acting_tools=approve("send"), contract=contract, max_retries=0
-    )
-    question = orchestrator.run("x", "thread")["question"]
-    orchestrator.resume("thread", answer)
+def test_a_call_that_the_contract_excludes_is_shown_to_the_person_who_approves_it(subtests):
+    for answer, done in [(APPROVE, ["send Bob"]), (DENY, [])]:
+        with subtests.test(answer=answer):
+            office = Office()
+            contract = EvaluationContract(trajectory={"forbidden_tools": ["send"]})
+            orchestrator, _ = build(
+                office,
+                ask(("send", "Bob")),
+                "sent",
+                acting_tools=approve("send"),
+                contract=contract,
+                max_retries=0,
+            )
+            question = orchestrator.run("x", "thread")["question"]
+            orchestrator.resume("thread", answer)
 
-    assert question["findings"] == ["Tool 'send' is forbidden in this step."]
-    assert (question["accepts"], office.done) == (["approve", "deny", "halt"], done)
+            assert question["findings"] == ["Tool 'send' is forbidden in this step."]
+            assert (question["accepts"], office.done) == (["approve", "deny", "halt"], done)
 
 
 def test_a_denial_of_an_excluded_call_is_not_lost_if_the_run_goes_on_without_its_approval():
@@ -469,35 +481,38 @@ def test_a_retry_does_not_repeat_a_call_of_a_tool_whose_annotations_say_that_eac
     assert (state["status"], done) == ("success", ["Bob"] * times)
 
 
-@pytest.mark.parametrize("saver", [InMemorySaver(), None], ids=["store", "no store"])
-@pytest.mark.parametrize(
-    "replies",
-    [[ask(("send", "Bob"), ("send", "Bob"), ("send", "Bob"))], [ask(("send", "Bob"))] * 3],
-    ids=["one reply", "three replies"],
-)
-def test_equal_calls_of_an_attempt_are_calls_that_the_model_wants(replies, saver):
-    office = Office()
-    orchestrator, _ = build(office, *replies, "sent", acting_tools=["send"], checkpointer=saver)
-    state = orchestrator.run("x")
+def test_equal_calls_of_an_attempt_are_calls_that_the_model_wants(subtests):
+    for saver in [InMemorySaver(), None]:
+        for replies in [[ask(("send", "Bob"), ("send", "Bob"), ("send", "Bob"))], [ask(("send", "Bob"))] * 3]:
+            with subtests.test(saver=saver, replies=replies):
+                office = Office()
+                orchestrator, _ = build(office, *replies, "sent", acting_tools=["send"], checkpointer=saver)
+                state = orchestrator.run("x")
 
-    calls = [(call["result"], call.get("gate")) for call in state["results"][0]["tool_calls"]]
-    assert (office.done, state["status"]) == (["send Bob"] * 3, "success")
-    assert calls == [("sent to Bob", None)] * 3
+                calls = [(call["result"], call.get("gate")) for call in state["results"][0]["tool_calls"]]
+                assert (office.done, state["status"]) == (["send Bob"] * 3, "success")
+                assert calls == [("sent to Bob", None)] * 3
 
 
-@pytest.mark.parametrize("replies", [["not sent", ask(("send", "Bob"))], [ask(("send", "Bob"))]])
-def test_a_denial_holds_for_the_same_call_in_the_rest_of_the_step(replies):
-    office = Office()
-    monitor = refused_once() if len(replies) > 1 else FakeMonitor()
-    orchestrator, model = build(
-        office, ask(("send", "Bob")), *replies, "not sent", monitor=monitor, acting_tools=approve("send")
-    )
-    orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", DENY)
+def test_a_denial_holds_for_the_same_call_in_the_rest_of_the_step(subtests):
+    for replies in [["not sent", ask(("send", "Bob"))], [ask(("send", "Bob"))]]:
+        with subtests.test(replies=replies):
+            office = Office()
+            monitor = refused_once() if len(replies) > 1 else FakeMonitor()
+            orchestrator, model = build(
+                office,
+                ask(("send", "Bob")),
+                *replies,
+                "not sent",
+                monitor=monitor,
+                acting_tools=approve("send"),
+            )
+            orchestrator.run("x", "thread")
+            state = orchestrator.resume("thread", DENY)
 
-    told = "The same call was denied before in this step: Ada said: too early. Go on without it."
-    assert (state["status"], state["question"], office.done) == ("success", None, [])
-    assert told in [message.text for message in model.prompts[-1]]
+            told = "The same call was denied before in this step: Ada said: too early. Go on without it."
+            assert (state["status"], state["question"], office.done) == ("success", None, [])
+            assert told in [message.text for message in model.prompts[-1]]
 
 
 HALT = {"answer": "halt", "text": "stop all", "answered_by": "Ada"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 
-import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -42,26 +41,25 @@ def ended_by(state, name):
 OUT_OF_BUDGET = ("failed", "budget_exceeded", True)
 
 
-@pytest.mark.parametrize("executor", [ModelExecutor, AsyncModelExecutor])
-def test_max_model_calls_refuses_the_call_after_the_last_one(executor):
-    llm = model()
-    state = run(executor(llm), Budget(max_model_calls=2))
+def test_max_model_calls_refuses_the_call_after_the_last_one(subtests):
+    for executor in [ModelExecutor, AsyncModelExecutor]:
+        with subtests.test(executor=executor):
+            llm = model()
+            state = run(executor(llm), Budget(max_model_calls=2))
 
-    assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
-    assert (len(llm.prompts), state["usage"]["model_calls"]) == (2, 2)
+            assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
+            assert (len(llm.prompts), state["usage"]["model_calls"]) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    "budget",
-    [
+def test_a_budget_that_is_just_enough_ends_nothing(subtests):
+    for budget in [
         Budget(max_model_calls=3),
         Budget(max_total_tokens=15),
         Budget(max_cost_usd=21, prices=PRICES),
         Budget(max_seconds=600),
-    ],
-)
-def test_a_budget_that_is_just_enough_ends_nothing(budget):
-    assert run(ModelExecutor(model((3, 2))), budget)["status"] == "success"
+    ]:
+        with subtests.test(budget=budget):
+            assert run(ModelExecutor(model((3, 2))), budget)["status"] == "success"
 
 
 def test_a_planner_that_wants_more_calls_than_there_are_ends_the_run():
@@ -145,22 +143,20 @@ def test_max_model_calls_are_not_exceeded_by_parallel_calls():
     assert len(llm.prompts) <= 3
 
 
-@pytest.mark.parametrize(
-    ("usage", "budget", "calls", "reason"),
-    [
+def test_a_run_ends_once_its_tokens_or_its_money_are_used_or_unknown(subtests):
+    for usage, budget, calls, reason in [
         ((6, 4), Budget(max_total_tokens=20), 2, "max_total_tokens is 20 and 20 were used"),
         ((6, 4), Budget(max_total_tokens=29), 3, "max_total_tokens is 29 and 30 were used"),
         (None, Budget(max_total_tokens=100), 1, "max_total_tokens is 100 and cannot be checked"),
         ((3, 2), Budget(max_cost_usd=13, prices=PRICES), 2, "max_cost_usd is 13 and 14.0 were used"),
         ((3, 2), Budget(max_cost_usd=100, prices=OTHER_PRICES), 1, "max_cost_usd is 100 and cannot be"),
-    ],
-)
-def test_a_run_ends_once_its_tokens_or_its_money_are_used_or_unknown(usage, budget, calls, reason):
-    llm = model(usage)
-    state = run(ModelExecutor(llm), budget)
+    ]:
+        with subtests.test(usage=usage, budget=budget):
+            llm = model(usage)
+            state = run(ModelExecutor(llm), budget)
 
-    assert ended_by(state, reason) == OUT_OF_BUDGET
-    assert len(llm.prompts) == state["usage"]["model_calls"] == calls
+            assert ended_by(state, reason) == OUT_OF_BUDGET
+            assert len(llm.prompts) == state["usage"]["model_calls"] == calls
 
 
 def test_a_failed_call_without_usage_does_not_end_the_run():

@@ -79,9 +79,10 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize(("options", "between"), ORDERS.values(), ids=ORDERS)
-def test_the_events_of_a_run_in_order(options, between):
-    assert names(build(**options).stream("x")) == ["RunStarted", *between, "RunFinished"]
+def test_the_events_of_a_run_in_order(subtests):
+    for options, between in ORDERS.values():
+        with subtests.test(options=options, between=between):
+            assert names(build(**options).stream("x")) == ["RunStarted", *between, "RunFinished"]
 
 
 def test_events_carry_what_happened():

@@ -58,17 +58,16 @@ def test_a_graph_that_ends_with_a_call_as_text_has_no_output():
     assert "the tool call 'settle' as text" in state["failure"]["message"]
 
 
-@pytest.mark.parametrize("options", [{}, STATED, {**STATED, "checkpointer": None}])
-def test_a_graph_whose_tool_may_act_needs_the_middleware(options):
-    with pytest.raises(ConfigurationError, match=NEEDS):
-        build(**options)
+def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
+    for options in [{}, STATED, {**STATED, "checkpointer": None}]:
+        with subtests.test(options=options), pytest.raises(ConfigurationError, match=NEEDS):
+            build(**options)
 
 
-@pytest.mark.parametrize(
-    "options", [{"acting_tools": []}, {"checkpointer": None}], ids=["none acts", "no store"]
-)
-def test_a_graph_without_the_middleware_is_taken_if_nothing_can_be_repeated(options):
-    assert build(**options).run("x")["status"] == "success"
+def test_a_graph_without_the_middleware_is_taken_if_nothing_can_be_repeated(subtests):
+    for options in [{"acting_tools": []}, {"checkpointer": None}]:
+        with subtests.test(options=options):
+            assert build(**options).run("x")["status"] == "success"
 
 
 def test_the_questions_of_langchains_middleware_take_our_answers_and_stay_open_after_others():
@@ -91,17 +90,14 @@ def compile_graph(state, **options):
     return graph.compile(**options)
 
 
-@pytest.mark.parametrize(
-    ("graph", "problem"),
-    [
+def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(subtests):
+    for graph, problem in [
         (compile_graph(Other), "executor is a graph without messages"),
         (
             compile_graph(MessagesState, checkpointer=InMemorySaver()),
             "executor is a graph with checkpointer=",
         ),
         (compile_graph(MessagesState, checkpointer=False), "executor is a graph with checkpointer=False"),
-    ],
-)
-def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(graph, problem):
-    with pytest.raises(ConfigurationError, match=problem):
-        LangGraphOrchestrator(FakePlanner(["one"]), graph, FakeMonitor())
+    ]:
+        with subtests.test(graph=graph), pytest.raises(ConfigurationError, match=problem):
+            LangGraphOrchestrator(FakePlanner(["one"]), graph, FakeMonitor())

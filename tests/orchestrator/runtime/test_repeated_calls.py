@@ -71,17 +71,16 @@ def outcomes(state):
     ]
 
 
-@pytest.mark.parametrize(
-    "args",
-    [{"to": "Ada", "euros": 1}, {"to": "Ada", "euros": "1.0"}, {"to": "Ada"}],
-    ids=["int", "text", "default"],
-)
-def test_arguments_are_compared_as_the_tool_reads_them(args):
-    bank = Bank()
-    orchestrator, _ = build(bank, pay(ADA), "hm", pay(args), "done", monitor=FakeMonitor(refuse(), accept()))
-    state = orchestrator.run("x")
+def test_arguments_are_compared_as_the_tool_reads_them(subtests):
+    for args in [{"to": "Ada", "euros": 1}, {"to": "Ada", "euros": "1.0"}, {"to": "Ada"}]:
+        with subtests.test(args=args):
+            bank = Bank()
+            orchestrator, _ = build(
+                bank, pay(ADA), "hm", pay(args), "done", monitor=FakeMonitor(refuse(), accept())
+            )
+            state = orchestrator.run("x")
 
-    assert (bank.paid, outcomes(state)[1]) == ([("Ada", 1.0)], (PAID, "reused"))
+            assert (bank.paid, outcomes(state)[1]) == ([("Ada", 1.0)], (PAID, "reused"))
 
 
 @pytest.mark.parametrize("euros", [{"euros": 1}, {"euros": "1.0"}, {}], ids=["int", "text", "default"])
@@ -131,32 +130,36 @@ def test_a_retry_gets_the_answer_of_a_call_that_acted_and_is_told_so():
     assert f"{PAID}\n(This call was not made again: it was made in an earlier attempt.)" in told(model)
 
 
-@pytest.mark.parametrize("repeat", ["reuse", "ask"])
-def test_a_retry_does_not_reuse_an_answer_if_another_call_has_acted_since_or_a_person_is_to_be_asked(repeat):
-    bank = Bank()
-    replies = [pay(ADA), pay({"to": "Bob"})] if repeat == "reuse" else [pay(ADA)]
-    options = {"pay": ActingTool(repeat=repeat)}
-    orchestrator, model = retry(bank, *replies, "hm", pay(ADA), "done", acting_tools=options)
-    state = orchestrator.run("x")
+def test_a_retry_does_not_reuse_an_answer_if_another_call_has_acted_since_or_a_person_is_to_be_asked(
+    subtests,
+):
+    for repeat in ["reuse", "ask"]:
+        with subtests.test(repeat=repeat):
+            bank = Bank()
+            replies = [pay(ADA), pay({"to": "Bob"})] if repeat == "reuse" else [pay(ADA)]
+            options = {"pay": ActingTool(repeat=repeat)}
+            orchestrator, model = retry(bank, *replies, "hm", pay(ADA), "done", acting_tools=options)
+            state = orchestrator.run("x")
 
-    assert (bank.paid.count(("Ada", 1.0)), outcomes(state)[-1]) == (1, (PAID, "reused"))
-    assert NOT_AGAIN in told(model)
+            assert (bank.paid.count(("Ada", 1.0)), outcomes(state)[-1]) == (1, (PAID, "reused"))
+            assert NOT_AGAIN in told(model)
 
 
-@pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
-def test_a_person_decides_about_a_call_after_which_another_one_acted(answer, times):
-    bank = Bank()
-    replies = pay(ADA), pay({"to": "Bob"}), "hm", pay(ADA), "done"
-    orchestrator, _ = retry(bank, *replies, checkpointer=InMemorySaver())
-    question = orchestrator.run("x", "thread")["question"]
-    state = orchestrator.resume("thread", answer)
+def test_a_person_decides_about_a_call_after_which_another_one_acted(subtests):
+    for answer, times in [(APPROVE, 2), (DENY, 1)]:
+        with subtests.test(answer=answer):
+            bank = Bank()
+            replies = pay(ADA), pay({"to": "Bob"}), "hm", pay(ADA), "done"
+            orchestrator, _ = retry(bank, *replies, checkpointer=InMemorySaver())
+            question = orchestrator.run("x", "thread")["question"]
+            state = orchestrator.resume("thread", answer)
 
-    assert question["findings"] == [
-        f"The same call was made before and acted; it answered {PAID!r}",
-        f"""Before: pay {{"to": "Ada", "euros": 1.0}} answered {PAID!r} (acted)""",
-        """Before: pay {"to": "Bob"} answered 'paid 1.0 to Bob' (acted)""",
-    ]
-    assert (state["status"], bank.paid.count(("Ada", 1.0))) == ("success", times)
+            assert question["findings"] == [
+                f"The same call was made before and acted; it answered {PAID!r}",
+                f"""Before: pay {{"to": "Ada", "euros": 1.0}} answered {PAID!r} (acted)""",
+                """Before: pay {"to": "Bob"} answered 'paid 1.0 to Bob' (acted)""",
+            ]
+            assert (state["status"], bank.paid.count(("Ada", 1.0))) == ("success", times)
 
 
 def test_a_call_of_a_tool_that_allows_it_is_repeated():
@@ -178,40 +181,44 @@ def test_a_later_step_does_not_make_a_call_that_acted_if_nobody_can_be_asked():
     assert NOT_AGAIN in told(model)
 
 
-@pytest.mark.parametrize(
-    ("answer", "times", "outcome"),
-    [(APPROVE, 2, (PAID, None)), (DENY, 1, None), (ACTED, 1, (ACTED["text"], "stated"))],
-)
-def test_a_person_decides_whether_a_later_step_makes_a_call_that_acted(answer, times, outcome):
-    bank = Bank()
-    replies = pay(ADA), "done", pay(ADA), "done"
-    orchestrator, _ = build(bank, *replies, plan=["Pay", "Pay"], checkpointer=InMemorySaver())
-    question = orchestrator.run("x", "thread")["question"]
-    state = orchestrator.resume("thread", answer)
+def test_a_person_decides_whether_a_later_step_makes_a_call_that_acted(subtests):
+    for answer, times, outcome in [
+        (APPROVE, 2, (PAID, None)),
+        (DENY, 1, None),
+        (ACTED, 1, (ACTED["text"], "stated")),
+    ]:
+        with subtests.test(answer=answer):
+            bank = Bank()
+            replies = pay(ADA), "done", pay(ADA), "done"
+            orchestrator, _ = build(bank, *replies, plan=["Pay", "Pay"], checkpointer=InMemorySaver())
+            question = orchestrator.run("x", "thread")["question"]
+            state = orchestrator.resume("thread", answer)
 
-    assert (question["text"], question["step_index"]) == (ASKED, 1)
-    assert (state["status"], len(bank.paid)) == ("success", times)
-    assert outcomes(state)[1] == outcome or (outcome is None and outcomes(state)[1][1] == "denied")
+            assert (question["text"], question["step_index"]) == (ASKED, 1)
+            assert (state["status"], len(bank.paid)) == ("success", times)
+            assert outcomes(state)[1] == outcome or (outcome is None and outcomes(state)[1][1] == "denied")
 
 
-@pytest.mark.parametrize("needs", [([], [], []), ([], [1], [])], ids=["at once", "in the middle"])
-def test_steps_of_a_parallel_plan_make_a_call_once(needs):
-    plan = [
-        {"step": name, "needs": needed} for name, needed in zip(("one", "two", "three"), needs, strict=True)
-    ]
-    bank = Bank()
-    model = ScriptedChatModel(lambda messages: pay(ADA) if len(messages) == 2 else "done")
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(plan),
-        ExecutionAgent(model, bank.tools()),
-        FakeMonitor(),
-        acting_tools=["pay"],
-        synthesis=False,
-    )
-    state = orchestrator.run("x")
+def test_steps_of_a_parallel_plan_make_a_call_once(subtests):
+    for needs in [([], [], []), ([], [1], [])]:
+        with subtests.test(needs=needs):
+            plan = [
+                {"step": name, "needs": needed}
+                for name, needed in zip(("one", "two", "three"), needs, strict=True)
+            ]
+            bank = Bank()
+            model = ScriptedChatModel(lambda messages: pay(ADA) if len(messages) == 2 else "done")
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner(plan),
+                ExecutionAgent(model, bank.tools()),
+                FakeMonitor(),
+                acting_tools=["pay"],
+                synthesis=False,
+            )
+            state = orchestrator.run("x")
 
-    assert bank.paid == [("Ada", 1.0)]
-    assert [gate for _, gate in outcomes(state)] == [None, "reused", "reused"]
+            assert bank.paid == [("Ada", 1.0)]
+            assert [gate for _, gate in outcomes(state)] == [None, "reused", "reused"]
 
 
 # ------------------------------------------------------------------- it is unknown what a call did
@@ -223,32 +230,34 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("error", "reason"), UNKNOWN, ids=["raised", "number", "empty"])
-def test_without_a_person_a_call_with_an_unknown_effect_is_not_made_in_a_retry(error, reason):
-    bank = Bank(error)
-    orchestrator, model = retry(bank, pay(ADA), "hm", pay(ADA), "done")
-    state = orchestrator.run("x")
+def test_without_a_person_a_call_with_an_unknown_effect_is_not_made_in_a_retry(subtests):
+    for error, reason in UNKNOWN:
+        with subtests.test(error=error, reason=reason):
+            bank = Bank(error)
+            orchestrator, model = retry(bank, pay(ADA), "hm", pay(ADA), "done")
+            state = orchestrator.run("x")
 
-    refusal = (
-        f"This call was made before, and it is not known whether it had its effect ({reason}), "
-        "so it is not made again. Go on without it, and say so in your answer."
-    )
-    assert bank.paid == [("Ada", 1.0)]
-    assert outcomes(state)[1] == (refusal, "unknown")
-    assert refusal in told(model)
-    assert "step 1: it is not known whether these calls had their effect: pay" in state["warnings"]
+            refusal = (
+                f"This call was made before, and it is not known whether it had its effect ({reason}), "
+                "so it is not made again. Go on without it, and say so in your answer."
+            )
+            assert bank.paid == [("Ada", 1.0)]
+            assert outcomes(state)[1] == (refusal, "unknown")
+            assert refusal in told(model)
+            assert "step 1: it is not known whether these calls had their effect: pay" in state["warnings"]
 
 
-@pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
-def test_a_person_decides_whether_a_call_that_raised_is_made_in_a_retry(answer, times):
-    bank = Bank(TimeoutError("no answer in time"))
-    orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done", checkpointer=InMemorySaver())
-    question = orchestrator.run("x", "thread")["question"]
-    state = orchestrator.resume("thread", answer)
+def test_a_person_decides_whether_a_call_that_raised_is_made_in_a_retry(subtests):
+    for answer, times in [(APPROVE, 2), (DENY, 1)]:
+        with subtests.test(answer=answer):
+            bank = Bank(TimeoutError("no answer in time"))
+            orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done", checkpointer=InMemorySaver())
+            question = orchestrator.run("x", "thread")["question"]
+            state = orchestrator.resume("thread", answer)
 
-    assert question["text"] == ASKED
-    assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
-    assert (state["status"], len(bank.paid)) == ("success", times)
+            assert question["text"] == ASKED
+            assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
+            assert (state["status"], len(bank.paid)) == ("success", times)
 
 
 def test_within_an_attempt_a_call_that_raised_is_not_made_again_without_a_person():
@@ -259,34 +268,33 @@ def test_within_an_attempt_a_call_that_raised_is_not_made_again_without_a_person
     assert (len(bank.paid), outcomes(state)[1][1]) == (1, "unknown")
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [NoEffectError("the bank is closed"), ToolException("no such account"), "Could not pay: card expired"],
-    ids=["NoEffectError", "ToolException", "answer"],
-)
-def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(refusal):
-    bank = Bank(refusal)
-    orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done")
-    state = orchestrator.run("x")
+def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(subtests):
+    for refusal in [
+        NoEffectError("the bank is closed"),
+        ToolException("no such account"),
+        "Could not pay: card expired",
+    ]:
+        with subtests.test(refusal=refusal):
+            bank = Bank(refusal)
+            orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done")
+            state = orchestrator.run("x")
 
-    calls = [call for record in state["results"] for call in record["tool_calls"]]
-    assert (len(bank.paid), [call["outcome"] for call in calls]) == (2, ["refused", "acted"])
+            calls = [call for record in state["results"] for call in record["tool_calls"]]
+            assert (len(bank.paid), [call["outcome"] for call in calls]) == (2, ["refused", "acted"])
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_a_failure_that_may_have_come_after_the_effect_is_not_repeated_without_a_person(subtests):
+    for answer in [
         "504 Gateway Timeout",
         '{"error": "timed out"}',
         "Could not send the mail, but it is paid.",
-    ],
-)
-def test_a_failure_that_may_have_come_after_the_effect_is_not_repeated_without_a_person(answer):
-    bank = Bank(answer)
-    orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done")
-    state = orchestrator.run("x")
+    ]:
+        with subtests.test(answer=answer):
+            bank = Bank(answer)
+            orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done")
+            state = orchestrator.run("x")
 
-    assert (len(bank.paid), outcomes(state)[1][1]) == (1, "unknown")
+            assert (len(bank.paid), outcomes(state)[1][1]) == (1, "unknown")
 
 
 class Crash(KeyboardInterrupt):
@@ -300,16 +308,17 @@ def resume_after_crash(bank, *replies, **options):
     return orchestrator, model
 
 
-@pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
-def test_a_person_decides_whether_a_call_in_which_the_process_died_is_made_again(answer, times):
-    bank = Bank(Crash())
-    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
-    question = orchestrator.resume("thread")["question"]
-    paid_before = list(bank.paid)
-    state = orchestrator.resume("thread", answer)
+def test_a_person_decides_whether_a_call_in_which_the_process_died_is_made_again(subtests):
+    for answer, times in [(APPROVE, 2), (DENY, 1)]:
+        with subtests.test(answer=answer):
+            bank = Bank(Crash())
+            orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
+            question = orchestrator.resume("thread")["question"]
+            paid_before = list(bank.paid)
+            state = orchestrator.resume("thread", answer)
 
-    assert question["findings"] == [f"{DOUBT}the run was interrupted while the call was under way"]
-    assert (state["status"], len(paid_before), len(bank.paid)) == ("success", 1, times)
+            assert question["findings"] == [f"{DOUBT}the run was interrupted while the call was under way"]
+            assert (state["status"], len(paid_before), len(bank.paid)) == ("success", 1, times)
 
 
 # ------------------------------------------------------------------- a person knows what the call returned

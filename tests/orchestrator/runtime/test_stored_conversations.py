@@ -74,26 +74,23 @@ def build(desk, *replies, tools=("note", "ask", "ask_twice"), agent=ExecutionAge
     return LangGraphOrchestrator(*agents, **{**defaults, **options}), model
 
 
-@pytest.mark.parametrize(
-    ("agent", "tools"),
-    [
+def test_an_interrupt_in_a_tool_gets_its_answer_and_nothing_is_repeated(subtests):
+    for agent, tools in [
         (ExecutionAgent, ("note", "ask")),
         (PlainAgent, ("note", "ask")),
         (PlainAgent, ("note", "ask", "later")),
-    ],
-    ids=["awaited", "in a thread", "in a thread with an async tool"],
-)
-def test_an_interrupt_in_a_tool_gets_its_answer_and_nothing_is_repeated(agent, tools):
-    desk = Desk()
-    replies = [call(("note", "a")), call(("note", "b"), ("ask", "May I?"), ("note", "c")), "done"]
-    orchestrator, model = build(desk, *replies, agent=agent, tools=tools)
-    waiting = orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", "yes")
+    ]:
+        with subtests.test(agent=agent, tools=tools):
+            desk = Desk()
+            replies = [call(("note", "a")), call(("note", "b"), ("ask", "May I?"), ("note", "c")), "done"]
+            orchestrator, model = build(desk, *replies, agent=agent, tools=tools)
+            waiting = orchestrator.run("x", "thread")
+            state = orchestrator.resume("thread", "yes")
 
-    assert waiting["question"]["text"] == "May I?"
-    assert (state["status"], state["results"][0]["result"]) == ("success", "done")
-    assert sorted(desk.done) == ["heard yes", "note a", "note b", "note c"]
-    assert len(model.prompts) == 3
+            assert waiting["question"]["text"] == "May I?"
+            assert (state["status"], state["results"][0]["result"]) == ("success", "done")
+            assert sorted(desk.done) == ["heard yes", "note a", "note b", "note c"]
+            assert len(model.prompts) == 3
 
 
 def test_a_resumed_step_records_all_its_calls_and_their_usage():
@@ -143,15 +140,16 @@ class Stuck(Desk):
         return {**super().tools(), "hang": hang}
 
 
-@pytest.mark.parametrize("agent", [ExecutionAgent, PlainAgent])
-def test_a_tool_that_takes_too_long_ends_the_run_in_time(agent):
-    desk = Stuck()
-    replies = call(("note", "a")), call(("hang", "b")), "done"
-    orchestrator, _ = build(desk, *replies, tools=("note", "hang"), agent=agent, call_timeout=0.2)
-    state = orchestrator.run("x", "thread")
-    desk.free.set()
+def test_a_tool_that_takes_too_long_ends_the_run_in_time(subtests):
+    for agent in [ExecutionAgent, PlainAgent]:
+        with subtests.test(agent=agent):
+            desk = Stuck()
+            replies = call(("note", "a")), call(("hang", "b")), "done"
+            orchestrator, _ = build(desk, *replies, tools=("note", "hang"), agent=agent, call_timeout=0.2)
+            state = orchestrator.run("x", "thread")
+            desk.free.set()
 
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
+            assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
 
 
 def test_after_a_stop_between_two_tools_the_first_does_not_run_again():

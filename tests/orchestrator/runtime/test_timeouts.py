@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 
-import pytest
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, TransportRetry
@@ -31,21 +30,21 @@ def run(planner=None, executor=None, monitor=None, compressor=None, **options):
     return LangGraphOrchestrator(*agents, compressor, **options).run("x")
 
 
-@pytest.mark.parametrize(
-    ("agents", "step_index", "where"),
-    [({"planner": WaitingPlanner()}, None, ""), ({"executor": WaitingExecutor()}, 0, "step 1: ")],
-    ids=["planner", "executor"],
-)
-def test_an_agent_that_takes_too_long_is_stopped_and_ends_the_run(agents, step_index, where):
-    state = run(**agents, call_timeout=0.2)
+def test_an_agent_that_takes_too_long_is_stopped_and_ends_the_run(subtests):
+    for agents, step_index, where in [
+        ({"planner": WaitingPlanner()}, None, ""),
+        ({"executor": WaitingExecutor()}, 0, "step 1: "),
+    ]:
+        with subtests.test(agents=agents):
+            state = run(**agents, call_timeout=0.2)
 
-    assert state["failure"] == {
-        "kind": "timeout",
-        "message": f"{where}call_timeout is 0.2 s and has passed: raise --call-timeout",
-        "step_index": step_index,
-        "error_type": "TimeoutError",
-    }
-    assert "executor" not in agents or agents["executor"].stopped.is_set()
+            assert state["failure"] == {
+                "kind": "timeout",
+                "message": f"{where}call_timeout is 0.2 s and has passed: raise --call-timeout",
+                "step_index": step_index,
+                "error_type": "TimeoutError",
+            }
+            assert "executor" not in agents or agents["executor"].stopped.is_set()
 
 
 def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
@@ -139,17 +138,15 @@ class LoopBlockingExecutor:
         return await self.then()
 
 
-@pytest.mark.parametrize("then", [answers, fails])
-@pytest.mark.parametrize(
-    ("options", "kind", "named"),
-    [
-        ({"call_timeout": 0.3}, "timeout", "call_timeout"),
-        ({"step_timeout": 0.3}, "timeout", "step_timeout"),
-        ({"budget": Budget(max_seconds=0.3)}, "budget_exceeded", "max_seconds"),
-    ],
-)
-def test_a_bound_holds_for_an_agent_that_blocks_the_event_loop(options, kind, named, then):
-    state = run(AsyncFakePlanner(["one"]), LoopBlockingExecutor(then), **options)
+def test_a_bound_holds_for_an_agent_that_blocks_the_event_loop(subtests):
+    for then in [answers, fails]:
+        for options, kind, named in [
+            ({"call_timeout": 0.3}, "timeout", "call_timeout"),
+            ({"step_timeout": 0.3}, "timeout", "step_timeout"),
+            ({"budget": Budget(max_seconds=0.3)}, "budget_exceeded", "max_seconds"),
+        ]:
+            with subtests.test(then=then, options=options):
+                state = run(AsyncFakePlanner(["one"]), LoopBlockingExecutor(then), **options)
 
-    assert (state["failure"]["kind"], state["results"][0]["result"]) == (kind, "")
-    assert f"{named} is 0.3" in state["failure"]["message"]
+                assert (state["failure"]["kind"], state["results"][0]["result"]) == (kind, "")
+                assert f"{named} is 0.3" in state["failure"]["message"]

@@ -98,9 +98,8 @@ def test_a_tool_called_by_a_foreign_executor_is_recorded():
 BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "1", "error": None}])
 
 
-@pytest.mark.parametrize(
-    ("reply", "name", "args", "error"),
-    [
+def test_a_call_that_cannot_be_made_is_recorded_as_refused(subtests):
+    for reply, name, args, error in [
         (
             asks(("nonsense", {"a": 1})),
             "nonsense",
@@ -108,13 +107,12 @@ BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "
             "nonsense is not a valid tool, try one of [add, divide]",
         ),
         (BROKEN, "add", {"arguments": "{a"}, "not valid JSON"),
-    ],
-)
-def test_a_call_that_cannot_be_made_is_recorded_as_refused(reply, name, args, error):
-    [call] = tool_calls(reply, "done")
+    ]:
+        with subtests.test(reply=reply):
+            [call] = tool_calls(reply, "done")
 
-    assert (call["name"], call["args"], call["result"]) == (name, args, None)
-    assert error in call["error"]
+            assert (call["name"], call["args"], call["result"]) == (name, args, None)
+            assert error in call["error"]
 
 
 def test_a_tool_that_was_cut_off_is_recorded_without_an_end():

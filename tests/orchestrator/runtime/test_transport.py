@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -22,13 +21,14 @@ def run(executor, monitor=None, planner=None, **options):
     return LangGraphOrchestrator(*agents, **options).run("x")
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
-def test_two_lost_connections_and_a_result_are_one_attempt(executor):
-    agent = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
-    state = run(agent)
+def test_two_lost_connections_and_a_result_are_one_attempt(subtests):
+    for executor in [FakeExecutor, AsyncFakeExecutor]:
+        with subtests.test(executor=executor):
+            agent = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
+            state = run(agent)
 
-    assert (state["status"], state["attempts"], len(agent.calls)) == ("success", 0, 3)
-    assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
+            assert (state["status"], state["attempts"], len(agent.calls)) == ("success", 0, 3)
+            assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
 
 
 def test_an_error_that_stays_ends_the_run_with_its_cause():

@@ -55,12 +55,13 @@ def missing(calls, failed=0):
     }
 
 
-@pytest.mark.parametrize("executor", [ModelExecutor, AsyncModelExecutor])
-def test_calls_of_a_langchain_model_inside_any_executor_are_counted(executor):
-    [record] = run(executor(model(), calls_per_step=3))["results"]
-    [unreported] = run(executor(model(None)))["results"]
+def test_calls_of_a_langchain_model_inside_any_executor_are_counted(subtests):
+    for executor in [ModelExecutor, AsyncModelExecutor]:
+        with subtests.test(executor=executor):
+            [record] = run(executor(model(), calls_per_step=3))["results"]
+            [unreported] = run(executor(model(None)))["results"]
 
-    assert (counts(record["usage"]), counts(unreported["usage"])) == (measured(3, 9, 6), missing(1))
+            assert (counts(record["usage"]), counts(unreported["usage"])) == (measured(3, 9, 6), missing(1))
 
 
 def reports(usage):
@@ -68,18 +69,16 @@ def reports(usage):
     return AIMessage("out").model_copy(update={"usage_metadata": usage})
 
 
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [
+def test_a_report_that_is_no_number_of_tokens_is_missing(subtests):
+    for name, count in [
         *(("total_tokens", count) for count in (None, "7", 1.5, -1, True, 2**63, float("inf"))),
         *(("input_tokens", None), ("output_tokens", None)),
-    ],
-)
-def test_a_report_that_is_no_number_of_tokens_is_missing(name, count):
-    usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5, name: count}
-    [record] = run(ModelExecutor(ScriptedChatModel([reports(usage)])))["results"]
+    ]:
+        with subtests.test(name=name, count=count):
+            usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5, name: count}
+            [record] = run(ModelExecutor(ScriptedChatModel([reports(usage)])))["results"]
 
-    assert counts(record["usage"]) == missing(1)
+            assert counts(record["usage"]) == missing(1)
 
 
 class CutOffError(Exception):

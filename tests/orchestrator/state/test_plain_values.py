@@ -123,18 +123,15 @@ def circle():
     return items
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
+def test_what_cannot_be_stored_becomes_what_can(subtests):
+    for value, kept in [
         ({"a": Mute()}, {"a": "<Mute whose text cannot be made>"}),
         (circle(), "[[...]]"),
         ({LONE: LONE}, {MENDED: MENDED}),
         ("\ud83d\ude00", "😀"),
-    ],
-    ids=["mute", "circle", "surrogates", "a pair of surrogates"],
-)
-def test_what_cannot_be_stored_becomes_what_can(value, kept):
-    assert plain_json(value) == kept
+    ]:
+        with subtests.test(value=value):
+            assert plain_json(value) == kept
 
 
 def answered(output):
@@ -157,35 +154,30 @@ def said(text, **options):
     return ToolMessage(text, tool_call_id="1", **options)
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
+def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(subtests):
+    for output in [
         Command(update={"messages": [said("done")]}),
         Command(update={"messages": [said("earlier"), AIMessage("and then"), said("done")]}, goto="other"),
-    ],
-    ids=["a list", "after others"],
-)
-def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(output):
-    assert answered(output) == ("done", None)
+    ]:
+        with subtests.test(output=output):
+            assert answered(output) == ("done", None)
 
 
 def test_a_tool_that_answers_by_a_command_can_tell_of_an_error():
     assert answered(Command(update={"messages": [said("no", status="error")]})) == (None, "no")
 
 
-@pytest.mark.parametrize(
-    ("value", "json"),
-    [
+def test_what_json_cannot_hold_becomes_text(subtests):
+    for value, plain in [
         ({"a": (1, 2)}, {"a": [1, 2]}),
         ({"a": {1}}, {"a": "{1}"}),
         ({1: "a", (1, 2): "dropped"}, {"1": "a"}),
         ("text", "text"),
         (None, None),
         (b"x", "b'x'"),
-    ],
-)
-def test_what_json_cannot_hold_becomes_text(value, json):
-    assert plain_json(value) == json
+    ]:
+        with subtests.test(value=value):
+            assert plain_json(value) == plain
 
 
 def test_a_whole_number_that_no_store_can_hold_is_kept_as_its_text():

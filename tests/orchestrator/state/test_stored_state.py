@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
@@ -28,9 +27,8 @@ def silent():
     return ScriptedChatModel(lambda messages: "out")
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
+def test_the_stored_state_equals_the_returned_one(subtests):
+    for kind, options in [
         (None, {}),
         (None, {"monitor": FakeMonitor(refuse(), accept())}),
         (None, {"compressor": FakeCompressor("short")}),
@@ -46,14 +44,13 @@ def silent():
         ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_total_tokens=1)}),
         ("budget_exceeded", {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)}),
         ("timeout", {"executor": WaitingExecutor(), "call_timeout": 0.2}),
-    ],
-)
-def test_the_stored_state_equals_the_returned_one(kind, options):
-    orchestrator = build(**options)
-    state = orchestrator.run("x", "thread")
+    ]:
+        with subtests.test(kind=kind, options=options):
+            orchestrator = build(**options)
+            state = orchestrator.run("x", "thread")
 
-    assert (state["failure"] and state["failure"]["kind"]) == kind
-    assert orchestrator.graph.get_state(CONFIG).values == state
+            assert (state["failure"] and state["failure"]["kind"]) == kind
+            assert orchestrator.graph.get_state(CONFIG).values == state
 
 
 def test_the_state_is_plain_json():
@@ -69,24 +66,21 @@ def outcome(state):
     return state["task"], state["plan"], [item["result"] for item in state["results"]], state["context"]
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
+def test_a_second_run_after_a_failed_one_starts_clean(subtests):
+    for first in [
         {"monitor": FakeMonitor(refuse(), refuse(), refuse(), accept())},
         {"executor": FakeExecutor("a", ValueError("no"), "b")},
         {"planner": FakePlanner(ValueError("no"), ["one", "two"])},
         {"monitor": FakeMonitor(UNREADABLE, UNREADABLE, accept())},
-    ],
-    ids=["refused", "executor error", "planner error", "no verdict"],
-)
-def test_a_second_run_after_a_failed_one_starts_clean(first):
-    orchestrator = build(**first)
-    failed = orchestrator.run("x", "thread")
-    state = orchestrator.run("x", "thread", replace=True)
+    ]:
+        with subtests.test(first=first):
+            orchestrator = build(**first)
+            failed = orchestrator.run("x", "thread")
+            state = orchestrator.run("x", "thread", replace=True)
 
-    assert (failed["status"], state["status"], state["failure"]) == ("failed", "success", None)
-    assert [item["attempt"] for item in state["results"]] == [1, 1]
-    assert (state["attempts"], state["current_step_index"]) == (0, 2)
+            assert (failed["status"], state["status"], state["failure"]) == ("failed", "success", None)
+            assert [item["attempt"] for item in state["results"]] == [1, 1]
+            assert (state["attempts"], state["current_step_index"]) == (0, 2)
 
 
 def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():

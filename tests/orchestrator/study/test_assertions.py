@@ -24,9 +24,8 @@ def run_orchestrator():
     return orchestrator.run("What does the atlas cost?")
 
 
-@pytest.mark.parametrize(
-    "build",
-    [
+def test_every_form_of_a_run_is_accepted_with_its_report(subtests):
+    for build in [
         lambda: RUN,
         lambda: AgentRun(**RUN),
         lambda: {"agent_run": RUN},
@@ -34,15 +33,13 @@ def run_orchestrator():
         lambda: "It costs 12.5 euros.",
         lambda: {"messages": [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")]},
         run_orchestrator,
-    ],
-    ids=["run", "model", "case", "case model", "text", "messages", "state"],
-)
-@pytest.mark.parametrize("contract", [PRICE, EvaluationContract.model_validate(PRICE)], ids=["dict", "model"])
-def test_every_form_of_a_run_is_accepted_with_its_report(build, contract):
-    report = assert_evaluation(build(), contract=contract, require="checked", fail_on="warning")
+    ]:
+        for contract in [PRICE, EvaluationContract.model_validate(PRICE)]:
+            with subtests.test(build=build, contract=contract):
+                report = assert_evaluation(build(), contract=contract, require="checked", fail_on="warning")
 
-    assert report.status == "passed"
-    assert report.metrics.response["required_content"] == 1.0
+                assert report.status == "passed"
+                assert report.metrics.response["required_content"] == 1.0
 
 
 def test_a_run_that_is_not_accepted_fails_with_its_reasons_calls_and_answer():
@@ -64,16 +61,17 @@ def test_a_success_has_to_rest_on_what_is_required():
         assert_evaluation("Fine.", contract={"output_length": {"max_words": 3}}, require="checked")
 
 
-@pytest.mark.parametrize(("fail_on", "is_accepted"), [("failed", True), ("warning", False)])
-def test_the_least_severe_status_that_fails_can_be_chosen(fail_on, is_accepted):
-    slow = {"final_output": "a", "latency_ms": 900}
-    contract = {"thresholds": {"latency_ms": {"max": 500, "severity": "warning"}}}
+def test_the_least_severe_status_that_fails_can_be_chosen(subtests):
+    for fail_on, is_accepted in [("failed", True), ("warning", False)]:
+        with subtests.test(fail_on=fail_on):
+            slow = {"final_output": "a", "latency_ms": 900}
+            contract = {"thresholds": {"latency_ms": {"max": 500, "severity": "warning"}}}
 
-    if is_accepted:
-        assert assert_evaluation(slow, contract=contract, fail_on=fail_on).status == "warning"
-    else:
-        with pytest.raises(AssertionError, match="warning: latency_ms"):
-            assert_evaluation(slow, contract=contract, fail_on=fail_on)
+            if is_accepted:
+                assert assert_evaluation(slow, contract=contract, fail_on=fail_on).status == "warning"
+            else:
+                with pytest.raises(AssertionError, match="warning: latency_ms"):
+                    assert_evaluation(slow, contract=contract, fail_on=fail_on)
 
 
 def test_the_contract_of_a_case_is_replaced_by_the_given_one():
@@ -115,25 +113,23 @@ def test_an_invalid_run_fails_with_the_reason():
         assert_evaluation({"final_output": 5}, contract=PRICE)
 
 
-@pytest.mark.parametrize(
-    ("run", "contract", "problem"),
-    [
+def test_bad_input_is_one_sentence(subtests):
+    for run, contract, problem in [
         ("a", {"mustcall": ["a"]}, "mustcall: no field has this name; write 'must_call'"),
         (None, None, "a run is given as a NoneType; give a text, an agent_run, or a state"),
         ({"final_output": object()}, None, "a run is given with values that are not JSON"),
-    ],
-)
-def test_bad_input_is_one_sentence(run, contract, problem):
-    with pytest.raises((ContractError, TypeError), match=problem):
-        assert_evaluation(run, contract=contract)
+    ]:
+        with subtests.test(run=run), pytest.raises((ContractError, TypeError), match=problem):
+            assert_evaluation(run, contract=contract)
 
 
-@pytest.mark.parametrize(("criterion", "is_checked"), [("polite", False), ("correctness", True)])
-def test_a_criterion_is_checked_only_if_it_repeats_the_objective(criterion, is_checked):
-    reply = json.dumps({"criteria": {criterion: 5}, "rationale": "good", "score": 5})
-    contract = {**PRICE, "subjective_criteria": [criterion]}
-    unmet = nullcontext() if is_checked else pytest.raises(AssertionError, match="rests on less")
+def test_a_criterion_is_checked_only_if_it_repeats_the_objective(subtests):
+    for criterion, is_checked in [("polite", False), ("correctness", True)]:
+        with subtests.test(criterion=criterion):
+            reply = json.dumps({"criteria": {criterion: 5}, "rationale": "good", "score": 5})
+            contract = {**PRICE, "subjective_criteria": [criterion]}
+            unmet = nullcontext() if is_checked else pytest.raises(AssertionError, match="rests on less")
 
-    with unmet:
-        judge = RubricJudge(ScriptedChatModel([reply]))
-        assert_evaluation(RUN, contract=contract, judge=judge, require="checked")
+            with unmet:
+                judge = RubricJudge(ScriptedChatModel([reply]))
+                assert_evaluation(RUN, contract=contract, judge=judge, require="checked")

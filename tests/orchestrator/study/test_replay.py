@@ -89,13 +89,14 @@ def test_stored_runs_are_replayed(tmp_path):
     assert results == replay([state], policies)
 
 
-@pytest.mark.parametrize(
-    ("changes", "missing"), [({"attempt": 2}, "'Greet' lacks an attempt"), ({"step_index": 1}, "a step")]
-)
-def test_a_state_with_a_gap_is_refused(changes, missing):
-    model = ScriptedChatModel(['{"plan": ["Say hello"]}', "Hm", '{"success": true, "feedback": "good"}'])
-    state = LangGraphOrchestrator.from_model(model, contract=None).run("Greet")
-    cut = {**state, "results": [{**state["results"][0], **changes}]}
+def test_a_state_with_a_gap_is_refused(subtests):
+    for changes, missing in [({"attempt": 2}, "'Greet' lacks an attempt"), ({"step_index": 1}, "a step")]:
+        with subtests.test(changes=changes):
+            model = ScriptedChatModel(
+                ['{"plan": ["Say hello"]}', "Hm", '{"success": true, "feedback": "good"}']
+            )
+            state = LangGraphOrchestrator.from_model(model, contract=None).run("Greet")
+            cut = {**state, "results": [{**state["results"][0], **changes}]}
 
-    with pytest.raises(ConfigurationError, match=missing):
-        replay([cut], {"p": RetryPolicy()})
+            with pytest.raises(ConfigurationError, match=missing):
+                replay([cut], {"p": RetryPolicy()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
@@ -56,9 +55,8 @@ class AskingSupervisor(FakeSupervisor):
         return {"verdict": interrupt("How on?"), "reason": "said"}
 
 
-@pytest.mark.parametrize(
-    ("agents", "text", "answer"),
-    [
+def test_an_agents_own_question_is_answered_with_anything(subtests):
+    for agents, text, answer in [
         ({"planner": AskingPlanner()}, "Which way?", "north"),
         ({"executor": AskingExecutor()}, "May I one?", {"any": ["thing"]}),
         ({"monitor": AskingMonitor()}, "Is it good?", True),
@@ -73,17 +71,15 @@ class AskingSupervisor(FakeSupervisor):
             "How on?",
             "continue",
         ),
-    ],
-    ids=["planner", "executor", "monitor", "awaited", "judge", "supervisor"],
-)
-def test_an_agents_own_question_is_answered_with_anything(agents, text, answer):
-    fakes = {"planner": FakePlanner(["one"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
-    orchestrator = LangGraphOrchestrator(**{**fakes, **agents}, checkpointer=InMemorySaver())
-    waiting = orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", answer)
+    ]:
+        with subtests.test(agents=agents):
+            fakes = {"planner": FakePlanner(["one"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
+            orchestrator = LangGraphOrchestrator(**{**fakes, **agents}, checkpointer=InMemorySaver())
+            waiting = orchestrator.run("x", "thread")
+            state = orchestrator.resume("thread", answer)
 
-    assert (waiting["question"]["kind"], waiting["question"]["text"]) == ("agent", text)
-    assert (state["status"], statuses(state)) == ("success", ["validated"])
+            assert (waiting["question"]["kind"], waiting["question"]["text"]) == ("agent", text)
+            assert (state["status"], statuses(state)) == ("success", ["validated"])
 
 
 class Forger(FakeExecutor):

@@ -62,19 +62,16 @@ def test_a_reply_through_a_tool_call_is_read_like_text():
     assert supervise(AIMessage("", tool_calls=[call]))["verdict"] == "reorient"
 
 
-@pytest.mark.parametrize(
-    "request_with_verdict",
-    [
+def test_a_verdict_quoted_from_the_request_does_not_count(subtests):
+    for request_with_verdict in [
         {"objective": f"Say {CONTINUE}"},
         {"output": f"Say {CONTINUE}"},
         {"triggers": [f"concern:{CONTINUE}"]},
         {"findings": [f"concern:{CONTINUE}"]},
         {"commitment": a_commitment(interpretation=CONTINUE)},
-    ],
-    ids=lambda request: next(iter(request)),
-)
-def test_a_verdict_quoted_from_the_request_does_not_count(request_with_verdict):
-    assert supervise(CONTINUE, **request_with_verdict)["verdict"] == "ask_human"
+    ]:
+        with subtests.test(request_with_verdict=request_with_verdict):
+            assert supervise(CONTINUE, **request_with_verdict)["verdict"] == "ask_human"
 
 
 def test_a_copied_example_of_a_verdict_lets_nothing_continue():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.fakes.supervised import (
     TIME,
     an_assessment,
@@ -45,9 +43,10 @@ READABLE = {
 }
 
 
-@pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
-def test_a_readable_reply_is_its_assessment(reply, expected):
-    assert read_assessment(reply) == expected
+def test_a_readable_reply_is_its_assessment(subtests):
+    for reply, expected in READABLE.values():
+        with subtests.test(reply=reply, expected=expected):
+            assert read_assessment(reply) == expected
 
 
 UNREADABLE = {
@@ -64,58 +63,58 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("reply", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_an_unreadable_reply_counts_as_not_met_with_a_concern_that_says_so(reply):
-    read = read_assessment(reply)
-    assert read["met_commitment"] is False
-    assert read["readable"] is False
-    assert read["concerns"][0].startswith("the self-assessment cannot be read (")
-    assert (read["step_index"], read["tools_used"], read["time"]) == (2, ["search"], TIME)
+def test_an_unreadable_reply_counts_as_not_met_with_a_concern_that_says_so(subtests):
+    for reply in UNREADABLE.values():
+        with subtests.test(reply=reply):
+            read = read_assessment(reply)
+            assert read["met_commitment"] is False
+            assert read["readable"] is False
+            assert read["concerns"][0].startswith("the self-assessment cannot be read (")
+            assert (read["step_index"], read["tools_used"], read["time"]) == (2, ["search"], TIME)
 
 
-@pytest.mark.parametrize("reply", [CLEANLY, CLEANLY.replace(" ", "")])
-def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
-    read = read_assessment(reply, f"A poem. {CLEANLY}")
-    assert read["met_commitment"] is False
-    assert "quoted" in read["concerns"][0]
+def test_an_assessment_that_stands_in_the_output_does_not_count(subtests):
+    for reply in [CLEANLY, CLEANLY.replace(" ", "")]:
+        with subtests.test(reply=reply):
+            read = read_assessment(reply, f"A poem. {CLEANLY}")
+            assert read["met_commitment"] is False
+            assert "quoted" in read["concerns"][0]
 
 
-@pytest.mark.parametrize("value", [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()])
-def test_a_foreign_value_that_is_no_assessment_counts_as_not_met(value):
-    read = convert_assessment(value)
-    assert read["met_commitment"] is False
-    assert read["readable"] is False
-    assert json.dumps(read).encode()
+def test_a_foreign_value_that_is_no_assessment_counts_as_not_met(subtests):
+    for value in [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()]:
+        with subtests.test(value=value):
+            read = convert_assessment(value)
+            assert read["met_commitment"] is False
+            assert read["readable"] is False
+            assert json.dumps(read).encode()
 
 
-@pytest.mark.parametrize(
-    ("value", "triggers", "escalate"),
-    [
+def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(subtests):
+    for value, triggers, escalate in [
         ({"triggers": [], "escalate": False}, [], False),
         ({"triggers": [], "escalate": True}, [], True),
         ({"triggers": ["a"], "escalate": True}, ["a"], True),
         ({"triggers": ["a"], "escalate": False}, ["a"], True),
-    ],
-)
-def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(value, triggers, escalate):
-    assert convert_reconciliation(value) == {"triggers": triggers, "escalate": escalate}
+    ]:
+        with subtests.test(value=value):
+            assert convert_reconciliation(value) == {"triggers": triggers, "escalate": escalate}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_reconciliation_that_cannot_be_read_escalates(subtests):
+    for value in [
         *(None, False, [], {}, "clean", object()),
         *({"escalate": False}, {"escalate": False, "reason": "all is well"}),
         *({"triggers": []}, {"triggers": [], "escalate": 0}, {"triggers": None, "escalate": False}),
-    ],
-)
-def test_a_reconciliation_that_cannot_be_read_escalates(value):
-    read = convert_reconciliation(value)
-    assert read["escalate"] is True
-    assert read["triggers"][0].startswith("reconciliation_unreadable:")
+    ]:
+        with subtests.test(value=value):
+            read = convert_reconciliation(value)
+            assert read["escalate"] is True
+            assert read["triggers"][0].startswith("reconciliation_unreadable:")
 
 
-@pytest.mark.parametrize("denial", [{"success": False}, {"verdict": "fail"}, {"checks": [{"passed": "no"}]}])
-def test_an_assessment_that_denies_itself_counts_as_not_met(denial):
-    assert convert_assessment({**CLEAN, "unexpected": []})["met_commitment"] is True
-    assert convert_assessment({**CLEAN, **denial})["met_commitment"] is False
+def test_an_assessment_that_denies_itself_counts_as_not_met(subtests):
+    for denial in [{"success": False}, {"verdict": "fail"}, {"checks": [{"passed": "no"}]}]:
+        with subtests.test(denial=denial):
+            assert convert_assessment({**CLEAN, "unexpected": []})["met_commitment"] is True
+            assert convert_assessment({**CLEAN, **denial})["met_commitment"] is False

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from orchestrator.supervision.statements import RAW_LIMIT
 from tests.fakes.supervised import TIME, a_commitment, convert_commitment, read_commitment
 from tests.orchestrator.supervision.malformed import FENCE, broken
@@ -53,9 +51,10 @@ READABLE = {
 }
 
 
-@pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
-def test_a_readable_reply_is_its_commitment(reply, expected):
-    assert read_commitment(reply) == expected
+def test_a_readable_reply_is_its_commitment(subtests):
+    for reply, expected in READABLE.values():
+        with subtests.test(reply=reply, expected=expected):
+            assert read_commitment(reply) == expected
 
 
 UNREADABLE = {
@@ -69,12 +68,13 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("reply", [*UNREADABLE.values()], ids=UNREADABLE.keys())
-def test_an_unreadable_reply_is_no_readable_commitment(reply):
-    read = read_commitment(reply)
-    assert read["readable"] is False
-    assert read["confidence"] == "low"
-    assert (read["step_index"], read["instruction"], read["time"]) == (2, "Write a haiku", TIME)
+def test_an_unreadable_reply_is_no_readable_commitment(subtests):
+    for reply in [*UNREADABLE.values()]:
+        with subtests.test(reply=reply):
+            read = read_commitment(reply)
+            assert read["readable"] is False
+            assert read["confidence"] == "low"
+            assert (read["step_index"], read["instruction"], read["time"]) == (2, "Write a haiku", TIME)
 
 
 def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
@@ -83,8 +83,9 @@ def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
     assert len(read["interpretation"]) == RAW_LIMIT
 
 
-@pytest.mark.parametrize("value", [None, WHOLE, [SAID], {}, {"approach": "x"}, object(), 7])
-def test_a_foreign_value_that_is_no_commitment_is_not_readable(value):
-    read = convert_commitment(value)
-    assert read["readable"] is False
-    assert json.dumps(read).encode()
+def test_a_foreign_value_that_is_no_commitment_is_not_readable(subtests):
+    for value in [None, WHOLE, [SAID], {}, {"approach": "x"}, object(), 7]:
+        with subtests.test(value=value):
+            read = convert_commitment(value)
+            assert read["readable"] is False
+            assert json.dumps(read).encode()

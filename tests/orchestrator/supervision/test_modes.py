@@ -28,13 +28,14 @@ from tests.orchestrator.supervision.supervised_runs import (
 )
 
 
-@pytest.mark.parametrize("options", [{"supervision": "none"}, {"supervision": lambda step, index: "none"}])
-def test_in_mode_none_nothing_of_it_runs(options):
-    executor, supervisor = SpeakingExecutor(said=[missed()]), FakeSupervisor(halt())
-    state = run_llm(supervisor, executor, **options)
+def test_in_mode_none_nothing_of_it_runs(subtests):
+    for options in [{"supervision": "none"}, {"supervision": lambda step, index: "none"}]:
+        with subtests.test(options=options):
+            executor, supervisor = SpeakingExecutor(said=[missed()]), FakeSupervisor(halt())
+            state = run_llm(supervisor, executor, **options)
 
-    assert (state["status"], supervision_of(state)) == ("success", None)
-    assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
+            assert (state["status"], supervision_of(state)) == ("success", None)
+            assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
 
 
 def test_a_step_has_its_own_mode():
@@ -61,29 +62,31 @@ def modes_of(state):
     return [record["supervision"] and record["supervision"]["mode"] for record in state["results"]]
 
 
-@pytest.mark.parametrize(
-    "default", ["none", "llm", "human", lambda step, index: "none"], ids=["none", "llm", "human", "function"]
-)
-@pytest.mark.parametrize("own", ["none", "llm", "human"])
-def test_the_mode_that_a_plan_gives_a_step_beats_the_orchestrators(own, default):
-    state = run_llm(
-        plan=[{"step": "one", "supervision": own}], supervision=default, checkpointer=InMemorySaver()
-    )
+def test_the_mode_that_a_plan_gives_a_step_beats_the_orchestrators(subtests):
+    for default in ["none", "llm", "human", lambda step, index: "none"]:
+        for own in ["none", "llm", "human"]:
+            with subtests.test(default=default, own=own):
+                state = run_llm(
+                    plan=[{"step": "one", "supervision": own}],
+                    supervision=default,
+                    checkpointer=InMemorySaver(),
+                )
 
-    assert modes_of(state) == [None if own == "none" else own]
-    assert (state["question"] is not None) is (own == "human")
+                assert modes_of(state) == [None if own == "none" else own]
+                assert (state["question"] is not None) is (own == "human")
 
 
-@pytest.mark.parametrize("needs", [None, []])
-def test_only_the_step_with_a_mode_of_its_own_has_it(needs):
-    plan = [
-        "one",
-        {"step": "two", "supervision": "llm", "needs": needs},
-        {"step": "three", "supervision": None},
-    ]
-    state = run_llm(plan=plan, supervision="none")
+def test_only_the_step_with_a_mode_of_its_own_has_it(subtests):
+    for needs in [None, []]:
+        with subtests.test(needs=needs):
+            plan = [
+                "one",
+                {"step": "two", "supervision": "llm", "needs": needs},
+                {"step": "three", "supervision": None},
+            ]
+            state = run_llm(plan=plan, supervision="none")
 
-    assert (state["status"], modes_of(state)) == ("success", [None, "llm", None])
+            assert (state["status"], modes_of(state)) == ("success", [None, "llm", None])
 
 
 def test_a_new_plan_gives_its_steps_modes_of_their_own():
@@ -100,24 +103,31 @@ def test_a_new_plan_gives_its_steps_modes_of_their_own():
     assert modes_of(orchestrator.run("x")) == [None, "llm", None]
 
 
-@pytest.mark.parametrize("own", ["LLM", "off", "", True, 3, ["llm"]], ids=repr)
-def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(own):
-    executor = SpeakingExecutor()
-    state = run_llm(executor=executor, plan=["one", {"step": "two", "supervision": own}], supervision="none")
+def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(subtests):
+    for own in ["LLM", "off", "", True, 3, ["llm"]]:
+        with subtests.test(own=own):
+            executor = SpeakingExecutor()
+            state = run_llm(
+                executor=executor, plan=["one", {"step": "two", "supervision": own}], supervision="none"
+            )
 
-    assert (failure_kind(state), executor.calls) == ("plan_invalid", [])
-    assert "step 2 of the plan: supervision: give 'none', 'llm' or 'human'" in state["failure"]["message"]
+            assert (failure_kind(state), executor.calls) == ("plan_invalid", [])
+            assert (
+                "step 2 of the plan: supervision: give 'none', 'llm' or 'human'"
+                in state["failure"]["message"]
+            )
 
 
-@pytest.mark.parametrize("own", ["human", "llm"])
-def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(own):
-    executor = FakeExecutor()
-    plan = ["one", {"step": "two", "supervision": own}]
-    agents = FakePlanner(plan), executor, FakeMonitor()
-    state = LangGraphOrchestrator(*agents, supervision=lambda step, index: "none").run("x")
+def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(subtests):
+    for own in ["human", "llm"]:
+        with subtests.test(own=own):
+            executor = FakeExecutor()
+            plan = ["one", {"step": "two", "supervision": own}]
+            agents = FakePlanner(plan), executor, FakeMonitor()
+            state = LangGraphOrchestrator(*agents, supervision=lambda step, index: "none").run("x")
 
-    assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
-    assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
+            assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
+            assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
 
 
 def test_a_plan_cannot_supervise_a_step_if_the_orchestrator_has_no_supervision():
@@ -145,32 +155,36 @@ def test_in_mode_human_agents_without_a_model_will_do():
     assert (state["status"], supervision_of(state)["commitment"]) == ("executing", None)
 
 
-@pytest.mark.parametrize("mode", ["LLM", "", True, 3, ["llm"]], ids=repr)
-def test_an_unknown_mode_is_refused_before_anything_runs(mode):
-    with pytest.raises(ConfigurationError, match="; give 'none'"):
-        build_llm(supervision=mode)
+def test_an_unknown_mode_is_refused_before_anything_runs(subtests):
+    for mode in ["LLM", "", True, 3, ["llm"]]:
+        with subtests.test(mode=mode), pytest.raises(ConfigurationError, match="; give 'none'"):
+            build_llm(supervision=mode)
 
 
-@pytest.mark.parametrize(
-    ("mode", "sentence"),
-    [
+def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(subtests):
+    for mode, sentence in [
         (lambda step, index: "maybe" if index else "none", "step 2: supervision is 'maybe'; give 'none'"),
         (lambda step, index: None, "step 1: supervision is None"),
         (lambda step, index: 1 / (1 - index), "step 1: supervision is 1.0"),
         (lambda step, index: {0: "none"}[index], "step 2: supervision raised KeyError"),
         (lambda step, index: "human", "step 1: supervision is 'human'; give 'none'"),
-    ],
-    ids=["unknown", "none", "number", "raises", "human"],
-)
-def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(mode, sentence):
-    executor = SpeakingExecutor()
-    state = run_llm(executor=executor, plan=["one", "two"], supervision=mode)
+    ]:
+        with subtests.test(mode=mode):
+            executor = SpeakingExecutor()
+            state = run_llm(executor=executor, plan=["one", "two"], supervision=mode)
 
-    assert (failure_kind(state), executor.calls, executor.commitments) == ("supervision_invalid", [], [])
-    assert state["failure"]["message"].startswith(sentence)
+            assert (failure_kind(state), executor.calls, executor.commitments) == (
+                "supervision_invalid",
+                [],
+                [],
+            )
+            assert state["failure"]["message"].startswith(sentence)
 
 
-@pytest.mark.parametrize("mode", ["human", "llm"])
-def test_a_mode_that_nobody_can_carry_out_is_refused(mode):
-    with pytest.raises(ConfigurationError, match=f"'{mode}'; give 'none' "):
-        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision=mode)
+def test_a_mode_that_nobody_can_carry_out_is_refused(subtests):
+    for mode in ["human", "llm"]:
+        with (
+            subtests.test(mode=mode),
+            pytest.raises(ConfigurationError, match=f"'{mode}'; give 'none' "),
+        ):
+            LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision=mode)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestrator.supervision.replies import AssessmentReply, CommitmentReply, VerdictReply
 from orchestrator.supervision.statements import assess_request, commit_request, supervise_request
 from tests.fakes.supervised import a_commitment, a_request
@@ -49,7 +47,8 @@ def test_a_verdict_is_asked_for_with_all_that_is_known_of_the_step():
     )
 
 
-@pytest.mark.parametrize("output", [HOSTILE, supervise_request(a_request()), "{output} {0} %s", ""])
-def test_a_hostile_output_stays_between_its_lines(output):
-    assert between(supervise_request(a_request(output=output)), "output") == output
-    assert between(assess_request("a", a_commitment(), output, []), "your output") == output
+def test_a_hostile_output_stays_between_its_lines(subtests):
+    for output in [HOSTILE, supervise_request(a_request()), "{output} {0} %s", ""]:
+        with subtests.test(output=output):
+            assert between(supervise_request(a_request(output=output)), "output") == output
+            assert between(assess_request("a", a_commitment(), output, []), "your output") == output

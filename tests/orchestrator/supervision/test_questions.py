@@ -130,12 +130,13 @@ def supervised(*verdicts, said=None, **options):
     return executor, orchestrator, orchestrator.run("x", "thread")
 
 
-@pytest.mark.parametrize(("answer", "status", "records"), ENDS)
-def test_a_supervisors_question_is_answered(answer, status, records):
-    _, orchestrator, _ = supervised(ask_human("May I?"), said=[missed(), met()], plan=["one"])
-    state = orchestrator.resume("thread", answer)
+def test_a_supervisors_question_is_answered(subtests):
+    for answer, status, records in ENDS:
+        with subtests.test(answer=answer, status=status, records=records):
+            _, orchestrator, _ = supervised(ask_human("May I?"), said=[missed(), met()], plan=["one"])
+            state = orchestrator.resume("thread", answer)
 
-    assert (state["status"], statuses(state)) == (status, records)
+            assert (state["status"], statuses(state)) == (status, records)
 
 
 def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
@@ -146,20 +147,21 @@ def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
     assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
 
 
-@pytest.mark.parametrize(("answer", "status", "records"), ENDS)
-def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(answer, status, records):
-    options = {
-        "supervision": "none",
-        "retry_policy": RetryPolicy(
-            strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}]
-        ),
-        "plan": ["one"],
-    }
-    orchestrator, before = start_human(FakeExecutor(), FakeMonitor("hm", "hm", accept()), **options)
-    state = orchestrator.resume("thread", answer)
+def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(subtests):
+    for answer, status, records in ENDS:
+        with subtests.test(answer=answer, status=status, records=records):
+            options = {
+                "supervision": "none",
+                "retry_policy": RetryPolicy(
+                    strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}]
+                ),
+                "plan": ["one"],
+            }
+            orchestrator, before = start_human(FakeExecutor(), FakeMonitor("hm", "hm", accept()), **options)
+            state = orchestrator.resume("thread", answer)
 
-    assert before["question"]["kind"] == "review"
-    assert (state["status"], statuses(state)) == (status, records)
+            assert before["question"]["kind"] == "review"
+            assert (state["status"], statuses(state)) == (status, records)
 
 
 def test_a_cancelled_run_that_waits_has_ended_and_a_later_answer_is_refused():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from orchestrator.supervision.modes import TRIGGER_LIMIT, reconcile
 from tests.fakes.supervised import a_commitment, an_assessment
 
 
-@pytest.mark.parametrize(
-    ("commitment", "assessment", "findings", "trigger"),
-    [
+def test_each_signal_alone_makes_its_trigger_and_escalates(subtests):
+    for commitment, assessment, findings, trigger in [
         ({}, {"met_commitment": False}, [], "commitment_not_met"),
         ({}, {"deviations": ["a title"]}, [], "deviation:a title"),
         ({}, {"concerns": ["the metre"]}, [], "concern:the metre"),
@@ -19,11 +16,10 @@ from tests.fakes.supervised import a_commitment, an_assessment
         ({"assumptions": ["a", "b", "c"]}, {}, [], "excess_assumptions:3"),
         ({"readable": False}, {}, [], "commitment_unreadable"),
         ({}, {"readable": False}, [], "commitment_not_met"),
-    ],
-)
-def test_each_signal_alone_makes_its_trigger_and_escalates(commitment, assessment, findings, trigger):
-    reconciled = reconcile(a_commitment(**commitment), an_assessment(**assessment), findings, 2)
-    assert reconciled == {"triggers": [trigger], "escalate": True}
+    ]:
+        with subtests.test(commitment=commitment, assessment=assessment):
+            reconciled = reconcile(a_commitment(**commitment), an_assessment(**assessment), findings, 2)
+            assert reconciled == {"triggers": [trigger], "escalate": True}
 
 
 def test_what_is_certain_comes_before_what_the_executor_says():
@@ -39,8 +35,9 @@ def test_what_is_certain_comes_before_what_the_executor_says():
     ]
 
 
-@pytest.mark.parametrize(("count", "rest"), [(TRIGGER_LIMIT, []), (TRIGGER_LIMIT + 10, ["more:10"])])
-def test_of_too_many_triggers_the_rest_is_counted(count, rest):
-    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * count))["triggers"]
+def test_of_too_many_triggers_the_rest_is_counted(subtests):
+    for count, rest in [(TRIGGER_LIMIT, []), (TRIGGER_LIMIT + 10, ["more:10"])]:
+        with subtests.test(count=count):
+            triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * count))["triggers"]
 
-    assert triggers == ["concern:x"] * TRIGGER_LIMIT + rest
+            assert triggers == ["concern:x"] * TRIGGER_LIMIT + rest

@@ -29,10 +29,13 @@ def test_resume_without_an_answer_gives_the_waiting_run_back():
     assert len(executor.calls) == 1
 
 
-@pytest.mark.parametrize("give", [None, APPROVE])
-def test_a_thread_that_is_not_there_cannot_be_resumed(give):
-    with pytest.raises(ResumeError, match="thread 'other' is not in this store"):
-        build_human().resume("other", give)
+def test_a_thread_that_is_not_there_cannot_be_resumed(subtests):
+    for give in [None, APPROVE]:
+        with (
+            subtests.test(give=give),
+            pytest.raises(ResumeError, match="thread 'other' is not in this store"),
+        ):
+            build_human().resume("other", give)
 
 
 def test_resume_without_a_checkpointer_is_refused():
@@ -103,19 +106,17 @@ async def cut_off(at):
     return agent, orchestrator
 
 
-@pytest.mark.parametrize(
-    ("at", "calls"),
-    [
+async def test_a_run_that_was_cut_off_goes_on_where_it_was(subtests):
+    for at, calls in [
         ("x", ["x", "x", "one", "two"]),
         ("one", ["x", "one", "one", "two"]),
         ("two", ["x", "one", "two", "two"]),
-    ],
-)
-async def test_a_run_that_was_cut_off_goes_on_where_it_was(at, calls):
-    agent, orchestrator = await cut_off(at)
-    state = await orchestrator.aresume("thread")
+    ]:
+        with subtests.test(at=at):
+            agent, orchestrator = await cut_off(at)
+            state = await orchestrator.aresume("thread")
 
-    assert (state["status"], statuses(state), agent.calls) == ("success", ["validated"] * 2, calls)
+            assert (state["status"], statuses(state), agent.calls) == ("success", ["validated"] * 2, calls)
 
 
 async def test_a_run_that_was_cut_off_takes_no_answer():

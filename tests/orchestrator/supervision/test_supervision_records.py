@@ -84,13 +84,17 @@ def test_hooks_are_told_of_a_correction():
     assert (retried.attempt, retried.feedback) == (2, "shorter")
 
 
-@pytest.mark.parametrize(
-    "verdict", [go_on(), reorient(), ask_human(), halt(), "unreadable"], ids=lambda one: str(one)[:30]
-)
-@pytest.mark.parametrize("human", [True, False])
-def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(verdict, human):
-    options = {"checkpointer": InMemorySaver(), "supervision_policy": SupervisionPolicy(human=human)}
-    orchestrator = build_llm(FakeSupervisor(verdict), SpeakingExecutor(said=[missed()]), **options)
-    state = orchestrator.run("x", "thread")
+def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(subtests):
+    for verdict in [go_on(), reorient(), ask_human(), halt(), "unreadable"]:
+        for human in [True, False]:
+            with subtests.test(verdict=verdict, human=human):
+                options = {
+                    "checkpointer": InMemorySaver(),
+                    "supervision_policy": SupervisionPolicy(human=human),
+                }
+                orchestrator = build_llm(
+                    FakeSupervisor(verdict), SpeakingExecutor(said=[missed()]), **options
+                )
+                state = orchestrator.run("x", "thread")
 
-    assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
+                assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections import UserDict
 
-import pytest
-
 from orchestrator.supervision.statements import UNREADABLE_REPLY
 from tests.fakes.supervised import convert_verdict, read_verdict
 from tests.orchestrator.supervision.malformed import FENCE, broken
@@ -55,9 +53,10 @@ READABLE = {
 }
 
 
-@pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
-def test_a_readable_reply_is_its_verdict(reply, expected):
-    assert read_verdict(reply) == expected
+def test_a_readable_reply_is_its_verdict(subtests):
+    for reply, expected in READABLE.values():
+        with subtests.test(reply=reply, expected=expected):
+            assert read_verdict(reply) == expected
 
 
 UNREADABLE = {
@@ -93,28 +92,27 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("reply", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_an_unreadable_reply_asks_a_person_and_says_why(reply):
-    read = read_verdict(reply)
-    assert read["verdict"] == "ask_human"
-    assert read["reason"].startswith(UNREADABLE_REPLY)
-    assert read["reason"] in read["question"]
+def test_an_unreadable_reply_asks_a_person_and_says_why(subtests):
+    for reply in UNREADABLE.values():
+        with subtests.test(reply=reply):
+            read = read_verdict(reply)
+            assert read["verdict"] == "ask_human"
+            assert read["reason"].startswith(UNREADABLE_REPLY)
+            assert read["reason"] in read["question"]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
+def test_a_verdict_that_stands_in_what_was_shown_does_not_count(subtests):
+    for reply in [
         GO,
         f"{FENCE}\n{GO}\n{FENCE}",
         GO.replace(" ", ""),
         "{'verdict': 'continue', 'text': 'it will do'}",
         f"<think>hm</think>{GO}",
-    ],
-)
-def test_a_verdict_that_stands_in_what_was_shown_does_not_count(reply):
-    read = read_verdict(reply, ["objective", SHOWN])
-    assert read["verdict"] == "ask_human"
-    assert "quoted" in read["reason"]
+    ]:
+        with subtests.test(reply=reply):
+            read = read_verdict(reply, ["objective", SHOWN])
+            assert read["verdict"] == "ask_human"
+            assert "quoted" in read["reason"]
 
 
 def test_a_question_about_an_unreadable_reply_holds_the_start_of_the_reply_in_one_line():
@@ -146,15 +144,17 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("value", FOREIGN.values(), ids=FOREIGN.keys())
-def test_a_foreign_value_that_is_no_verdict_asks_a_person(value):
-    read = convert_verdict(value)
-    assert read["verdict"] == "ask_human"
-    assert read["reason"].startswith(UNREADABLE_REPLY)
-    assert json.dumps(read).encode()
+def test_a_foreign_value_that_is_no_verdict_asks_a_person(subtests):
+    for value in FOREIGN.values():
+        with subtests.test(value=value):
+            read = convert_verdict(value)
+            assert read["verdict"] == "ask_human"
+            assert read["reason"].startswith(UNREADABLE_REPLY)
+            assert json.dumps(read).encode()
 
 
-@pytest.mark.parametrize("make", [dict, UserDict])
-def test_a_foreign_mapping_is_its_verdict(make):
-    value = make({"verdict": "reorient", "correction": "mend it"})
-    assert convert_verdict(value) == verdict("reorient", correction="mend it")
+def test_a_foreign_mapping_is_its_verdict(subtests):
+    for make in [dict, UserDict]:
+        with subtests.test(make=make):
+            value = make({"verdict": "reorient", "correction": "mend it"})
+            assert convert_verdict(value) == verdict("reorient", correction="mend it")

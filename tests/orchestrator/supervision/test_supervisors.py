@@ -146,22 +146,24 @@ def test_a_self_assessment_that_fails_counts_as_not_met_and_the_step_escalates()
     assert "ValueError: no" in assessment["concerns"][0]
 
 
-@pytest.mark.parametrize("phase", ["committed", "said"])
-def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(phase):
-    supervisor = FakeSupervisor(go_on())
-    executor = SpeakingExecutor(**{phase: [ConnectionError("gone")]})
-    state = run_llm(supervisor, executor, retry_policy=QUICK)
+def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(subtests):
+    for phase in ["committed", "said"]:
+        with subtests.test(phase=phase):
+            supervisor = FakeSupervisor(go_on())
+            executor = SpeakingExecutor(**{phase: [ConnectionError("gone")]})
+            state = run_llm(supervisor, executor, retry_policy=QUICK)
 
-    assert (state["status"], state["retries"]["transport"]) == ("success", 1)
-    assert len(supervisor.requests) == 1
+            assert (state["status"], state["retries"]["transport"]) == ("success", 1)
+            assert len(supervisor.requests) == 1
 
 
-@pytest.mark.parametrize("phase", ["committed", "said"])
-def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(phase):
-    supervisor = FakeSupervisor(halt(), reconciled={"triggers": [], "escalate": False})
-    state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
+def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(subtests):
+    for phase in ["committed", "said"]:
+        with subtests.test(phase=phase):
+            supervisor = FakeSupervisor(halt(), reconciled={"triggers": [], "escalate": False})
+            state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
 
-    assert failure_kind(state) == "halted"
+            assert failure_kind(state) == "halted"
 
 
 def test_a_model_may_be_the_supervisor():
@@ -181,9 +183,10 @@ def test_the_monitors_model_supervises_where_none_is_given():
     assert (failure_kind(orchestrator.run("x")), len(model.prompts)) == ("halted", 2)
 
 
-@pytest.mark.parametrize(
-    "supervisor", ["gpt", 3, object(), FakeMonitor()], ids=lambda one: type(one).__name__
-)
-def test_what_is_no_supervisor_is_refused(supervisor):
-    with pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"):
-        build_llm(supervisor)
+def test_what_is_no_supervisor_is_refused(subtests):
+    for supervisor in ["gpt", 3, object(), FakeMonitor()]:
+        with (
+            subtests.test(supervisor=supervisor),
+            pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"),
+        ):
+            build_llm(supervisor)

@@ -35,25 +35,22 @@ def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():
     assert (state["status"], len(model.prompts), supervisor.prompts) == ("success", 3, [])
 
 
-@pytest.mark.parametrize(
-    ("statements", "triggers"),
-    [
+def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(subtests):
+    for statements, triggers in [
         ({"said": [missed()]}, ["commitment_not_met"]),
         ({"said": [met(concerns=["c"])]}, ["concern:c"]),
         ({"said": ["as planned"]}, ["commitment_not_met"]),
         ({"said": [{"met_commitment": "perhaps"}]}, ["commitment_not_met"]),
         ({"committed": ["I will"]}, ["commitment_unreadable"]),
         ({"committed": [{"interpretation": "x", "assumptions": ["a", "b"]}]}, ["excess_assumptions:2"]),
-    ],
-    ids=str,
-)
-def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(statements, triggers):
-    model = replying(halt())
-    policy = SupervisionPolicy(max_assumptions=1)
-    state = run_llm(model, SpeakingExecutor(**statements), supervision_policy=policy)
+    ]:
+        with subtests.test(statements=statements):
+            model = replying(halt())
+            policy = SupervisionPolicy(max_assumptions=1)
+            state = run_llm(model, SpeakingExecutor(**statements), supervision_policy=policy)
 
-    assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
-    assert supervision_of(state)["triggers"][: len(triggers)] == triggers
+            assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
+            assert supervision_of(state)["triggers"][: len(triggers)] == triggers
 
 
 def test_a_step_that_only_the_evaluation_finds_fault_with_is_supervised():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -105,15 +104,16 @@ def test_a_commitment_after_a_refusal_is_made_with_the_reason():
     assert "is missing." in executor.contexts[1]
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3])
-def test_a_supervisor_has_a_step_done_again_only_so_often(bound):
-    executor = SpeakingExecutor(said=[missed()])
-    policy = SupervisionPolicy(max_reorient_attempts=bound)
-    state = run_llm(FakeSupervisor(reorient("shorter")), executor, supervision_policy=policy)
+def test_a_supervisor_has_a_step_done_again_only_so_often(subtests):
+    for bound in [1, 2, 3]:
+        with subtests.test(bound=bound):
+            executor = SpeakingExecutor(said=[missed()])
+            policy = SupervisionPolicy(max_reorient_attempts=bound)
+            state = run_llm(FakeSupervisor(reorient("shorter")), executor, supervision_policy=policy)
 
-    assert (failure_kind(state), len(executor.calls)) == ("needs_review", bound + 1)
-    assert f"all {bound} of max_reorient_attempts were made" in state["failure"]["message"]
-    assert "shorter" in state["failure"]["message"]
+            assert (failure_kind(state), len(executor.calls)) == ("needs_review", bound + 1)
+            assert f"all {bound} of max_reorient_attempts were made" in state["failure"]["message"]
+            assert "shorter" in state["failure"]["message"]
 
 
 def test_out_of_attempts_the_human_is_asked_where_there_is_one():
@@ -145,14 +145,15 @@ def test_a_halt_ends_the_run_with_the_supervisors_reason():
     assert state["failure"]["message"] == "step 1: the supervisor halted the run: this is dangerous"
 
 
-@pytest.mark.parametrize(
-    "answer", [None, {"verdict": "carry on"}, {"verdict": "continue", "correction": "but shorter"}], ids=str
-)
-def test_an_answer_of_a_supervisor_that_cannot_be_read_asks_a_person(answer):
-    state = run_llm(FakeSupervisor(answer), SpeakingExecutor(said=[missed()]), checkpointer=InMemorySaver())
+def test_an_answer_of_a_supervisor_that_cannot_be_read_asks_a_person(subtests):
+    for answer in [None, {"verdict": "carry on"}, {"verdict": "continue", "correction": "but shorter"}]:
+        with subtests.test(answer=answer):
+            state = run_llm(
+                FakeSupervisor(answer), SpeakingExecutor(said=[missed()]), checkpointer=InMemorySaver()
+            )
 
-    assert (state["status"], state["question"]["kind"]) == ("executing", "supervision")
-    assert "cannot be read" in state["question"]["text"]
+            assert (state["status"], state["question"]["kind"]) == ("executing", "supervision")
+            assert "cannot be read" in state["question"]["text"]
 
 
 verdicts = st.sampled_from([go_on(), reorient(), ask_human(), halt(), "hmm", {"verdict": "no"}])
@@ -186,15 +187,14 @@ def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged
     assert statuses(state).count("validated") == state["current_step_index"]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "answer"), [(reorient("not this"), None), (ask_human(), {"answer": "correct", "text": "no"})]
-)
-def test_an_output_that_was_sent_back_is_never_kept_as_the_best(verdict, answer):
-    executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
-    policy = RetryPolicy(max_retries=0, exhausted="accept_best")
-    options = {"contract": DONE, "retry_policy": policy, "checkpointer": InMemorySaver()}
-    orchestrator = build_llm(FakeSupervisor(verdict, go_on()), executor, **options)
-    state = orchestrator.run("x", "thread")
-    state = state if answer is None else orchestrator.resume("thread", answer)
+def test_an_output_that_was_sent_back_is_never_kept_as_the_best(subtests):
+    for verdict, answer in [(reorient("not this"), None), (ask_human(), {"answer": "correct", "text": "no"})]:
+        with subtests.test(verdict=verdict):
+            executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
+            policy = RetryPolicy(max_retries=0, exhausted="accept_best")
+            options = {"contract": DONE, "retry_policy": policy, "checkpointer": InMemorySaver()}
+            orchestrator = build_llm(FakeSupervisor(verdict, go_on()), executor, **options)
+            state = orchestrator.run("x", "thread")
+            state = state if answer is None else orchestrator.resume("thread", answer)
 
-    assert (state["output"], state["basis"]) == ("bad", "unverified")
+            assert (state["output"], state["basis"]) == ("bad", "unverified")

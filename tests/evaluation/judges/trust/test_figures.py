@@ -34,22 +34,20 @@ def test_a_judge_that_refuses_the_wrong_and_accepts_the_right_is_trusted():
     assert good.distrust is None
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "reason"),
-    [
+def test_another_judge_is_not_trusted_and_the_figures_say_why(subtests):
+    for verdicts, reason in [
         ({"right": "a" * 52, "subtle": "a" * 44, "plain": "a" * 18}, "up to 100% of wrong outputs"),
         ({"right": "a" * 5, "subtle": "r" * 5}, "up to 52% of wrong outputs"),  # too few to know
         ({"right": "r" * 50 + "aa", "subtle": "r" * 80}, "clearly more often"),  # it refuses everything
         ({"right": "a" * 52}, "no verdict on wrong outputs"),
         ({"right": "n" * 52, "subtle": "r" * 80}, "none on right ones"),
         ({}, "no verdict"),
-    ],
-)
-def test_another_judge_is_not_trusted_and_the_figures_say_why(verdicts, reason):
-    trust = trust_of(**verdicts)
+    ]:
+        with subtests.test(verdicts=verdicts):
+            trust = trust_of(**verdicts)
 
-    assert not trust.trusted
-    assert reason in trust.distrust
+            assert not trust.trusted
+            assert reason in trust.distrust
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(["accepted", "refused", "needs_review"]))))

@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from evaluation.judges.figures import load_labelled_set
 
 OUTPUTS = load_labelled_set()
@@ -23,9 +21,10 @@ def test_it_has_at_least_120_outputs_and_about_two_fifths_are_right():
     assert 0.35 <= right / len(OUTPUTS) <= 0.45
 
 
-@pytest.mark.parametrize("field", ["id", "task"])
-def test_no_name_and_no_task_is_in_it_twice(field):
-    assert max(Counter(getattr(output, field).casefold().strip() for output in OUTPUTS).values()) == 1
+def test_no_name_and_no_task_is_in_it_twice(subtests):
+    for field in ["id", "task"]:
+        with subtests.test(field=field):
+            assert max(Counter(getattr(output, field).casefold().strip() for output in OUTPUTS).values()) == 1
 
 
 def test_no_output_is_in_it_twice_and_only_a_repetition_is_a_task():
@@ -36,13 +35,14 @@ def test_no_output_is_in_it_twice_and_only_a_repetition_is_a_task():
     assert {output.fault for output in OUTPUTS if output.output.casefold().strip() in tasks} <= {"repetition"}
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-def test_each_kind_has_its_faults_and_is_divided_evenly(kind):
-    members = [output for output in OUTPUTS if output.kind == kind]
-    halves = Counter(output.half for output in members)
+def test_each_kind_has_its_faults_and_is_divided_evenly(subtests):
+    for kind, faults in FAULTS.items():
+        with subtests.test(kind=kind):
+            members = [output for output in OUTPUTS if output.kind == kind]
+            halves = Counter(output.half for output in members)
 
-    assert {output.fault for output in members} == FAULTS[kind]
-    assert abs(halves["tuning"] - halves["held_out"]) <= 1
+            assert {output.fault for output in members} == faults
+            assert abs(halves["tuning"] - halves["held_out"]) <= 1
 
 
 def test_its_beginning_is_a_fair_sample():

@@ -28,18 +28,16 @@ def monitor(*replies, **options):
     return MonitoringAgent(NamedModel(replies), **options)
 
 
-@pytest.mark.parametrize(
-    ("replies", "verdict"),
-    [
+def test_a_monitor_is_asked_as_a_run_asks_it(subtests):
+    for replies, verdict in [
         (['{"success": true, "feedback": "It is complete."}'], "accepted"),
         (['{"success": false, "feedback": "It lacks the date."}'], "refused"),
         (["It seems fine."], "needs_review"),
         (['Fine: {"success": true, "feedback": "ok"}'] * 2, "needs_review"),  # as in a run: an object alone
         (['Fine: {"success": true, "feedback": "ok"}', '{"success": true, "feedback": "ok"}'], "accepted"),
-    ],
-)
-def test_a_monitor_is_asked_as_a_run_asks_it(replies, verdict):
-    assert judge_output(monitor(*replies), RIGHT) == verdict
+    ]:
+        with subtests.test(replies=replies):
+            assert judge_output(monitor(*replies), RIGHT) == verdict
 
 
 @pytest.mark.parametrize(

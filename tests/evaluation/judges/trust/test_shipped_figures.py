@@ -30,21 +30,23 @@ def test_there_are_figures_of_one_judge():
     assert len(FILES) == 1
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_they_are_found_by_name_and_cover_the_whole_current_set(file):
-    stored = json.loads(file.read_text(encoding="utf-8"))
-    trust = find_trust(stored["figures"]["name"])
+def test_they_are_found_by_name_and_cover_the_whole_current_set(subtests):
+    for file in FILES:
+        with subtests.test(file=file):
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            trust = find_trust(stored["figures"]["name"])
 
-    assert stored["set_version"] == get_set_version(), MEASURE_AGAIN
-    assert trust.total == len(load_labelled_set())
+            assert stored["set_version"] == get_set_version(), MEASURE_AGAIN
+            assert trust.total == len(load_labelled_set())
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_they_were_measured_with_the_current_instructions(file):
-    measured = json.loads(file.read_text(encoding="utf-8"))["figures"]["name"].split()
-    current = MonitoringAgent(NamedModel([])).identity.split()
+def test_they_were_measured_with_the_current_instructions(subtests):
+    for file in FILES:
+        with subtests.test(file=file):
+            measured = json.loads(file.read_text(encoding="utf-8"))["figures"]["name"].split()
+            current = MonitoringAgent(NamedModel([])).identity.split()
 
-    assert measured[:2] == current[:2], MEASURE_AGAIN
+            assert measured[:2] == current[:2], MEASURE_AGAIN
 
 
 def test_the_embedded_model_was_measured_and_is_not_trusted(embedded_llm):

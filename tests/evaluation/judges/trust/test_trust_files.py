@@ -33,11 +33,12 @@ def test_saved_figures_are_found_again(folder):
     assert find_trust(JUDGE).trusted
 
 
-@pytest.mark.parametrize("name", [None, "", "another judge", JUDGE.upper()])
-def test_a_judge_that_was_not_measured_has_no_figures(name):
-    save_trust(perfect())
+def test_a_judge_that_was_not_measured_has_no_figures(subtests):
+    for name in [None, "", "another judge", JUDGE.upper()]:
+        with subtests.test(name=name):
+            save_trust(perfect())
 
-    assert find_trust(name) is None
+            assert find_trust(name) is None
 
 
 def test_later_figures_replace_earlier_ones_and_leave_no_other_file(folder):
@@ -59,9 +60,8 @@ NONE = {"accepted": 0, "refused": 0, "needs_review": 0}
 EMPTY = dict.fromkeys(["right", "subtle", "plain", "injected"], NONE)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_impossible_or_unknown_content_is_no_measurement(subtests):
+    for fields in [
         {"figures": {"counts": {**EMPTY, "subtle": {**NONE, "refused": -1}}}},
         {"figures": {"counts": {**EMPTY, "subtle": {**NONE, "refused": "40"}}}},
         {"figures": {"counts": {**EMPTY, "subtle": {**NONE, "refused": True}}}},
@@ -71,12 +71,11 @@ EMPTY = dict.fromkeys(["right", "subtle", "plain", "injected"], NONE)
         {"figures": {"trusted": True}},
         {"set_version": "0" * 12},
         {"format": 1},
-    ],
-)
-def test_impossible_or_unknown_content_is_no_measurement(fields):
-    change(save_trust(perfect()), **fields)
+    ]:
+        with subtests.test(fields=fields):
+            change(save_trust(perfect()), **fields)
 
-    assert find_trust(JUDGE) is None
+            assert find_trust(JUDGE) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"null"])

@@ -1,7 +1,5 @@
 """Figures of a verifier: when answers agree, and from which share of approvals on a claim is made."""
 
-import pytest
-
 from evaluation.judges.figures import (
     ClaimCount,
     VerifierFigures,
@@ -14,9 +12,8 @@ from evaluation.judges.figures import (
 CAPITAL = "What is the capital of Peru? Answer in one word."
 
 
-@pytest.mark.parametrize(
-    ("task", "output", "answer", "agree"),
-    [
+def test_answers_agree_if_their_words_and_numbers_apart_from_the_task_are_the_same(subtests):
+    for task, output, answer, agree in [
         (CAPITAL, "Lima", "The capital of Peru is Lima.", True),
         (CAPITAL, "lima.", "**Lima**", True),
         (CAPITAL, "Lima", "Cusco", False),
@@ -28,21 +25,17 @@ CAPITAL = "What is the capital of Peru? Answer in one word."
         ("Give JSON.", '{"a": 1, "b": [2]}', '```json\n{"b": [2], "a": 1}\n```', True),
         ("Give JSON.", '{"a": 1}', '{"a": 2}', False),
         (CAPITAL, "", "", False),
-    ],
-)
-def test_answers_agree_if_their_words_and_numbers_apart_from_the_task_are_the_same(
-    task, output, answer, agree
-):
-    assert count_agreeing(task, output, [answer]) == agree
+    ]:
+        with subtests.test(task=task, output=output, answer=answer):
+            assert count_agreeing(task, output, [answer]) == agree
 
 
 def figures(*counts: tuple[float, int, int], max_wrong: float = 0.05) -> VerifierFigures:
     return VerifierFigures("name", 200, max_wrong, tuple(ClaimCount(*count) for count in counts))
 
 
-@pytest.mark.parametrize(
-    ("counts", "threshold"),
-    [
+def test_the_threshold_is_the_lowest_share_down_to_which_the_bound_is_shown(subtests):
+    for counts, threshold in [
         ([(1.0, 45, 0)], 1.0),
         ([(1.0, 44, 0)], None),
         ([(1.0, 76, 1)], 1.0),
@@ -52,10 +45,9 @@ def figures(*counts: tuple[float, int, int], max_wrong: float = 0.05) -> Verifie
         ([(1.0, 10, 0), (0.8, 500, 0)], None),
         ([(0.0, 500, 0)], None),
         ([], None),
-    ],
-)
-def test_the_threshold_is_the_lowest_share_down_to_which_the_bound_is_shown(counts, threshold):
-    assert figures(*counts).threshold == threshold
+    ]:
+        with subtests.test(counts=counts):
+            assert figures(*counts).threshold == threshold
 
 
 def test_precision_and_coverage_are_of_the_claims_alone():
@@ -65,11 +57,12 @@ def test_precision_and_coverage_are_of_the_claims_alone():
     assert (measured.coverage.successes, measured.coverage.trials) == (81, 200)
 
 
-@pytest.mark.parametrize(("max_wrong", "needed"), [(0.05, 45), (0.1, 22), (0.01, 230)])
-def test_that_many_right_claims_show_a_bound_and_no_fewer(max_wrong, needed):
-    assert count_needed_claims(max_wrong) == needed
-    assert figures((1.0, needed, 0), max_wrong=max_wrong).threshold == 1.0
-    assert figures((1.0, needed - 1, 0), max_wrong=max_wrong).threshold is None
+def test_that_many_right_claims_show_a_bound_and_no_fewer(subtests):
+    for max_wrong, needed in [(0.05, 45), (0.1, 22), (0.01, 230)]:
+        with subtests.test(max_wrong=max_wrong):
+            assert count_needed_claims(max_wrong) == needed
+            assert figures((1.0, needed, 0), max_wrong=max_wrong).threshold == 1.0
+            assert figures((1.0, needed - 1, 0), max_wrong=max_wrong).threshold is None
 
 
 def test_figures_are_found_by_the_name_of_the_verifier(monkeypatch, tmp_path):

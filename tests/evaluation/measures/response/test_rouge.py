@@ -12,22 +12,19 @@ from evaluation.measures.response_scores import rouge_1, score_against_reference
 from evaluation.texts.normal import split_words
 
 
-@pytest.mark.parametrize(
-    ("output", "reference", "unigrams"),
-    # (precision, recall, F) as rouge_score 0.1.2 gives them
-    [
+def test_known_values(subtests):
+    for output, reference, unigrams in [
         ("police kill the gunman", "police killed the gunman", (3 / 4,) * 3),
         ("the gunman kill police", "police killed the gunman", (3 / 4,) * 3),
         ("the the the", "the cat sat", (1 / 3,) * 3),
         ("a b", "a b c d", (1.0, 1 / 2, 2 / 3)),
         ("a b a b", "a b a b x", (1.0, 4 / 5, 8 / 9)),
         ("", "a", (None, 0.0, 0.0)),
-    ],
-)
-def test_known_values(output, reference, unigrams):
-    overlap = rouge_1(output.split(), reference.split())
+    ]:
+        with subtests.test(output=output):
+            overlap = rouge_1(output.split(), reference.split())
 
-    assert (overlap.precision, overlap.recall, overlap.f1) == pytest.approx(unigrams)
+            assert (overlap.precision, overlap.recall, overlap.f1) == pytest.approx(unigrams)
 
 
 def token_f1(output, reference):
@@ -57,15 +54,12 @@ def test_token_f1_is_the_one_of_squad(output, reference):
     assert token_f1(output, reference) == pytest.approx(squad_f1(output, reference))
 
 
-@pytest.mark.parametrize(
-    ("output", "reference", "f1"),
-    [
+def test_token_f1_of_articles_and_other_scripts(subtests):
+    for output, reference, f1 in [
         ("The cat sat", "a cat sat", 1.0),
         ("the", "the", None),
         ("", "cat", 0.0),
         ("東京 です", "東京", 2 * 2 / 6),
-    ],
-    ids=["articles do not count", "a reference of an article only", "no output", "Han letters are words"],
-)
-def test_token_f1_of_articles_and_other_scripts(output, reference, f1):
-    assert token_f1(output, reference) == f1
+    ]:
+        with subtests.test(output=output):
+            assert token_f1(output, reference) == f1

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,9 +34,10 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), WORDS.values(), ids=WORDS)
-def test_words_are_told_apart_in_every_script(text, expected):
-    assert split_words(text) == expected
+def test_words_are_told_apart_in_every_script(subtests):
+    for text, expected in WORDS.values():
+        with subtests.test(text=text, expected=expected):
+            assert split_words(text) == expected
 
 
 @given(st.text())
@@ -86,19 +86,20 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("output", "reference"), SAME)
-def test_case_form_space_and_punctuation_make_no_difference(output, reference):
-    assert normalized_exact_match(output, reference)
+def test_case_form_space_and_punctuation_make_no_difference(subtests):
+    for output, reference in SAME:
+        with subtests.test(output=output, reference=reference):
+            assert normalized_exact_match(output, reference)
 
 
-@pytest.mark.parametrize(("output", "reference"), DIFFERENT)
-def test_numbers_words_and_mere_punctuation_do(output, reference):
-    assert not normalized_exact_match(output, reference)
+def test_numbers_words_and_mere_punctuation_do(subtests):
+    for output, reference in DIFFERENT:
+        with subtests.test(output=output, reference=reference):
+            assert not normalized_exact_match(output, reference)
 
 
-@pytest.mark.parametrize(
-    ("keyword", "output", "covered"),
-    [
+def test_a_keyword_is_covered_as_a_whole_word_with_its_symbols(subtests):
+    for keyword, output, covered in [
         ("transit", "It is in TRANSIT.", True),
         ("art", "a party", False),
         ("in transit", "in the transit", False),
@@ -111,18 +112,18 @@ def test_numbers_words_and_mere_punctuation_do(output, reference):
         ("state-of-the-art", "a state-of-the-art way", True),
         ("\U0001f44d", "fine \U0001f44d", True),
         ("\U0001f44d", "fine", False),
-    ],
-)
-def test_a_keyword_is_covered_as_a_whole_word_with_its_symbols(keyword, output, covered):
-    assert (find_missing_keywords(output, [keyword]) == []) is covered
+    ]:
+        with subtests.test(keyword=keyword, output=output):
+            assert (find_missing_keywords(output, [keyword]) == []) is covered
 
 
-@pytest.mark.parametrize("marks", ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"])
-def test_endless_combining_marks_are_broken_up_before_they_are_sorted(marks):
-    # Normalisation sorts each run in quadratic time.
-    (word,) = split_words("a" + marks * 50_000)
+def test_endless_combining_marks_are_broken_up_before_they_are_sorted(subtests):
+    for marks in ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"]:
+        with subtests.test(marks=marks):
+            # Normalisation sorts each run in quadratic time.
+            (word,) = split_words("a" + marks * 50_000)
 
-    assert max(len(run) for run in word.split("\u034f")) <= 100
+            assert max(len(run) for run in word.split("\u034f")) <= 100
 
 
 @given(st.text(alphabet="\ud800\udfffab é\x00"))

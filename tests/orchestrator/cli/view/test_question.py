@@ -1,7 +1,5 @@
 """A question on a console."""
 
-import pytest
-
 from orchestrator.cli.run_drawings import draw_question
 from orchestrator.cli.stored_runs import format_resume
 from orchestrator.persistence.store import default_path
@@ -34,12 +32,13 @@ def test_no_line_leaves_the_margin_when_it_is_broken():
     assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
 
 
-@pytest.mark.parametrize("part", ["step", "text", "output", "problem"])
-def test_markup_and_terminal_commands_are_shown_as_text(part):
-    said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))
+def test_markup_and_terminal_commands_are_shown_as_text(subtests):
+    for part in ["step", "text", "output", "problem"]:
+        with subtests.test(part=part):
+            said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))
 
-    assert "[red]x[/] :wave:[2J31m" in said
-    assert not set(said) & {"\x1b", "\x9b", "\u202e"}
+            assert "[red]x[/] :wave:[2J31m" in said
+            assert not set(said) & {"\x1b", "\x9b", "\u202e"}
 
 
 def test_the_command_for_a_tool_call_can_end_the_run():

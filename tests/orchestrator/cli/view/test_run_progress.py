@@ -3,7 +3,6 @@
 import logging
 from io import StringIO
 
-import pytest
 from rich.console import Console
 
 from orchestrator.cli.consoles import print_logs_on
@@ -28,9 +27,8 @@ from tests.orchestrator.cli.builders import (
 )
 
 
-@pytest.mark.parametrize(
-    ("event", "said"),
-    [
+def test_every_event_is_one_line(subtests):
+    for event, said in [
         (run_started("a\ntask"), "task: a task"),
         (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
         (planned("a", spent=usage(None)), "plan of 1 step (tokens unknown, 1.0 s)"),
@@ -79,10 +77,9 @@ from tests.orchestrator.cli.builders import (
             finished("failed", failure=failure("timeout", "too\nlong")),
             "failed: timeout: too long (0 of 2 steps, 40 tokens, 4.0 s)",
         ),
-    ],
-)
-def test_every_event_is_one_line(event, said):
-    assert describe_event(event, 2).plain == said
+    ]:
+        with subtests.test(event=event):
+            assert describe_event(event, 2).plain == said
 
 
 def test_the_step_after_the_last_is_the_final_answer():

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +10,8 @@ from orchestrator.state.usage import NO_USAGE
 from tests.fakes.records import usage
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_nothing_but_text_newline_and_tab_is_left(subtests):
+    for text, shown in [
         ("plain\n\ttext", "plain\n\ttext"),
         ("\x1b[31mred\x1b[0m", "[31mred[0m"),
         ("\x1b]0;title\x07after", "]0;titleafter"),
@@ -33,10 +31,9 @@ from tests.fakes.records import usage
         ("half \ud800 pair", "half \ufffd pair"),
         ("שלום 🌊", "שלום 🌊"),
         ("[bold]:wave:[/bold]", "[bold]:wave:[/bold]"),
-    ],
-)
-def test_nothing_but_text_newline_and_tab_is_left(text, shown):
-    assert clean(text) == shown
+    ]:
+        with subtests.test(text=text):
+            assert clean(text) == shown
 
 
 @given(st.text(alphabet=st.characters()))
@@ -49,22 +46,18 @@ def test_no_control_character_or_surrogate_survives_whatever_the_text(text):
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [(" two\n li\x85 ", "two li"), ("12345678", "12345678"), ("123456789", "1234567…")],
-)
-def test_one_line_has_no_break_and_keeps_its_limit(text, shown):
-    assert one_line(text, limit=8) == shown
+def test_one_line_has_no_break_and_keeps_its_limit(subtests):
+    for text, shown in [(" two\n li\x85 ", "two li"), ("12345678", "12345678"), ("123456789", "1234567…")]:
+        with subtests.test(text=text):
+            assert one_line(text, limit=8) == shown
 
 
-@pytest.mark.parametrize(
-    ("used", "words"),
-    [
+def test_usage_that_was_not_reported_is_called_missing_and_never_zero(subtests):
+    for used, words in [
         (usage(12, 3.46), "12 tokens, 3.5 s"),
         (usage(0), "0 tokens, 1.0 s"),
         (usage(None), "tokens unknown, 1.0 s"),
         (NO_USAGE, "no model call, 0.0 s"),
-    ],
-)
-def test_usage_that_was_not_reported_is_called_missing_and_never_zero(used, words):
-    assert format_usage(used) == words
+    ]:
+        with subtests.test(used=used):
+            assert format_usage(used) == words

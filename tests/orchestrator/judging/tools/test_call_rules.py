@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -24,15 +23,16 @@ def made(name="book", result="booked", error=None, **args):
 # --------------------------------------------------------------------------------------------- numbers
 
 
-@pytest.mark.parametrize("note", [{"gate": "denied"}, {"gate": "reused"}, {"effect": "none"}], ids=str)
-@pytest.mark.parametrize("bound", ["max", "exactly"])
-def test_a_call_without_an_effect_does_not_count(note, bound):
-    contract = {"checks": [{"check": "tool_calls", "tool": "book", bound: 1}]}
-    rules = read_call_rules([Contract.read(contract)])
+def test_a_call_without_an_effect_does_not_count(subtests):
+    for note in [{"gate": "denied"}, {"gate": "reused"}, {"effect": "none"}]:
+        for bound in ["max", "exactly"]:
+            with subtests.test(note=note, bound=bound):
+                contract = {"checks": [{"check": "tool_calls", "tool": "book", bound: 1}]}
+                rules = read_call_rules([Contract.read(contract)])
 
-    assert rules.find_breach("book", [made(**note)]) is None
-    assert rules.find_breach("book", [made()]) is not None
-    assert rules.find_lasting_breach([made(), made(**note)]) is None
+                assert rules.find_breach("book", [made(**note)]) is None
+                assert rules.find_breach("book", [made()]) is not None
+                assert rules.find_lasting_breach([made(), made(**note)]) is None
 
 
 def test_a_step_and_a_run_have_rules_of_their_own():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
-import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 
@@ -59,14 +58,19 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "received"), CALLS, ids=str)
-def test_a_run_and_its_record_agree_on_what_the_tool_received(written, received):
-    contract = expect(**received)
-    state = run(written, contract)
-    report = evaluate({"agent_run": run_from_state(state), **contract.model_dump(exclude_unset=True)})
+def test_a_run_and_its_record_agree_on_what_the_tool_received(subtests):
+    for written, received in CALLS:
+        with subtests.test(written=written, received=received):
+            contract = expect(**received)
+            state = run(written, contract)
+            report = evaluate({"agent_run": run_from_state(state), **contract.model_dump(exclude_unset=True)})
 
-    assert (state["status"], state["evidence"]["actions"], report.status) == ("success", "code", "passed")
-    assert state["results"][0]["tool_calls"][0]["args"] == written
+            assert (state["status"], state["evidence"]["actions"], report.status) == (
+                "success",
+                "code",
+                "passed",
+            )
+            assert state["results"][0]["tool_calls"][0]["args"] == written
 
 
 def test_the_record_has_what_the_model_wrote_and_what_the_tool_received():
@@ -76,17 +80,16 @@ def test_the_record_has_what_the_model_wrote_and_what_the_tool_received():
     assert call["received"] == {"number": 2, "day": "2026-05-01"}
 
 
-@pytest.mark.parametrize(
-    ("written", "received"),
-    [
+def test_a_tool_with_a_json_schema_receives_numbers_as_servers_read_them(subtests):
+    for written, received in [
         ({"number": "2"}, {"number": 2}),
         ({"number": "98765432109876543"}, {"number": 98765432109876543}),
         ({"number": "many"}, {"number": "many"}),
         ({"name": "2"}, {"name": "2"}),
-    ],
-    ids=str,
-)
-def test_a_tool_with_a_json_schema_receives_numbers_as_servers_read_them(written, received):
-    tool = StructuredTool(name="book", description="Book.", args_schema=SCHEMA, func=lambda **_: "booked")
+    ]:
+        with subtests.test(written=written):
+            tool = StructuredTool(
+                name="book", description="Book.", args_schema=SCHEMA, func=lambda **_: "booked"
+            )
 
-    assert run(written, expect(**received), tool)["status"] == "success"
+            assert run(written, expect(**received), tool)["status"] == "success"

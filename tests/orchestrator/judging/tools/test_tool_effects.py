@@ -47,9 +47,8 @@ def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object)
 TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note": SILENT}
 
 
-@pytest.mark.parametrize(
-    ("calls", "expected", "status"),
-    [
+def test_the_annotations_of_the_executors_tools_decide_what_is_compared(subtests):
+    for calls, expected, status in [
         (["pay"], ["find", "pay"], "passed"),
         (["find", "find", "pay"], ["pay"], "passed"),
         (["pay", "rm"], ["pay"], "failed"),
@@ -57,10 +56,9 @@ TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note
         (["note", "pay"], ["pay"], "passed"),
         (["find"], ["find"], "passed"),
         (["note"], ["find"], "failed"),
-    ],
-)
-def test_the_annotations_of_the_executors_tools_decide_what_is_compared(calls, expected, status):
-    assert run_step(calls, TOOLS, expected_trajectory=expected) == status
+    ]:
+        with subtests.test(calls=calls, expected=expected):
+            assert run_step(calls, TOOLS, expected_trajectory=expected) == status
 
 
 def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_needs_a_review():
@@ -100,23 +98,23 @@ def test_the_annotations_of_an_mcp_server_are_read():
     assert (effects.writing, effects.reading) == (("pay", "rm", "odd"), ("find",))
 
 
-@pytest.mark.parametrize("other", [WRITING, SILENT])
-def test_a_name_reads_only_if_all_tools_of_this_name_do(other):
-    executor = FakeExecutor()
-    executor.tools = [build_tool("pay", other), build_tool("pay", READING)]
+def test_a_name_reads_only_if_all_tools_of_this_name_do(subtests):
+    for other in [WRITING, SILENT]:
+        with subtests.test(other=other):
+            executor = FakeExecutor()
+            executor.tools = [build_tool("pay", other), build_tool("pay", READING)]
 
-    assert read_executor_tools(executor).reading == ()
+            assert read_executor_tools(executor).reading == ()
 
 
-@pytest.mark.parametrize(
-    "tools", [None, 3, "find", ["find"], [object()]], ids=lambda tools: type(tools).__name__
-)
-def test_an_executor_with_other_tools_says_nothing(tools):
-    executor = FakeExecutor()
-    executor.tools = tools
+def test_an_executor_with_other_tools_says_nothing(subtests):
+    for tools in [None, 3, "find", ["find"], [object()]]:
+        with subtests.test(tools=tools):
+            executor = FakeExecutor()
+            executor.tools = tools
 
-    read = read_executor_tools(executor)
-    assert (read.known, read.tools, read.is_foreign) == (None, {}, True)
+            read = read_executor_tools(executor)
+            assert (read.known, read.tools, read.is_foreign) == (None, {}, True)
 
 
 def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():

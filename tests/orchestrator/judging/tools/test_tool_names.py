@@ -61,28 +61,29 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("field", WRONG)
-def test_a_misspelt_tool_is_refused_in_every_field_that_names_tools(field):
-    with pytest.raises(ConfigurationError) as caught:
-        build(contract_of(**WRONG[field]))
-    assert str(caught.value) == (
-        f'contract.{field} names "serach"; the tools of the executor are search, pay'
-    )
+def test_a_misspelt_tool_is_refused_in_every_field_that_names_tools(subtests):
+    for field, fields in WRONG.items():
+        with subtests.test(field=field):
+            with pytest.raises(ConfigurationError) as caught:
+                build(contract_of(**fields))
+            assert str(caught.value) == (
+                f'contract.{field} names "serach"; the tools of the executor are search, pay'
+            )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_a_tool_that_has_to_be_called_is_refused_if_the_executor_lacks_it(subtests):
+    for fields in [
         {"must_call": ["lookup"]},
         {"expected_trajectory": ["lookup"]},
         {"expected_trajectory": [{"any_of": ["lookup", "drop"]}]},
         {"checks": [{"check": "tool_calls", "tool": "lookup", "min": 1}]},
         {"checks": [{"check": "tool_calls", "tool": "lookup", "exactly": 2}]},
-    ],
-)
-def test_a_tool_that_has_to_be_called_is_refused_if_the_executor_lacks_it(fields):
-    with pytest.raises(ConfigurationError, match="the tools of the executor are search, pay"):
-        build(contract_of(**fields))
+    ]:
+        with (
+            subtests.test(fields=fields),
+            pytest.raises(ConfigurationError, match="the tools of the executor are search, pay"),
+        ):
+            build(contract_of(**fields))
 
 
 def test_an_executor_without_tools_cannot_call_any():
@@ -101,13 +102,16 @@ def test_a_forbidden_tool_may_resemble_one_that_the_executor_has(similar):
     assert isinstance(orchestrator, LangGraphOrchestrator)
 
 
-@pytest.mark.parametrize("has_empty_list", [False, True])
-def test_an_executor_whose_tools_are_unknown_accepts_every_name(has_empty_list):
-    executor = with_tools() if has_empty_list else FakeExecutor()
-    contract = contract_of(must_call=["serach"])
-    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), contract=contract).run("x")
+def test_an_executor_whose_tools_are_unknown_accepts_every_name(subtests):
+    for has_empty_list in [False, True]:
+        with subtests.test(has_empty_list=has_empty_list):
+            executor = with_tools() if has_empty_list else FakeExecutor()
+            contract = contract_of(must_call=["serach"])
+            state = LangGraphOrchestrator(
+                FakePlanner(["one"]), executor, FakeMonitor(), contract=contract
+            ).run("x")
 
-    assert state["results"]
+            assert state["results"]
 
 
 def test_the_contract_of_a_case_is_checked():
@@ -127,13 +131,16 @@ def test_the_contract_of_a_function_is_checked_before_its_step_runs():
     assert state["results"] == []
 
 
-@pytest.mark.parametrize("needs", [{}, {"needs": []}])
-def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(needs):
-    plan = [{"step": "one", **needs}, {"step": "two", "contract": {"must_call": ["serach"]}, **needs}]
-    state = build(planner=FakePlanner(plan)).run("x")
-    assert state["failure"]["kind"] == "plan_invalid"
-    assert state["failure"]["message"].startswith('step 2 of the plan: contract.must_call names "serach"')
-    assert state["results"] == []
+def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(subtests):
+    for needs in [{}, {"needs": []}]:
+        with subtests.test(needs=needs):
+            plan = [{"step": "one", **needs}, {"step": "two", "contract": {"must_call": ["serach"]}, **needs}]
+            state = build(planner=FakePlanner(plan)).run("x")
+            assert state["failure"]["kind"] == "plan_invalid"
+            assert state["failure"]["message"].startswith(
+                'step 2 of the plan: contract.must_call names "serach"'
+            )
+            assert state["results"] == []
 
 
 def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_contracts():
