@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StreamWriter
@@ -12,7 +12,7 @@ from langgraph.types import Overwrite, StreamWriter
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.evidence import is_enough
 from orchestrator.nodes.node_types import Node, stop_if_over_budget
-from orchestrator.planning.parallel import join_branches, name_way_on, read_branch_end
+from orchestrator.planning.parallel import join_branches, name_way_on
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.events import Event
 from orchestrator.runtime.run_context import RunContext
@@ -27,7 +27,6 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
-    Failure,
     OrchestratorState,
     StateUpdate,
     blank_state,
@@ -35,23 +34,6 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE
-
-_NAME: Final = "final answer"
-_NO_BASIS: Final[StateUpdate] = {"basis": None, "evidence": None}
-
-
-def conclude_steps(records: Sequence[StepRecord], *, writes_answer: bool, is_checked: bool) -> StateUpdate:
-    """Returns the update after the last step: the run goes on with the synthesis, or has its output.
-
-    Args:
-        records: The executions of the run.
-        writes_answer: Whether several results become one answer.
-        is_checked: Whether the only accepted result has met the rules for the output.
-    """
-    accepted = list_accepted(records)
-    if writes_answer and (len(accepted) > 1 or not is_checked):
-        return {"status": "executing"}
-    return {"status": "success", "output": accepted[-1]["result"], **_read_basis(accepted)}
 
 
 def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
@@ -73,40 +55,6 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
         "usage": state["usage"],
         "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
     }
-
-
-def end_synthesis(state: OrchestratorState, end: OrchestratorState, records: list[StepRecord]) -> StateUpdate:
-    """Returns the update after the synthesis. The steps, their results and the context stay as they are.
-
-    Args:
-        state: The state of the run.
-        end: The last state of the synthesis.
-        records: The attempts to write the answer.
-    """
-    step, failure = f"step {len(state['plan']) + 1}: ", end["failure"]
-    accepted = list_accepted(records)
-    return {
-        "synthesis": records,
-        "output": accepted[-1]["result"] if end["status"] == "success" else None,
-        **(_read_basis(accepted) if end["status"] == "success" else _NO_BASIS),
-        "warnings": [f"{_NAME}: {text.removeprefix(step)}" for text in end["warnings"]],
-        "retries": end["retries"],
-        "judge_calls": end["judge_calls"],
-        "usage": end["usage"],
-        "attempts": end["attempts"],
-        "status": end["status"],
-        "failure": None if failure is None else _rename_step(failure, step),
-    }
-
-
-def _read_basis(accepted: Sequence[StepRecord]) -> StateUpdate:
-    """Returns the basis and the evidence of the run, which are its output's."""
-    return {"basis": accepted[-1].get("basis", "unverified"), "evidence": read_evidence(accepted[-1])}
-
-
-def _rename_step(failure: Failure, step: str) -> Failure:
-    message = f"{_NAME}: {failure['message'].removeprefix(step)}"
-    return {**failure, "message": message, "step_index": None}
 
 
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
@@ -137,7 +85,7 @@ def branch_node(step: StepGraph) -> Node:
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         # Each branch counts its own usage from zero, so that the join can add all of them.
         end = await run_step_graph(step, {**state, "usage": NO_USAGE}, run, write)
-        return {"branches": [read_branch_end(end)]}
+        return {"branches": [{**end}]}
 
     return node
 
@@ -159,7 +107,7 @@ async def run_step_graph(
 
 async def join_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
     """Merges the results of parallel steps."""
-    update = stop_if_over_budget(join_branches(state, state["branches"]), run)
+    update = stop_if_over_budget(join_branches(state), run)
     # The reducer of "branches" adds; the next parallel steps must not join these again.
     return cast("StateUpdate", {**update, "branches": Overwrite([])})
 
@@ -170,11 +118,30 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         begin = begin_synthesis(state)
         end = await run_step_graph(step, begin, run, write)
-        records = current_records(end)
-        update = _finish(end_synthesis(state, end, records), records, contracts, settings)
+        update = _end_synthesis(state, end)
+        if end["status"] == "success":
+            update = _accept_output(update, list_accepted(current_records(end))[-1], contracts, settings)
         return name_way_on(state, update) if run.interruptible else update
 
     return node
+
+
+def _end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpdate:
+    """Returns the update after the synthesis. The steps, their results and the context stay as they are."""
+    step, name, failure = f"step {len(state['plan']) + 1}: ", "final answer: ", end["failure"]
+    if failure is not None:
+        message = f"{name}{failure['message'].removeprefix(step)}"
+        failure = {**failure, "message": message, "step_index": None}
+    return {
+        "synthesis": current_records(end),
+        "warnings": [f"{name}{text.removeprefix(step)}" for text in end["warnings"]],
+        "retries": end["retries"],
+        "judge_calls": end["judge_calls"],
+        "usage": end["usage"],
+        "attempts": end["attempts"],
+        "status": end["status"],
+        "failure": failure,
+    }
 
 
 def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
@@ -188,24 +155,24 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
             return name_way_on(state, update)
         if update.get("status") != "success":
             return update
-        records = merge_records(state["results"], update.get("results", []))
+        accepted = list_accepted(merge_records(state["results"], update.get("results", [])))
         # A step that a re-plan made the only one was not executed as the whole output.
         is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
-        end = conclude_steps(records, writes_answer=contracts.writes_answer(state), is_checked=is_checked)
-        return _finish({**update, **end}, records, contracts, settings)
+        if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
+            return {**update, "status": "executing"}
+        return _accept_output(update, accepted[-1], contracts, settings)
 
     return conclude
 
 
-def _finish(
-    update: StateUpdate, records: Sequence[StepRecord], contracts: Contracts, settings: Settings
+def _accept_output(
+    update: StateUpdate, record: StepRecord, contracts: Contracts, settings: Settings
 ) -> StateUpdate:
-    """Returns the update with the output in its form, or the failure if its basis is not enough."""
-    text, basis = update.get("output"), update.get("basis")
-    if text is None or basis is None:
-        return update
-    if is_enough(basis, settings.options["require"]):
-        return {**update, "output": contracts.output.format_output(text)}
-    reason = list_accepted(records)[-1].get("basis_reason", basis)
-    message = f"the output is not accepted, because require is {settings.options['require']!r}: {reason}"
-    return {**update, "output": None, **build_failure("unverified", message)}
+    """Returns the update with the output of the run, or the failure if its basis is not enough."""
+    basis, require = record.get("basis", "unverified"), settings.options["require"]
+    update = {**update, "basis": basis, "evidence": read_evidence(record)}
+    if is_enough(basis, require):
+        return {**update, "status": "success", "output": contracts.output.format_output(record["result"])}
+    reason = record.get("basis_reason", basis)
+    message = f"the output is not accepted, because require is {require!r}: {reason}"
+    return {**update, **build_failure("unverified", message)}

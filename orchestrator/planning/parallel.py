@@ -27,7 +27,6 @@ from orchestrator.state.graph_state import (
     JOIN,
     MONITOR,
     NOTHING_UNDERWAY,
-    BranchEnd,
     Declared,
     FailureKind,
     JudgeCalls,
@@ -114,38 +113,22 @@ def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None =
     )
 
 
-def read_branch_end(state: OrchestratorState) -> BranchEnd:
-    """Returns the parts of a branch's last state that the join needs."""
-    return BranchEnd(
-        step_index=current_index(state),
-        results=current_records(state),
-        usage=state["usage"],
-        retries=state["retries"],
-        judge_calls=state["judge_calls"],
-        warnings=state["warnings"],
-        status=state["status"],
-        failure=state["failure"],
-        replan=state["underway"]["replan"],
-        attempts=state["attempts"],
-    )
-
-
-def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
-    """Returns the update after parallel steps.
+def join_branches(state: OrchestratorState) -> StateUpdate:
+    """Returns the update after parallel steps, whose last states are in ``branches``.
 
     The results of all of them are kept, also if one failed. The first failure in the order of the plan ends
     the run.
     """
     # Branches end in any order; sorted, two equal runs have equal results.
-    ordered = sorted(ends, key=lambda end: end["step_index"])
-    records = [record for end in ordered for record in end["results"]]
+    ends = sorted(cast("list[OrchestratorState]", state["branches"]), key=current_index)
+    records = [record for end in ends for record in current_records(end)]
     retries, calls = state["retries"], state["judge_calls"]
     merged: OrchestratorState = {**state, "results": merge_records(state["results"], records)}
     return {
         "results": records,
         "context": _build_context(records),
-        "warnings": [warning for end in ordered for warning in end["warnings"]],
-        "usage": reduce(add_usage, (end["usage"] for end in ordered), state["usage"]),
+        "warnings": [warning for end in ends for warning in end["warnings"]],
+        "usage": reduce(add_usage, (end["usage"] for end in ends), state["usage"]),
         "retries": {
             **retries,
             "transport": retries["transport"] + sum(end["retries"]["transport"] for end in ends),
@@ -155,28 +138,19 @@ def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateU
             made=calls["made"] + sum(end["judge_calls"]["made"] for end in ends),
             saved=calls["saved"] + sum(end["judge_calls"]["saved"] for end in ends),
         ),
-        **_decide_next(merged, ordered),
+        **_decide_next(merged, ends),
     }
 
 
-def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
+def _decide_next(state: OrchestratorState, ends: Sequence[OrchestratorState]) -> StateUpdate:
     # A branch that stopped because a sibling was halted or denied carries the sibling's failure.
-    own = (end for end in ends if end["failure"] and end["failure"]["step_index"] == end["step_index"])
-    failure = next(own, None)
-    if failure is not None:
-        return {
-            "status": "failed",
-            "failure": failure["failure"],
-            "current_step_index": failure["step_index"],
-            "attempts": failure["attempts"],
-        }
-    replan = next((end for end in ends if end["replan"] is not None), None)
-    if replan is not None:
-        return {
-            "underway": {**state["underway"], "replan": replan["replan"]},
-            "current_step_index": replan["step_index"],
-            "attempts": replan["attempts"],
-        }
+    own = (end for end in ends if end["failure"] and end["failure"]["step_index"] == current_index(end))
+    replans = (end for end in ends if end["underway"]["replan"] is not None)
+    if (end := next(own, None) or next(replans, None)) is not None:
+        place: StateUpdate = {"current_step_index": current_index(end), "attempts": end["attempts"]}
+        if end["failure"] is not None:
+            return {**place, "status": "failed", "failure": end["failure"]}
+        return {**place, "underway": {**state["underway"], "replan": end["underway"]["replan"]}}
     done, count = list_done_steps(state), len(state["plan"])
     index = next((step for step in range(count) if step not in done), count)
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
@@ -157,21 +157,6 @@ class Underway(TypedDict):
     branch: int | None
 
 
-class BranchEnd(TypedDict):
-    """The outcome of one parallel step."""
-
-    step_index: int
-    results: list[StepRecord]
-    usage: Usage
-    retries: Retries
-    judge_calls: JudgeCalls
-    warnings: list[str]
-    status: RunStatus
-    failure: Failure | None
-    replan: str | None
-    attempts: int
-
-
 _MAX_DELTA: Final = 1_000_000
 """Updates between two full copies of a field in a store.
 
@@ -190,6 +175,8 @@ class OrchestratorState(TypedDict):
     ``output`` is the answer of a run that succeeded: the result of its only step, or what the executor wrote
     from the results of several. ``synthesis`` has a record for each attempt to write it, with the index
     ``len(plan)``; these are no steps, so that ``results`` and ``current_step_index`` do not count them.
+
+    ``branches`` has the last states of parallel steps until they are joined.
 
     ``effects`` has the calls of tools that act, in the order of ``results``.
 
@@ -221,7 +208,7 @@ class OrchestratorState(TypedDict):
     warnings: Annotated[list[str], DeltaChannel(append_items, list, snapshot_frequency=_MAX_DELTA)]
     question: Question | None
     underway: Underway
-    branches: Annotated[list[BranchEnd], add]
+    branches: Annotated[list[dict[str, Any]], add]
     status: RunStatus
     failure: Failure | None
     usage: Usage
@@ -264,7 +251,7 @@ class StateUpdate(TypedDict, total=False):
     warnings: list[str]
     question: Question | None
     underway: Underway
-    branches: list[BranchEnd]
+    branches: list[dict[str, Any]]
     status: RunStatus
     failure: Failure | None
     usage: Usage

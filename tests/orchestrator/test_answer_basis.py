@@ -104,7 +104,7 @@ def test_a_function_covers_what_its_kind_says(subtests):
 
 
 def test_the_evidence_stands_in_the_record_the_state_and_the_event():
-    state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "done"}]))
+    state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "answered"}]))
     parts = {"form": "nothing", "content": "code", "actions": "nothing"}
 
     assert (state["evidence"], event.evidence, Result(state).evidence) == (parts, parts, parts)
