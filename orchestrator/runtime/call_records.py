@@ -25,7 +25,7 @@ from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded,
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
-from orchestrator.state.usage import NO_USAGE, ModelRates, Usage, add_usage
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
@@ -63,7 +63,7 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     if (tokens := call["tokens"]) is None:
         return usage
     sent, received, total = tokens["input_tokens"], tokens["output_tokens"], tokens["total_tokens"]
-    measured: Usage = {
+    return {
         **usage,
         "input_tokens": sent,
         "output_tokens": received,
@@ -71,8 +71,6 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
         "token_source": "measured",
         "cost_usd": None if price is None else price.cost(sent, received),
     }
-    rates = _read_rates(call, tokens)
-    return measured if rates is None else {**measured, "rates": {call["model"]: rates}}
 
 
 def add_sizes(call: ModelCall, prompts: Iterable[str], num_ctx: int) -> ModelCall:
@@ -114,22 +112,6 @@ def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     ]
     text = generations[0].text if generations else ""
     return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
-
-
-def _read_rates(call: ModelCall, tokens: UsageMetadata) -> ModelRates | None:
-    """Reads the figures of an Ollama server, in nanoseconds; None for any other."""
-    report = next(iter(call.get("reports", ())), {})
-    duration, load = report.get("eval_duration"), report.get("load_duration")
-    if type(duration) is not int or duration <= 0:
-        return None
-    return ModelRates(
-        tokens_per_second=1e9 * tokens["output_tokens"] / duration,
-        output_tokens=tokens["output_tokens"],
-        output_ms=duration / 1e6,
-        load_ms=load / 1e6 if type(load) is int else 0.0,
-        context_used=tokens["total_tokens"],
-        context_size=call.get("num_ctx"),
-    )
 
 
 def fail_call(call: ModelCall, error: BaseException) -> ModelCall:

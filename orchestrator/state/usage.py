@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, NotRequired, TypeVar
+from typing import Final, Literal, TypeVar
 
 from typing_extensions import TypedDict
 
 N = TypeVar("N", int, float)
 
 
-class ModelRates(TypedDict):
-    """The speed and the context of a model, from the replies of a server that reports them, as Ollama does.
-
-    ``output_ms`` and ``load_ms`` are the server's times for writing and for loading the model.
-    ``context_used`` is the most tokens of a prompt and its reply, ``context_size`` the bound; None if it is
-    not known.
-    """
-
-    tokens_per_second: float | None
-    output_tokens: int
-    output_ms: float
-    load_ms: float
-    context_used: int
-    context_size: int | None
-
-
 class Usage(TypedDict):
     """Model calls with their tokens, costs and time, as LangChain's callbacks reported them.
 
     If a model call reported no tokens, the tokens are None and ``token_source`` is "missing", because a sum
-    would be too small. ``cost_usd`` is None unless there is a price for every model called. ``rates`` has the
-    speed and the context by model, of the models whose server reports them.
+    would be too small. ``cost_usd`` is None unless there is a price for every model called.
     """
 
     model_calls: int
@@ -42,7 +24,6 @@ class Usage(TypedDict):
     token_source: Literal["measured", "missing"]
     cost_usd: float | None
     latency_ms: float
-    rates: NotRequired[dict[str, ModelRates]]
 
 
 NO_USAGE: Final = Usage(
@@ -62,7 +43,7 @@ def add_usage(first: Usage, second: Usage) -> Usage:
     # A usage without any reply has no tokens to report, so that its None says nothing about the sum.
     known = [usage for usage in (first, second) if usage["model_calls"] > usage["failed_model_calls"]]
     total = _sum_known([usage["total_tokens"] for usage in known])
-    added = Usage(
+    return Usage(
         model_calls=first["model_calls"] + second["model_calls"],
         failed_model_calls=first["failed_model_calls"] + second["failed_model_calls"],
         input_tokens=_sum_known([usage["input_tokens"] for usage in known]),
@@ -71,26 +52,6 @@ def add_usage(first: Usage, second: Usage) -> Usage:
         token_source="missing" if total is None else "measured",
         cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
         latency_ms=first["latency_ms"] + second["latency_ms"],
-    )
-    rates = _add_rates(first.get("rates", {}), second.get("rates", {}))
-    return {**added, "rates": rates} if rates else added
-
-
-def _add_rates(first: Mapping[str, ModelRates], second: Mapping[str, ModelRates]) -> dict[str, ModelRates]:
-    both = {name: _join(rates, second[name]) for name, rates in first.items() if name in second}
-    return {**first, **second, **both}
-
-
-def _join(first: ModelRates, second: ModelRates) -> ModelRates:
-    tokens = first["output_tokens"] + second["output_tokens"]
-    milliseconds = first["output_ms"] + second["output_ms"]
-    return ModelRates(
-        tokens_per_second=1000 * tokens / milliseconds if milliseconds else None,
-        output_tokens=tokens,
-        output_ms=milliseconds,
-        load_ms=first["load_ms"] + second["load_ms"],
-        context_used=max(first["context_used"], second["context_used"]),
-        context_size=second["context_size"] or first["context_size"],
     )
 
 

@@ -49,12 +49,3 @@ def test_a_task_that_fits_is_not_warned_of(loopback, words, tokens):
     state = run(loopback, ollama_reply("an answer", prompt_eval_count=tokens), "word " * words)
 
     assert (state["status"], state["warnings"]) == ("success", [])
-
-
-def test_the_usage_has_the_rates_that_the_server_reports(loopback):
-    counts = {"eval_count": 100, "eval_duration": 2_000_000_000, "load_duration": 1_500_000_000}
-    state = run(loopback, ollama_reply("an answer", prompt_eval_count=900, **counts))
-    rates = state["usage"]["rates"]["m"]
-
-    assert (rates["tokens_per_second"], rates["load_ms"]) == (50.0, 1500.0)
-    assert (rates["context_used"], rates["context_size"]) == (1000, CONTEXT)
