@@ -3,7 +3,9 @@
 import pytest
 
 from evaluation import ContractError, evaluate
+from evaluation.testing import ScriptedJudge
 
+CASE = {"agent_run": {"final_output": "x"}}
 WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"acting_tools": ["cancel_order"]}}
 
 
@@ -11,40 +13,34 @@ def judge_status(run, **fields):
     return evaluate({"agent_run": {"final_output": "done", **run}, **fields})["status"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("CANCEL_ORDER", "cancel_order ", "cancel\u200b_order", "mcp__shop__cancel_order"),
-        *("functions.cancel_order", "cancelOrder", "ｃancel_order", "c\u0430ncel_order"),
-        *("mcp_shop_cancel_order", "shop/cancel_order", "cancel-order"),
-    ],
-)
-class TestOtherSpellings:
-    def test_of_a_writing_tool_are_a_second_write_and_never_the_expected_one(self, name):
-        assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "needs_review"
-        assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+SPELLINGS = [
+    *("CANCEL_ORDER", "cancel_order ", "cancel\u200b_order", "mcp__shop__cancel_order"),
+    *("functions.cancel_order", "cancelOrder", "ｃancel_order", "c\u0430ncel_order"),
+    *("mcp_shop_cancel_order", "shop/cancel_order", "cancel-order"),
+]
+BROKEN_BY_ANOTHER_SPELLING = [
+    (["cancel_order"], WRITES),
+    (["cancel_order"], {"checks": [{"check": "tool_calls", "tool": "cancel_order", "exactly": 1}]}),
+    (["cancel_order"], {"checks": [{"check": "tool_calls", "tool": "cancel_order", "max": 1}]}),
+    (["look"], {"trajectory": {"forbidden_tools": ["cancel_order"]}}),
+    (["look"], {"audit": {"rules": [{"id": "no", "forbidden_tools": ["cancel_order"]}]}}),
+    (["look"], {"checks": [{"check": "tool_calls", "tool": "cancel_order", "max": 0}]}),
+]
 
-    @pytest.mark.parametrize("bound", [{"exactly": 1}, {"max": 1}])
-    def test_break_a_bound_of_calls(self, name, bound):
-        contract = {"checks": [{"check": "tool_calls", "tool": "cancel_order", **bound}]}
 
-        assert judge_status({"tool_calls": ["cancel_order", name]}, **contract) == "needs_review"
+def test_another_spelling_of_a_tool_needs_a_review_if_a_call_of_it_breaks_the_contract(subtests):
+    for name in SPELLINGS:
+        for before, contract in BROKEN_BY_ANOTHER_SPELLING:
+            with subtests.test(name=name, contract=contract):
+                assert judge_status({"tool_calls": [*before, name]}, **contract) == "needs_review"
 
-    def test_of_a_tool_that_the_run_calls_writing_are_reported(self, name):
-        run = {"tool_calls": ["look", name], "acting_tools": ["cancel_order"]}
 
-        assert judge_status(run, expected_trajectory=["look"]) == "warning"
-
-    @pytest.mark.parametrize(
-        "contract",
-        [
-            {"trajectory": {"forbidden_tools": ["cancel_order"]}},
-            {"audit": {"rules": [{"id": "no", "forbidden_tools": ["cancel_order"]}]}},
-            {"checks": [{"check": "tool_calls", "tool": "cancel_order", "max": 0}]},
-        ],
-    )
-    def test_of_a_forbidden_tool_need_a_review(self, name, contract):
-        assert judge_status({"tool_calls": ["look", name]}, **contract) == "needs_review"
+def test_another_spelling_of_a_tool_is_never_the_expected_one_and_acts_as_it(subtests):
+    for name in SPELLINGS:
+        with subtests.test(name=name):
+            assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
+            run = {"tool_calls": ["look", name], "acting_tools": ["cancel_order"]}
+            assert judge_status(run, expected_trajectory=["look"]) == "warning"
 
 
 def test_another_tool_is_no_other_spelling():
@@ -184,21 +180,26 @@ def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
             assert report["status"] == "needs_review"
 
 
-@pytest.mark.parametrize(
-    "denial",
-    [
-        *({"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}),
-        *({"decision": "block"}, {"needsRevision": True}, {"isApproved": False}, {"decision": "revise"}),
-        *({"has_errors": True}, {"must_fix": ["x"]}, {"decision": "do not approve"}),
-    ],
-)
-def test_a_judge_that_contradicts_its_score_approves_nothing(denial):
-    def judge(request):
-        return {"score": request.rubric.scale.max, "rationale": "good work", **denial}
+DENIALS = [
+    *({"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}),
+    *({"decision": "block"}, {"needsRevision": True}, {"isApproved": False}, {"decision": "revise"}),
+    *({"has_errors": True}, {"must_fix": ["x"]}, {"decision": "do not approve"}),
+]
+HARMLESS = [
+    *({"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}, {"hasErrors": False}),
+    *({"retry": False}, {"mustFix": []}, {"recommendation": "Revise the wording later"}),
+]
 
-    report = evaluate({"agent_run": {"final_output": "x"}, "subjective_criteria": ["helpful"]}, judge=judge)
 
-    assert report["status"] == "needs_review"
+def test_a_judge_whose_answer_denies_its_best_score_approves_nothing(subtests):
+    for field, status in [
+        *((field, "needs_review") for field in DENIALS),
+        *((field, "passed") for field in HARMLESS),
+    ]:
+        with subtests.test(field=field):
+            judge = ScriptedJudge([{"score": 5, "rationale": "good work", **field}])
+
+            assert evaluate({**CASE, "subjective_criteria": ["helpful"]}, judge=judge)["status"] == status
 
 
 def test_reports_that_were_returned_are_a_baseline(subtests):
@@ -272,19 +273,3 @@ def test_prices_of_another_form_are_refused(subtests):
             pytest.raises(ContractError, match=r"prices.* is .*; give Price"),
         ):
             evaluate({"agent_run": {"final_output": "x"}}, prices=prices)
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        *({"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}, {"hasErrors": False}),
-        *({"retry": False}, {"mustFix": []}, {"recommendation": "Revise the wording later"}),
-    ],
-)
-def test_a_field_that_denies_nothing_keeps_the_approval(field):
-    def judge(request):
-        return {"score": request.rubric.scale.max, "rationale": "good work", **field}
-
-    report = evaluate({"agent_run": {"final_output": "x"}, "subjective_criteria": ["helpful"]}, judge=judge)
-
-    assert report["status"] == "passed"
