@@ -23,7 +23,13 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(subtests):
         ({"$ref": "other.json"}, "cannot be used"),
         ({"$schema": "http://example.com/draft"}, "cannot be used"),
         ({"minimum": float("inf")}, "cannot be written as JSON"),
-        ({"name": "a sample"}, "no keyword of JSON Schema"),
+        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, "whose target cannot be found"),
+        ({"$defs": {"a": {"$anchor": "a"}}, "$ref": "#a"}, "whose target cannot be found"),
+        ({"properties": {"a": {"$id": "https://example.com/a"}}}, "with an [$]id of its own"),
+        (
+            {"$schema": "http://json-schema.org/draft-06/schema#", "$dynamicRef": "#name"},
+            r"\$ref whose target cannot be found",
+        ),
     ]:
         with subtests.test(schema=schema):
             with pytest.raises(ContractError, match=problem) as refused:
@@ -73,13 +79,36 @@ def test_formats_are_checked():
 
 
 def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
-    assert find_schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
+    assert (
+        find_schema_problem({"type": "string"}, "\ud800")
+        == "the value cannot be read as JSON, or is too large for the JSON Schema"
+    )
 
 
 def nested_definitions(levels, keyword="anyOf"):
     """Definitions of which each refers twice to the next."""
     twice = {f"d{level}": {keyword: [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
+
+
+def properties_of_properties(levels):
+    """As ``nested_definitions``, with the next level one property deeper."""
+    twice = {
+        f"d{level}": {"allOf": [{"properties": {"a": {"$ref": f"#/$defs/d{level + 1}"}}}] * 2}
+        for level in range(levels)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
+
+
+def test_definitions_that_multiply_are_refused_at_once(subtests):
+    for build in [nested_definitions, properties_of_properties]:
+        for levels in [18, 24, 100]:
+            with subtests.test(build=build, levels=levels):
+                started = time.perf_counter()
+                with pytest.raises(ContractError, match=r"takes .* steps to check one value|nested too deep"):
+                    check_schema(build(levels))
+
+                assert time.perf_counter() - started < 2.0
 
 
 def test_a_few_levels_of_definitions_are_accepted(subtests):
@@ -138,6 +167,14 @@ def test_large_values_take_little_time(subtests):
             find_schema_problem(schema, value)
 
             assert time.perf_counter() - started < 5.0
+
+
+def test_a_text_too_long_for_a_large_pattern_has_no_answer():
+    schema = {"pattern": "[ab]*a[ab]{900}c"}
+
+    assert matches_schema(schema, "ab" * 600_000) is None
+    assert "too large" in find_schema_problem(schema, "ab" * 600_000)
+    assert matches_schema(schema, "ab" * 1_000) is False
 
 
 def test_the_place_of_a_problem_in_a_deep_value_is_not_searched_for():
