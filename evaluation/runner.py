@@ -31,7 +31,7 @@ from evaluation.nodes.score_response_quality import ascore_response_quality, sco
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationReport
 from evaluation.report.state import EvaluationState, PreparedState
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 
 class PreparedFields(TypedDict, total=False):
@@ -163,7 +163,7 @@ async def aevaluate(
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(check_judge(judge), **options)
     state = await arun_pipeline(case if baseline is None else with_baseline(case, baseline), plugins)
-    return EvaluationReport.of(state["evaluation_report"] or {})
+    return EvaluationReport.of(as_object(state["evaluation_report"]))
 
 
 def evaluate_many(
@@ -201,7 +201,7 @@ def evaluate_many(
 
 
 def _build_report(case: object, plugins: Plugins) -> EvaluationReport:
-    return EvaluationReport.of(run_pipeline(case, plugins)["evaluation_report"] or {})
+    return EvaluationReport.of(as_object(run_pipeline(case, plugins)["evaluation_report"]))
 
 
 def _run_in_threads(

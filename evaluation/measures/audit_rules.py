@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias
@@ -29,6 +29,7 @@ _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _Reaction: TypeAlias = Severity | Literal["output"]
 _FINAL_OUTPUT: Final = "agent_run.final_output"
+_CALLS: Final = "agent_run.tool_calls"
 _SEARCHED_FIRST: Final = (
     "input", "user_input", "sources", "earlier_calls", "final_output", "tool_calls", "messages",
 )  # fmt: skip
@@ -159,16 +160,6 @@ class AuditedRun:
     """None if the run does not record its actions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Breach:
-    """A breach of a rule or, according to its kind, a rule that could not be checked."""
-
-    reason: str
-    where: str
-    evidence: object = None
-    kind: FindingKind = "policy"
-
-
 def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[Finding]:
     """Check a run against every rule.
 
@@ -176,7 +167,7 @@ def rule_findings(rules: Sequence[AuditRule], run: AuditedRun) -> list[Finding]:
     run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the rule's
     is.
     """
-    return [_build_finding(rule, breach) for rule in rules for breach in _find_breaches(rule, run)]
+    return [finding for rule in rules for finding in _check_rule(rule, run)]
 
 
 def check_shares(
@@ -206,35 +197,36 @@ def check_shares(
             yield replace(finding, name=name, category=category, where="agent_run", observed=None, limit=None)
 
 
-def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
+def _check_rule(rule: AuditRule, run: AuditedRun) -> Iterator[Finding]:
     # A valid rule has exactly one of these fields.
     if rule.forbidden is not None:
-        yield from _check_content(rule.forbidden, run.context, required=False)
+        yield from _check_content(rule, rule.forbidden, run.context, required=False)
     elif rule.required is not None:
-        yield from _check_content(rule.required, run.context, required=True)
+        yield from _check_content(rule, rule.required, run.context, required=True)
     else:
         yield from _check_tools(rule, run.actions)
 
 
-def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) -> Iterator[_Breach]:
-    requirement = expand_rule(rule, "audit.rules", required=required)
+def _check_content(
+    rule: AuditRule, content: ContentRule, context: CheckContext, *, required: bool
+) -> Iterator[Finding]:
+    requirement = expand_rule(content, "audit.rules", required=required)
     reads_output = requirement.where == "final_output" or not context.messages
     where = _FINAL_OUTPUT if reads_output else "agent_run.messages"
     if not context.has_output and not (requirement.where == "assistant_messages" and context.messages):
-        yield _Breach("the run has no output to judge", where, None, "missing_data")
+        yield _report_rule(rule, "missing_data", "the run has no output to judge", where)
         return
     outcome = evaluate_requirement(requirement, context)
     if outcome.passed is None:
-        yield _Breach(outcome.seen, where, context.output, "metric_error")
+        yield _report_rule(rule, "metric_error", outcome.seen, where, context.output)
     elif not outcome.passed:
-        yield _Breach(outcome.sentence.removesuffix("."), where, context.output)
+        yield _report_rule(rule, "policy", outcome.sentence.removesuffix("."), where, context.output)
 
 
-def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[_Breach]:
-    """Yield one breach for each tool that may not be used, at its first call."""
+def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[Finding]:
+    """Yield one finding for each tool that may not be used, at its first call, under any spelling."""
     if actions is None:
-        reason = "the run does not record which tools it used"
-        yield _Breach(reason, "agent_run.tool_calls", None, "missing_data")
+        yield _report_rule(rule, "missing_data", "the run does not record which tools it used", _CALLS)
         return
     calls: dict[str, list[int]] = {}
     for index, action in enumerate(actions):
@@ -242,16 +234,11 @@ def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[
             calls.setdefault(action["name"], []).append(index)
     for name, places in calls.items():
         kinds = {actions[place]["kind"] for place in places}
-        yield _describe_call(name, places, is_tool=rule.forbidden_tools is not None or "tool" in kinds)
-    yield from _find_other_spellings(rule.forbidden_tools or (), actions)
-
-
-def _find_other_spellings(forbidden: Collection[str], actions: Sequence[Action]) -> Iterator[_Breach]:
-    """Yield one breach for each forbidden tool that may have been called under another spelling."""
-    called = {action["name"] for action in actions}
+        yield _report_tool(rule, name, places, is_tool=rule.forbidden_tools is not None or "tool" in kinds)
+    called, forbidden = {action["name"] for action in actions}, rule.forbidden_tools or ()
     unknown, others = [name for name in forbidden if name not in called], called.difference(forbidden)
     for reason in find_misspelt(unknown, others, "forbidden_tools"):
-        yield _Breach(reason, "agent_run.tool_calls", None, "missing_data")
+        yield _report_rule(rule, "missing_data", reason, _CALLS)
 
 
 def _is_permitted(rule: AuditRule, action: Action) -> bool:
@@ -262,24 +249,25 @@ def _is_permitted(rule: AuditRule, action: Action) -> bool:
     return is_other or rule.allowed_tools is None or action["name"] in rule.allowed_tools
 
 
-def _describe_call(name: str, places: Sequence[int], *, is_tool: bool) -> _Breach:
-    where, shown = f"agent_run.tool_calls[{places[0]}]", shorten(name)
+def _report_tool(rule: AuditRule, name: str, places: Sequence[int], *, is_tool: bool) -> Finding:
+    where, shown = f"{_CALLS}[{places[0]}]", shorten(name)
     if not is_tool:
         reason = f"{shown} has kind 'action' and may be a tool that is not allowed; allow it by its name"
-        return _Breach(reason, where, name, "missing_data")
+        return _report_rule(rule, "missing_data", reason, where, name)
     times = "once" if len(places) == 1 else f"{len(places)} times"
-    return _Breach(f"The tool {shown} was called {times}; do not call it", where, name)
+    return _report_rule(rule, "policy", f"The tool {shown} was called {times}; do not call it", where, name)
 
 
-def _build_finding(rule: AuditRule, breach: _Breach) -> Finding:
-    evidence = {} if breach.evidence is None else build_excerpt(breach.evidence)
-    action = rule.recommended_action if breach.kind == "policy" else None
-    # A rule that could not be checked needs attention, but it says nothing against the agent.
-    is_certain = breach.kind == "policy" or rule.severity == "info"
-    severity: Severity = rule.severity if is_certain else "warning"
-    reason = f"Rule {shorten(rule.id)}: {breach.reason}"
+def _report_rule(
+    rule: AuditRule, kind: FindingKind, problem: str, where: str, quoted: str | None = None
+) -> Finding:
+    evidence = {} if quoted is None else build_excerpt(quoted)
+    reason, is_broken = f"Rule {shorten(rule.id)}: {problem}", kind == "policy"
+    action = rule.recommended_action if is_broken else None
     if action is not None:
         reason = f"{end_sentence(reason)} {action}"
+    # A rule that could not be checked needs attention, but it says nothing against the agent.
+    severity: Severity = rule.severity if is_broken or rule.severity == "info" else "warning"
     return build_audit_finding(
-        rule.id, rule.category, breach.kind, severity, reason, breach.where, evidence, action, rule.owner
+        rule.id, rule.category, kind, severity, reason, where, evidence, action, rule.owner
     )

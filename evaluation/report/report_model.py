@@ -20,7 +20,7 @@ from evaluation.findings import (
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import show_hidden
-from evaluation.values import JsonObject, Severity, as_object
+from evaluation.values import Severity
 
 _LONGEST: Final = 500
 """Most characters of a text; the object has it all."""
@@ -246,14 +246,11 @@ class EvaluationReport(ReportModel):
     recommended_action: str
 
     @classmethod
-    def of(cls, fields: JsonObject) -> Self:
+    def of(cls, fields: Mapping[str, Any]) -> Self:
         """Make a report of the fields that an evaluation has built, without validating them once more."""
-        metrics, judge = (as_object(fields.get(name)) for name in ("metrics", "judge"))
-        nested = {
-            "metrics": Metrics.model_construct(None, **metrics),
-            "judge": JudgeReport.model_construct(None, **judge),
-        }
-        return cls.model_construct(None, **{**fields, **nested})
+        groups = Metrics.model_construct(**fields["metrics"])
+        asked = JudgeReport.model_construct(**fields["judge"])
+        return cls.model_construct(**{**fields, "metrics": groups, "judge": asked})
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - JSON; the attributes have the types
         """Return a field as plain JSON values.
