@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from evaluation.cases.case_result import CaseResult
 from evaluation.errors import ContractError
-from evaluation.validation import InputModel, describe_errors, parse_json
+from evaluation.validation import InputModel
 from evaluation.values import VersionOne
 
 FORMAT: Final = "plan-execute-monitor evaluation"
@@ -57,13 +57,12 @@ def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResu
         is_continued: Whether a last line that a crash has cut is left out; else it is an error.
 
     Raises:
-        ContractError: It is no stored evaluation, of another version, a line is wrong or behind the end, or
-            two lines have the same name, arm and trial; the sentence names the file and the line.
+        ContractError: It is no stored evaluation, of another version, or a line is wrong or behind the
+            end; the sentence names the file and the line.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
         _read_header(file, path.name)
-        seen: dict[tuple[str, str, int], int] = {}
         has_ended = False
         for number, line in enumerate(file, 2):
             where = f"{path.name}:{number}"
@@ -75,13 +74,7 @@ def read_results(path: Path, *, is_continued: bool = False) -> Iterator[CaseResu
                 raise ContractError(f"{where}: the evaluation ended in the line before; leave this line out")
             if has_ended := line.startswith(_END):
                 continue
-            result = _read_line(line, where, CaseResult)
-            if (first := seen.setdefault(result.key, number)) != number:
-                raise ContractError(
-                    f"{where}: the case {result.name!r} has the same arm and trial as in line {first}; "
-                    "leave one of them out"
-                )
-            yield result
+            yield _read_line(line, where, CaseResult)
 
 
 def read_end(path: Path) -> EvaluationEnd:
@@ -155,11 +148,6 @@ def _read_line(line: bytes, where: str, model: type[_Line]) -> _Line:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
-        raise ContractError(f"{where}: {_describe(error, line, model)}") from None
-
-
-def _describe(error: ValidationError, line: bytes, model: type[InputModel]) -> str:
-    try:
-        return "; ".join(describe_errors(error, parse_json(line), [*model.model_fields], "the line"))
-    except ValueError as problem:
-        return str(problem)
+        (problem, *_) = error.errors(include_url=False)
+        place = ".".join(map(str, problem["loc"])) or "the line"
+        raise ContractError(f"{where}: {place}: {problem['msg']}; give a file that --out wrote") from None

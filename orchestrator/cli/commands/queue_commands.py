@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from agents.sync import run_loop
 from orchestrator.cli import consoles, options
@@ -14,59 +13,10 @@ from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.task_files import read_task
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.limits import read_limits, share_limits
-from orchestrator.queue import JobQueue, open_queue
+from orchestrator.queue import open_queue
 from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator
 from orchestrator.queue.queue_status import QueueStatus
 from orchestrator.queue.queue_worker import QueueWorker
-
-
-def run_worker(
-    db: str | None,
-    queue: str,
-    apps: Sequence[str] | None,
-    limits: Sequence[str] | None = None,
-    *,
-    concurrency: int,
-    heartbeat_s: float,
-    grace_s: float,
-) -> None:
-    """Executes the jobs of a queue.
-
-    The other arguments are those of ``QueueWorker`` and ``share_limits``.
-
-    Raises:
-        ConfigurationError: An argument is not accepted.
-        ModelSpecError: A limit is not accepted.
-        StoreError: The database cannot be reached.
-        StoreLostError: The connection was lost.
-    """
-    check_queue_name(queue)
-    read = read_limits(limits or ())
-    if not apps:
-        raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION")
-    with open_queue(db, queue) as opened:
-        store = opened.store
-        built = {app: import_orchestrator(app, store) for app in apps}
-        worker = QueueWorker(opened, built, concurrency, heartbeat_s, grace_s, _report)
-        with share_limits(store, read), stop_on_signal(worker.stop):
-            _report(f"worker of {queue} on {store.where}, for {', '.join(built)}, until SIGTERM or Ctrl-C")
-            run_loop(worker.run)
-
-
-def cancel_job(queue: JobQueue, thread_id: str) -> None:
-    """Cancels the run of a job, and says so.
-
-    Raises:
-        ConfigurationError: No queue has a job of this run.
-    """
-    if not queue.cancel(thread_id):
-        run = queue.store.history.find(thread_id)
-        state = "no run of this name is stored" if run is None else f"the run is stored as {run.status}"
-        raise ConfigurationError(
-            f"--cancel {thread_id!r:.80} has no job in any queue ({state}); give the name of a run that is "
-            "queued or being executed"
-        )
-    _report(f"cancelled: {thread_id}")
 
 
 def _report(line: str) -> None:
@@ -82,11 +32,6 @@ def describe_submission(submitted: Submission, status: QueueStatus) -> str:
         f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue} "
         f"({waiting} waiting, {running} running, {workers} workers)"
     )
-
-
-def draw_status(status: QueueStatus) -> Text:
-    """Draws the jobs of all queues, their workers, and the failed jobs."""
-    return Text("\n").join(Text(consoles.one_line(line)) for line in _list_lines(status))
 
 
 def _list_lines(status: QueueStatus) -> Iterator[str]:
@@ -167,7 +112,17 @@ def worker(
             ollama:qwen3=20/s or openai:*=500/min (repeatable).
     """
     with consoles.report_bad_input(StoreError), consoles.print_logs_on(consoles.build_console(stderr=True)):
-        run_worker(db, queue, app, limit, concurrency=concurrency, heartbeat_s=heartbeat, grace_s=grace)
+        check_queue_name(queue)
+        limits = read_limits(limit or ())
+        if not app:
+            raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION")
+        with open_queue(db, queue) as opened:
+            store, apps = opened.store, ", ".join(app)
+            built = {each: import_orchestrator(each, store) for each in app}
+            job_worker = QueueWorker(opened, built, concurrency, heartbeat, grace, _report)
+            with share_limits(store, limits), stop_on_signal(job_worker.stop):
+                _report(f"worker of {queue} on {store.where}, for {apps}, until SIGTERM or Ctrl-C")
+                run_loop(job_worker.run)
 
 
 def queue(
@@ -182,10 +137,14 @@ def queue(
         cancel: End this run for good, whether it waits or a worker executes it.
     """
     with consoles.report_bad_input(), open_queue(db) as opened:
-        if cancel is not None:
-            cancel_job(opened, cancel)
+        if cancel is not None and not opened.cancel(cancel):
+            raise ConfigurationError(
+                f"--cancel {cancel!r:.80} has no job in any queue; give the name of a run that is queued "
+                "or being executed"
+            )
         status = opened.read_status()
     if json:
         consoles.print_json(status)
     else:
-        consoles.build_console().print(draw_status(status))
+        for line in _list_lines(status):
+            typer.echo(consoles.one_line(line))
