@@ -230,6 +230,7 @@ class Evaluator:
 
 
 _GROUNDED: Final = Contract.read({"audit": {"defects": "warn"}}, "own")
+_UNGROUNDED: Final = Contract.read({"audit": {"defects": "off"}}, "own")
 
 
 def add_grounding(contract: Contract, record: StepRecord, grounding: Grounding) -> Contract:
@@ -238,10 +239,11 @@ def add_grounding(contract: Contract, record: StepRecord, grounding: Grounding) 
     A defect refuses the output, with both sides in words; a suspicion is a warning. A contract with the check
     ``sourced_facts`` decides for itself, and so does one that asks for more.
     """
+    if "defects" in contract.rules.audit.model_fields_set:
+        return contract
     is_stated = any(isinstance(each.check, SourcedFacts) for each in contract.requirements)
-    is_decided = is_stated or contract.rules.audit.defects != "off"
-    is_wanted = grounding != "off" and record["error"] is None and not is_decided
-    return contract.override(_GROUNDED) if is_wanted else contract
+    is_wanted = grounding != "off" and record["error"] is None and not is_stated
+    return contract.override(_GROUNDED if is_wanted else _UNGROUNDED)
 
 
 def list_evidence(state: OrchestratorState, record: StepRecord, *, is_run: bool) -> dict[str, object]:

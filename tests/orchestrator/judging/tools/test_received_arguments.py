@@ -30,7 +30,7 @@ def book(  # noqa: PLR0917 - called by the model
     kind: Literal["a", "b"] = "a",
 ) -> str:
     """Book a seat."""
-    return f"{number} {name} {fast} {seats} {day} {kind}"
+    return f"Booked: {number} {name} {fast} {seats} {day} {kind}"
 
 
 def run(args, contract=None, tool=book):
