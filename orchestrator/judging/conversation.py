@@ -16,6 +16,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls
 from evaluation.findings import EvaluationStatus
 from evaluation.recordings.default_contract import build_default_contract
+from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import (
     ACCEPTING,
     Evidence,
@@ -119,7 +120,9 @@ class Conversation:
 def build_case(conversation: Conversation, contract: Contract | None) -> dict[str, object]:
     """Returns the case of a conversation; without a contract, the audit of a recorded run decides."""
     run = conversation.build_run()
-    return {**(build_default_contract(run) if contract is None else {"contract": contract}), "agent_run": run}
+    if contract is None:
+        return {**build_default_contract(run), "agent_run": run}
+    return {"contract": add_search(contract, is_wanted=True), "agent_run": run}
 
 
 def read_verdict(  # noqa: PLR0917

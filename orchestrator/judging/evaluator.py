@@ -239,11 +239,15 @@ def add_grounding(contract: Contract, record: StepRecord, grounding: Grounding) 
     A defect refuses the output, with both sides in words; a suspicion is a warning. A contract with the check
     ``sourced_facts`` decides for itself, and so does one that asks for more.
     """
-    if "defects" in contract.rules.audit.model_fields_set:
-        return contract
     is_stated = any(isinstance(each.check, SourcedFacts) for each in contract.requirements)
     is_wanted = grounding != "off" and record["error"] is None and not is_stated
-    return contract.override(_GROUNDED if is_wanted else _UNGROUNDED)
+    return add_search(contract, is_wanted=is_wanted)
+
+
+def add_search(contract: Contract, *, is_wanted: bool) -> Contract:
+    """Returns the contract with the search for defects on or off, unless the contract says itself."""
+    is_stated = "defects" in contract.rules.audit.model_fields_set
+    return contract if is_stated else contract.override(_GROUNDED if is_wanted else _UNGROUNDED)
 
 
 def list_evidence(state: OrchestratorState, record: StepRecord, *, is_run: bool) -> dict[str, object]:
