@@ -29,22 +29,16 @@ _PLACE: Final = re.compile(
     r".*\b(?:first|second|third|last|final|opening|closing|one of the|next) (?:sentences?|paragraphs?|lines?|"
     r"sections?|words?|stanzas?|comments|bullets?)\b[^;:.]*$"
 )
-_LATER: Final = re.compile(r"\b(?:then|afterwards?|followed by|below it|after (?:that|the|it)|above it)\b")
-_WHOLE: Final = re.compile(r"\b(?:entire|whole|overall|total|complete) ")
 _SOME: Final = re.compile(
     r"\b(?:some|words?|title|headings?|names?|first letters?|keywords?|times)(?: (?!and)\w+){0,2} ?$"
 )
 _CODE: Final = re.compile(
     r"\b(?:code|script|function|program|sql|query|bash|one-liner|python|javascript|html|css)\b"
 )
-_BRACKET: Final = re.compile(
-    r"\s?\((?!max|min|no more|at most|at least|or |not |including|excluding|i\.e|e\.g)"
-)
 _NEGATION: Final = re.compile(
     r"(?:\b(?:not|never|no|nowhere|avoid|instead of|rather than)|n't|\bdont)\b[^,.;:]{0,60}$"
 )
 
-_POSTSCRIPT: Final = re.compile(r"\bpost-?script\b|\bp\. ?s\b")
 REPEATED: Final = r"\b(?:repeat|copy)\b[^.\n]{0,60}?\b(?:request|prompt|question|sentence)\b"
 """Demands to write the request again, before the answer."""
 
@@ -91,25 +85,21 @@ def abstain(finding: Finding, sentence: Sentence, text: str) -> Finding:
 
 def _is_about_part(kind: str, before: str, after: str) -> bool:
     clause = re.split(r"[,;:.\n]", after)[0]
-    if kind in _OF_PARTS and (_EACH.search(_WHOLE.split(before)[-1]) or _EACH.search(clause)):
+    if kind in _OF_PARTS and (_EACH.search(before) or _EACH.search(clause)):
         return True
     if kind in _TEXTS:
         return bool(_PLACE.search(before) or _PLACE.match(after))
     if kind == "letter_case":
         return _SOME.search(before) is not None
-    is_later = _LATER.search(before) or (kind in _PROSE and _LATER.search(after))
-    return kind in _SIZES and bool(_PART.search(before) or is_later)
+    return kind in _SIZES and _PART.search(before) is not None
 
 
 def _goes_on(finding: Finding, text: str) -> bool:
-    """Returns whether the noun goes on after the words: "3 consecutive ...", or brackets say its parts."""
+    """Returns whether the noun goes on after the words: "3 consecutive ..."."""
     is_amount = (
         bool(finding.check and {"min", "max", "exactly"} & set(finding.check)) or finding.kind == "language"
     )
-    if not (is_amount or finding.kind in _TEXTS):
-        return False
-    has_parts = finding.kind in _SIZES | {"list_item_count"} and _BRACKET.match(text, finding.end)
-    return _FOLLOWER.match(text, finding.end) is None or bool(has_parts)
+    return (is_amount or finding.kind in _TEXTS) and _FOLLOWER.match(text, finding.end) is None
 
 
 def _is_negated(finding: Finding) -> bool:
@@ -130,7 +120,7 @@ def settle(findings: Sequence[Finding], text: str) -> list[Finding]:
 
 def _list_unsure(findings: Sequence[Finding], text: str) -> set[str]:
     kinds = {finding.kind for finding in findings if not finding.forbids}
-    unsure = {"ends_with"} if _POSTSCRIPT.search(text) else set()
+    unsure: set[str] = set()
     if kinds & {"json", "schema", "table"}:
         unsure |= _PROSE
     if _CODE.search(text):

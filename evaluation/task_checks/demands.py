@@ -41,9 +41,6 @@ _REQUIREMENT: Final = re.compile(
 )
 _SUBJECT: Final = re.compile(rf"(?:{any_of('subjects')})\b|an? [^,;:]*?\b[a-z]{{3,}}ed\b")
 """Starts of statements and conditions."""
-_FRAME: Final = re.compile(
-    r"(?:in|for|on|at) (?:[a-z'-]+ ){0,6}[a-z'-]+,(?! \w+ (?:sentence|word))|in [a-z]+ (?:the|an?)\b"
-)
 _FINITE: Final = re.compile(rf"\b(?:{any_of('finite_verbs')})\b")
 _REPORT: Final = re.compile(rf"\b(?:{any_of('reports')})\b")
 _BLOCK: Final = re.compile(rf"\b(?:{any_of('barriers')})\b")
@@ -56,10 +53,6 @@ _BY: Final = re.compile(
 _BY_WORD: Final = re.compile(
     r"(?P<manner>(?:in|using|within|under) )|(?:without (?:using|any|commas?)|entirely|at most|at least"
     r"|no more)\b"
-)
-_OWN: Final = re.compile(
-    rf"\b{OUTPUT}\b(?: (?:that|which)\b|[^;:]{{0,60}} (?:that|which|that's \w+) (?:and )?(?:include"
-    rf"|contain|use)s?\b)"
 )
 _CLAUSE: Final = re.compile(
     r"[;:,(]| - |\b(?:sure|ensure|so) that\b|\band (?=use|make|keep|do|don't|include|mention|avoid|end"
@@ -121,7 +114,7 @@ def is_demand(sentence: str, place: int, *, is_asked: bool = False) -> bool:
         return _POLITE.match(body) is not None and not _is_topic(body, before, words)
     is_required = _REQUIREMENT.search(body) or _REQUIREMENT.search(sentence)
     if not (is_order or is_required):
-        is_statement = _SUBJECT.match(body) or _FRAME.match(body) or _FINITE.search(body)
+        is_statement = _SUBJECT.match(body) or _FINITE.search(body)
         return not (is_statement or is_asked) and not _is_topic(body, before, words)
     return not _is_topic(body, before, words)
 
@@ -133,12 +126,11 @@ def _is_topic(body: str, before: str, words: str) -> bool:
         return True
     lead, manner = _BY_WORD.match(words), _BY.search(clause)
     has_topic = _TOPIC_VERB.match(body) is not None
-    own = None if has_topic else _OWN.search(f"{clause}{words}")
-    if own is None and (relative := _RELATIVE.search(clause)) is not None:
+    if (relative := _RELATIVE.search(clause)) is not None:
         # "Explain why the sky is blue in one paragraph", but not "how to ask for an answer in one paragraph".
         is_plain = relative.group() in {"how", "why", "what"} and not _NOUN.search(clause, relative.end())
         return not (is_plain and (manner or (lead and lead["manner"])))
-    if manner or lead or own:
+    if manner or lead:
         return False
     if _ABOUT.search(clause):
         return _VERB.match(body) is not None
