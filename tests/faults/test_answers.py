@@ -19,7 +19,7 @@ from tests.faults.answers import answered_twice, resumed_twice
 NONE = (0, 0, 0)
 at_once = pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.sample), *range(1, 20)])
 ELSEWHERE = "thread 'thread' is being run elsewhere"
-OTHER = "another process took over thread 'thread'"
+LOST = "was lost, and with it the lock of thread 'thread'; resume the run"
 
 
 @pytest.mark.faults
@@ -122,20 +122,12 @@ def test_a_run_that_nobody_follows_to_its_end_leaves_its_thread_to_others(ours, 
     assert orchestrator_over(theirs.saver).run("y", "thread", replace=True)["status"] == "success"
 
 
-def test_a_run_whose_connections_were_cut_has_its_thread_still(postgres):
+def test_a_run_whose_connections_were_cut_ends_and_is_resumed(postgres):
     where = postgres.place().store
-    with open_store(where) as ours, open_store(where) as theirs:
-        taken = []
-        during = {"two": postgres.cut_idle, "three": lambda: taken.append(taken_by(theirs))}
-
-        def act(step, context=""):
-            during[step]()
-            return "done"
-
-        agents = FakePlanner(list(during)), FakeExecutor(act), FakeMonitor()
-        state = LangGraphOrchestrator(*agents, checkpointer=ours.saver).run("x", "thread")
-
-        assert (state["status"], taken) == ("success", [False])
+    with open_store(where) as ours:
+        with pytest.raises(StoreError, match=LOST):
+            orchestrator_over(ours.saver, during=postgres.cut_idle).run("x", "thread")
+        assert orchestrator_over(ours.saver).resume("thread")["status"] == "success"
 
 
 def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(postgres):
@@ -146,7 +138,7 @@ def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(p
             postgres.cut_idle()
             assert taken_by(theirs)
 
-        with pytest.raises(StoreError, match=OTHER):
+        with pytest.raises(StoreError, match=LOST):
             orchestrator_over(ours.saver, during=cut).run("x", "thread")
 
 
