@@ -16,7 +16,7 @@ from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome
 from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS, NamedCheck
 from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
-from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
 from evaluation.contract.contract import (
     AuditRule,
@@ -26,7 +26,6 @@ from evaluation.contract.contract import (
     Threshold,
     merge_rules,
 )
-from evaluation.contract.run import TrajectoryRules
 from evaluation.errors import ContractError
 from evaluation.findings import Covers
 from evaluation.validation import describe_errors, list_field_paths
@@ -349,60 +348,3 @@ def _list_texts(requirement: Requirement, context: CheckContext) -> Iterator[str
         # A reader may see several parts of a message joined, and a forbidden text across them.
         if requirement.forbids and is_read and len(parts) > 1:
             yield from ("".join(parts), " ".join(parts))
-
-
-_OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
-"""Match modes in which a run can agree with an expected action that it lacks."""
-_TRAJECTORY_LISTS: Final = (
-    *("forbidden_tools", "ignored_tools", "compared_tools", "acting_tools", "reading_tools", "final_tools"),
-    "tools",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedTools:
-    """Tools that one field of a contract names.
-
-    Attributes:
-        field: The path of the field, such as ``trajectory.forbidden_tools``.
-        names: The names.
-        is_required: Whether one of them has to be called.
-        only_reads: Whether each of them must only read.
-    """
-
-    field: str
-    names: tuple[str, ...]
-    is_required: bool = False
-    only_reads: bool = False
-
-
-def list_named_tools(contract: Contract) -> Iterator[NamedTools]:
-    """List the tools that a contract names."""
-    for each in contract.requirements:
-        match each.check:
-            case ProbeCheck(tool=tool):
-                yield NamedTools(f"{each.field}.tool", (tool,), is_required=True, only_reads=True)
-            case ToolCalls(tool=tool, exactly=exactly, min=least):
-                field = each.field if each.name == "must_call" else f"{each.field}.tool"
-                yield NamedTools(field, (tool,), bool(exactly or least))
-            case AuditRule(allowed_tools=allowed, forbidden_tools=forbidden):
-                yield NamedTools(f"{each.field}.allowed_tools", tuple(allowed or ()))
-                yield NamedTools(f"{each.field}.forbidden_tools", tuple(forbidden or ()))
-    yield from _list_expected(contract.rules)
-    for field in _TRAJECTORY_LISTS:
-        yield NamedTools(f"trajectory.{field}", tuple(getattr(contract.rules.trajectory, field) or ()))
-
-
-def _list_expected(rules: EvaluationContract) -> Iterator[NamedTools]:
-    is_partial = rules.trajectory_match_mode in _OPTIONAL_MODES
-    for place, action in enumerate(rules.expected_trajectory or ()):
-        if action.kind in {None, "tool"}:
-            names, is_optional = tuple(sorted(action.names)), is_partial or action.optional
-            is_required = not is_optional and all(_is_compared(name, rules.trajectory) for name in names)
-            yield NamedTools(f"expected_trajectory[{place}]", names, is_required)
-
-
-def _is_compared(name: str, rules: TrajectoryRules) -> bool:
-    """Return whether the rules compare calls of a tool in every case."""
-    kept = [names for names in (rules.compared_tools, rules.acting_tools) if names is not None]
-    return name not in rules.ignored_tools and all(name in names for names in kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast, get_type_hints
 
@@ -17,7 +17,10 @@ from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_too
 from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
-from evaluation.contract.requirements import Contract, list_named_tools
+from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.contract.contract import AuditRule, EvaluationContract
+from evaluation.contract.requirements import Contract
+from evaluation.contract.run import TrajectoryRules
 from evaluation.measures.trajectory.idle_rules import is_other_spelling
 from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
@@ -28,6 +31,63 @@ from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 
 _MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_model"
+
+
+_OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
+"""Match modes in which a run can agree with an expected action that it lacks."""
+_TRAJECTORY_LISTS: Final = (
+    *("forbidden_tools", "ignored_tools", "compared_tools", "acting_tools", "reading_tools", "final_tools"),
+    "tools",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedTools:
+    """Tools that one field of a contract names.
+
+    Attributes:
+        field: The path of the field, such as ``trajectory.forbidden_tools``.
+        names: The names.
+        is_required: Whether one of them has to be called.
+        only_reads: Whether each of them must only read.
+    """
+
+    field: str
+    names: tuple[str, ...]
+    is_required: bool = False
+    only_reads: bool = False
+
+
+def _list_named_tools(contract: Contract) -> Iterator[_NamedTools]:
+    """List the tools that a contract names."""
+    for each in contract.requirements:
+        match each.check:
+            case ProbeCheck(tool=tool):
+                yield _NamedTools(f"{each.field}.tool", (tool,), is_required=True, only_reads=True)
+            case ToolCalls(tool=tool, exactly=exactly, min=least):
+                field = each.field if each.name == "must_call" else f"{each.field}.tool"
+                yield _NamedTools(field, (tool,), bool(exactly or least))
+            case AuditRule(allowed_tools=allowed, forbidden_tools=forbidden):
+                yield _NamedTools(f"{each.field}.allowed_tools", tuple(allowed or ()))
+                yield _NamedTools(f"{each.field}.forbidden_tools", tuple(forbidden or ()))
+    yield from _list_expected(contract.rules)
+    for field in _TRAJECTORY_LISTS:
+        yield _NamedTools(f"trajectory.{field}", tuple(getattr(contract.rules.trajectory, field) or ()))
+
+
+def _list_expected(rules: EvaluationContract) -> Iterator[_NamedTools]:
+    is_partial = rules.trajectory_match_mode in _OPTIONAL_MODES
+    for place, action in enumerate(rules.expected_trajectory or ()):
+        if action.kind in {None, "tool"}:
+            names, is_optional = tuple(sorted(action.names)), is_partial or action.optional
+            is_required = not is_optional and all(_is_compared(name, rules.trajectory) for name in names)
+            yield _NamedTools(f"expected_trajectory[{place}]", names, is_required)
+
+
+def _is_compared(name: str, rules: TrajectoryRules) -> bool:
+    """Return whether the rules compare calls of a tool in every case."""
+    kept = [names for names in (rules.compared_tools, rules.acting_tools) if names is not None]
+    return name not in rules.ignored_tools and all(name in names for names in kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +147,7 @@ class ExecutorTools:
         if a check would ask a tool that writes.
         """
         known = self.known or ()
-        for named in list_named_tools(contract):
+        for named in _list_named_tools(contract):
             if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
                 return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
             others = [tool for tool in known if tool not in named.names]
