@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli import options
-from orchestrator.cli.consoles import report_bad_input
 from orchestrator.cli.run_options import OF_A_NEW_RUN, OF_A_PLAN, RunOptions, read_changes
 from orchestrator.errors import ConfigurationError
 
@@ -39,6 +38,7 @@ def run(
             derived from the task. The judge decides besides, as with these.
     """
     from orchestrator.cli import option_runs, run_session, task_files
+    from orchestrator.cli.consoles import report_bad_input
     from orchestrator.persistence import open_store
     from orchestrator.service.executions import Execution, NewRun
     from orchestrator.service.run_service import check_unused
@@ -89,6 +89,7 @@ def resume(
         deny: Refuse: a tool does not run, or a step ends the run, for REASON.
         halt: At a tool call: end the run as failed for this reason.
     """
+    from orchestrator.cli.consoles import report_bad_input
     from orchestrator.cli.run_session import RunSession, read_answer
     from orchestrator.service.executions import Execution
 
@@ -118,6 +119,7 @@ def fork(
     Args:
         step: The first step to execute again, counted from 1 as `show` prints it.
     """
+    from orchestrator.cli.consoles import report_bad_input
     from orchestrator.cli.run_session import RunSession
     from orchestrator.service.executions import Execution
     from orchestrator.settings import check_thread_id

@@ -17,7 +17,6 @@ TABLE = {
     f"{RUN} --max-seconds -2": "'--max-seconds': '-2s' is not accepted; give a duration",
     f"{RUN} --retry-policy absent.yaml": "'absent.yaml' cannot be read ([Errno 2] No such file or directory",
     f"{RUN} --retry-policy bad.yaml": "max_retry is not an argument of RetryPolicy",
-    f"{RUN} --retry-policy four.yaml --max-retries 3": "give only one of them, or the same value",
     f"{RUN} --max-retries two": "Invalid value for '--max-retries'",
     f"{RUN} --max-tokens 0": "Invalid value for '--max-tokens'",
     f"{RUN} --supervise god": "'god' is not one of 'none', 'llm', 'human'",
@@ -61,7 +60,6 @@ def folder(tmp_path, monkeypatch):
     """The current folder, with files that cannot be used."""
     for name, text in {
         "bad.yaml": "max_retry: 1",
-        "four.yaml": "max_retries: 4",
         "broken.yaml": "version: 1",
         "other.yaml": "version: 1\ntask: Name a tree",
     }.items():

@@ -105,16 +105,6 @@ def refused(ended, sentence):
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_correction_beyond_the_bound_is_refused_with_the_options_that_are_left(begin, resume):
-    begin()
-    for _ in range(3):
-        resume("--correct", "otherwise")
-
-    ended = resume("--correct", "otherwise")
-
-    refused(ended, "with one of the answers approve, deny; approve needs no text; the question is still open")
-
-
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
     begin()
     with sqlite3.connect(db) as connection:
