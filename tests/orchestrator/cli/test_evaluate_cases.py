@@ -104,14 +104,12 @@ def cases(tmp_path, monkeypatch, request):
     return write
 
 
-@pytest.mark.parametrize("target", ["echo", "later", "factory"])
-def test_cases_without_a_run_are_executed_by_the_target(cli, cases, target):
-    asked = cli("evaluate", cases(f"- {{name: price, {PRICE}}}", target))
+def test_cases_without_a_run_are_executed_by_the_target(subtests, cli, cases):
+    for target in ["echo", "later", "factory"]:
+        with subtests.test(target=target):
+            asked = cli("evaluate", cases(f"- {{name: price, {PRICE}}}", target))
 
-    assert (asked.exit_code, asked.stderr) == (
-        0,
-        "1 of 1 run verified (1 checked)\n",
-    )
+            assert (asked.exit_code, asked.stderr) == (0, "1 of 1 run verified (1 checked)\n")
 
 
 def test_a_case_with_a_recorded_run_is_not_executed(cli, cases, tmp_path):
@@ -121,13 +119,14 @@ def test_a_case_with_a_recorded_run_is_not_executed(cli, cases, tmp_path):
     assert not (tmp_path / "executions").exists()
 
 
-@pytest.mark.parametrize("contract", ["{}", "{must_call: []}", "{required_content: []}", "{thresholds: {}}"])
-def test_an_empty_contract_of_a_case_never_passes(cli, cases, contract):
-    run = "{final_output: It costs 12.5, tool_calls: [{name: price_of, result: 12.5}]}"
-    asked = cli("evaluate", cases(f"- {{task: x, agent_run: {run}, contract: {contract}}}"), "--json")
+def test_an_empty_contract_of_a_case_never_passes(subtests, cli, cases):
+    for contract in ["{}", "{must_call: []}", "{required_content: []}", "{thresholds: {}}"]:
+        with subtests.test(contract=contract):
+            run = "{final_output: It costs 12.5, tool_calls: [{name: price_of, result: 12.5}]}"
+            asked = cli("evaluate", cases(f"- {{task: x, agent_run: {run}, contract: {contract}}}"), "--json")
 
-    assert json.loads(asked.stdout)["status"] == "needs_review"
-    assert "the contract contains no check" in asked.stderr
+            assert json.loads(asked.stdout)["status"] == "needs_review"
+            assert "the contract contains no check" in asked.stderr
 
 
 def test_a_target_may_return_its_calls(cli, cases):
@@ -143,22 +142,22 @@ def test_a_case_whose_contract_follows_from_its_task_proves_the_form_alone(cli, 
     assert "1 of 1 run: no defect found; the answer is not verified" in asked.stderr
 
 
-@pytest.mark.parametrize(
-    ("target", "reason"),
-    [
+def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(subtests, cli, cases):
+    for target, reason in [
         ("broken", "RuntimeError: the till is empty"),
         ("skipped", "Skipped: no till"),
         ("cancelled", "CancelledError"),
         ("nothing", "a run is given as a NoneType; give a text, an agent_run, or a state"),
-    ],
-)
-def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(cli, cases, target, reason):
-    asked = cli("evaluate", cases("- {name: one, task: boom}\n- {name: two, task: fine}", target), "--json")
-    one, two = map(json.loads, asked.stdout.splitlines())
+    ]:
+        with subtests.test(target=target):
+            asked = cli(
+                "evaluate", cases("- {name: one, task: boom}\n- {name: two, task: fine}", target), "--json"
+            )
+            one, two = map(json.loads, asked.stdout.splitlines())
 
-    assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
-    assert reason in one["summary"]
-    assert two["run"] == "two"
+            assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
+            assert reason in one["summary"]
+            assert two["run"] == "two"
 
 
 def test_what_a_target_prints_is_not_among_the_results(process, cases):
@@ -416,9 +415,20 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
     assert "1 case better than in the baseline\n  a: passed, checked, was failed, unverified" in better.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_input_is_one_sentence(subtests, cli, cases, tmp_path):
+    (tmp_path / "text.yaml").write_text("notes: mine")
+    (tmp_path / "other.jsonl").write_text("{}")
+    (tmp_path / "other.yaml").write_text(
+        "version: 1\ncases: {b: {status: passed, basis: checked, passed: 1, runs: 1}}"
+    )
+    for name, passed, runs in (("many", 2, 1), ("none", 0, 0)):
+        case = f"{{status: passed, basis: checked, passed: {passed}, runs: {runs}}}"
+        (tmp_path / f"{name}.yaml").write_text(f"version: 1\ncases: {{a: {case}}}")
+
+    file = cases(f"- {{name: a, {PRICE}}}")
+    (tmp_path / "link.csv").hardlink_to(tmp_path / file)
+
+    for options, message in [
         (
             ["--baseline", "other.yaml"],
             "the baseline is of other cases: 2 are only in one of both",
@@ -447,25 +457,12 @@ def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli,
         (["--out", "other.jsonl"], "other.jsonl:1: this is no stored evaluation"),
         (["--save-baseline", "text.yaml"], "text.yaml:1: cases: is missing"),
         (["--baseline", "other.yaml", "--save-baseline", "other.yaml"], "'other.yaml' is read by"),
-    ],
-)
-def test_bad_input_is_one_sentence(cli, cases, tmp_path, options, message):
-    (tmp_path / "text.yaml").write_text("notes: mine")
-    (tmp_path / "other.jsonl").write_text("{}")
-    (tmp_path / "other.yaml").write_text(
-        "version: 1\ncases: {b: {status: passed, basis: checked, passed: 1, runs: 1}}"
-    )
-    for name, passed, runs in (("many", 2, 1), ("none", 0, 0)):
-        case = f"{{status: passed, basis: checked, passed: {passed}, runs: {runs}}}"
-        (tmp_path / f"{name}.yaml").write_text(f"version: 1\ncases: {{a: {case}}}")
+    ]:
+        with subtests.test(options=options):
+            asked = cli("evaluate", file, *options)
 
-    file = cases(f"- {{name: a, {PRICE}}}")
-    (tmp_path / "link.csv").hardlink_to(tmp_path / file)
-
-    asked = cli("evaluate", file, *options)
-
-    assert asked.exit_code == 2
-    assert message in asked.stderr
+            assert asked.exit_code == 2
+            assert message in asked.stderr
 
 
 def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served, tmp_path):
@@ -490,20 +487,18 @@ def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch)
 RECORDED = "agent_run: {final_output: y}, contract: {keywords: [y]}"
 
 
-@pytest.mark.parametrize(
-    ("items", "message"),
-    [
+def test_runs_that_cannot_be_told_apart_or_repeated_are_refused(subtests, cli, cases):
+    for items, message in [
         ("- {name: a, task: x, repeat: 2}\n- {name: 'a[1]', task: y}", "two runs have the name 'a[1]'"),
         (
             f"- {{name: a, task: x, repeat: 3, {RECORDED}}}",
             "the case 'a' has an agent_run, which is evaluated once",
         ),
-    ],
-)
-def test_runs_that_cannot_be_told_apart_or_repeated_are_refused(cli, cases, items, message):
-    asked = cli("evaluate", cases(items))
+    ]:
+        with subtests.test(items=items):
+            asked = cli("evaluate", cases(items))
 
-    assert (asked.exit_code, message in asked.stderr) == (2, True)
+            assert (asked.exit_code, message in asked.stderr) == (2, True)
 
 
 def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
@@ -535,27 +530,28 @@ def test_a_file_that_may_be_a_recorded_run_names_no_code(cli, tmp_path, monkeypa
     assert "runs.json names code to run, which only a file of cases in YAML may" in asked.stderr
 
 
-@pytest.mark.parametrize("name", ["absent.yaml", "other.yaml"])
-def test_a_baseline_that_cannot_be_used_is_found_before_anything_is_executed(cli, cases, tmp_path, name):
-    case = "{status: passed, basis: checked, passed: 1, runs: 1}"
-    (tmp_path / "other.yaml").write_text(f"version: 1\ncases: {{another: {case}}}")
+def test_a_baseline_that_cannot_be_used_is_found_before_anything_is_executed(subtests, cli, cases, tmp_path):
+    for name in ["absent.yaml", "other.yaml"]:
+        with subtests.test(name=name):
+            case = "{status: passed, basis: checked, passed: 1, runs: 1}"
+            (tmp_path / "other.yaml").write_text(f"version: 1\ncases: {{another: {case}}}")
 
-    asked = cli("evaluate", cases("- {task: x}", "counted"), "--baseline", name)
+            asked = cli("evaluate", cases("- {task: x}", "counted"), "--baseline", name)
 
-    assert (asked.exit_code, (tmp_path / "executions").exists()) == (2, False)
+            assert (asked.exit_code, (tmp_path / "executions").exists()) == (2, False)
 
 
-@pytest.mark.parametrize("option", ["--html", "--csv", "--junit", "--markdown", "--save-baseline", "--out"])
-@pytest.mark.parametrize("path", ["absent/r", "folder"])
 def test_a_file_of_results_that_cannot_be_written_is_found_before_anything_is_executed(
-    cli, cases, tmp_path, option, path
+    subtests, cli, cases, tmp_path
 ):
     (tmp_path / "folder").mkdir()
+    for option in ["--html", "--csv", "--junit", "--markdown", "--save-baseline", "--out"]:
+        for path in ["absent/r", "folder"]:
+            with subtests.test(option=option, path=path):
+                asked = cli("evaluate", cases("- {task: x}", "counted"), option, path)
 
-    asked = cli("evaluate", cases("- {task: x}", "counted"), option, path)
-
-    assert (asked.exit_code, f"'{path}' is " in asked.stderr) == (2, True)
-    assert not (tmp_path / "executions").exists()
+                assert (asked.exit_code, f"'{path}' is " in asked.stderr) == (2, True)
+                assert not (tmp_path / "executions").exists()
 
 
 def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, cases, tmp_path):
@@ -568,23 +564,21 @@ def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, 
     assert (tmp_path / "r.csv").read_text().splitlines()[1].startswith("a,passed")
 
 
-@pytest.mark.parametrize(
-    ("contract", "sentence"),
-    [
+def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_executed(
+    subtests, cli, cases, tmp_path
+):
+    for contract, sentence in [
         ("{thresholds: {latencyms: 3}}", "thresholds.latencyms: is no metric; did you mean 'latency_ms'?"),
         ("{checks: [{check: function, name: polite}]}", 'checks[0] names "polite"; no check has this name'),
         ("{checks: [{check: word_cout, max: 3}]}", "checks[0].check: no check has this name; write 'word_c"),
-    ],
-)
-def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_executed(
-    cli, cases, tmp_path, contract, sentence
-):
-    asked = cli("evaluate", cases(f"- task: y\n- task: x\n  contract: {contract}", "counted"))
+    ]:
+        with subtests.test(contract=contract):
+            asked = cli("evaluate", cases(f"- task: y\n- task: x\n  contract: {contract}", "counted"))
 
-    assert asked.exit_code == 2
-    assert asked.stderr.startswith("orchestrator: cases.yaml:7: ")
-    assert sentence in asked.stderr
-    assert not (tmp_path / "executions").exists()
+            assert asked.exit_code == 2
+            assert asked.stderr.startswith("orchestrator: cases.yaml:7: ")
+            assert sentence in asked.stderr
+            assert not (tmp_path / "executions").exists()
 
 
 def test_stored_verdicts_are_said_to_be_those_of_the_file(cli, cases):

@@ -57,9 +57,8 @@ def test_without_a_contract_a_fact_that_a_result_gives_otherwise_is_found(cli, r
     assert "look at first:\n  defect contradicted_fact, 1 run: The answer says" in asked.stderr
 
 
-@pytest.mark.parametrize(
-    ("contract", "options", "status"),
-    [
+def test_a_contract_holds_for_every_run_and_decides_the_exit_status(subtests, cli, runs, tmp_path):
+    for contract, options, status in [
         ("required_content: [{number: 12.5}]", [], 0),
         ("contract:\n  required_content: [{number: 12.5}]", ["--require", "checked"], 0),
         ("required_content: [{number: 12}]", [], 1),
@@ -67,15 +66,12 @@ def test_without_a_contract_a_fact_that_a_result_gives_otherwise_is_found(cli, r
         ("checks: [{check: word_count, max: 5}]", ["--require", "checked"], 1),
         ("checks: [{check: word_count, max: 2, severity: warning}]", [], 0),
         ("checks: [{check: word_count, max: 2, severity: warning}]", ["--fail-on", "warning"], 1),
-    ],
-)
-def test_a_contract_holds_for_every_run_and_decides_the_exit_status(  # noqa: PLR0917
-    cli, runs, tmp_path, contract, options, status
-):
-    file = tmp_path / "contract.yaml"
-    file.write_text(contract)
+    ]:
+        with subtests.test(contract=contract, options=options):
+            file = tmp_path / "contract.yaml"
+            file.write_text(contract)
 
-    assert cli("evaluate", runs(SOURCED), "--contract", str(file), *options).exit_code == status
+            assert cli("evaluate", runs(SOURCED), "--contract", str(file), *options).exit_code == status
 
 
 def test_results_are_written_for_other_programs(cli, runs, tmp_path):
@@ -94,24 +90,28 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
     assert "1 of 2 runs: no defect found" in files["results.md"].read_text()
 
 
-@pytest.mark.parametrize(
-    ("contract", "status"),
-    [("owner: ann", 2), ("complete: true", 2), ("checks: []", 2), ("expected_trajectory: []", 1)],
-)
-def test_a_contract_that_demands_nothing_is_refused(cli, runs, tmp_path, contract, status):
-    file = tmp_path / "contract.yaml"
-    file.write_text(contract)
+def test_a_contract_that_demands_nothing_is_refused(subtests, cli, runs, tmp_path):
+    for contract, status in [
+        ("owner: ann", 2),
+        ("complete: true", 2),
+        ("checks: []", 2),
+        ("expected_trajectory: []", 1),
+    ]:
+        with subtests.test(contract=contract):
+            file = tmp_path / "contract.yaml"
+            file.write_text(contract)
 
-    assert cli("evaluate", runs(SOURCED), "--contract", str(file)).exit_code == status
+            assert cli("evaluate", runs(SOURCED), "--contract", str(file)).exit_code == status
 
 
-@pytest.mark.parametrize("fields", [{"owner": "ann"}, {"complete": False}, {"checks": []}])
-def test_fields_of_a_run_that_demand_nothing_keep_the_default_checks(cli, tmp_path, fields):
-    call = {"name": "price_of", "args": {}, "result": "12.5"}
-    run = {"input": "What does it cost?", "final_output": UNSOURCED, "tool_calls": [call]}
-    (tmp_path / "runs.json").write_text(json.dumps({"agent_run": run, **fields}))
+def test_fields_of_a_run_that_demand_nothing_keep_the_default_checks(subtests, cli, tmp_path):
+    for fields in [{"owner": "ann"}, {"complete": False}, {"checks": []}]:
+        with subtests.test(fields=fields):
+            call = {"name": "price_of", "args": {}, "result": "12.5"}
+            run = {"input": "What does it cost?", "final_output": UNSOURCED, "tool_calls": [call]}
+            (tmp_path / "runs.json").write_text(json.dumps({"agent_run": run, **fields}))
 
-    assert cli("evaluate", str(tmp_path / "runs.json")).exit_code == 1
+            assert cli("evaluate", str(tmp_path / "runs.json")).exit_code == 1
 
 
 def test_a_report_to_look_at_has_every_run_without_its_credentials(cli, runs, tmp_path):
@@ -156,9 +156,14 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
     assert "not read: runs.jsonl:2: this is not JSON" in asked.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("required_contents: []")
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong), "LOOP": str(loop)}
+
+    for arguments, message in [
         ([], "give FILE..., --thread ID or --runs since=AGE"),
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
         (["LOOP"], "loop.json is no file; give files of recorded runs"),
@@ -171,19 +176,12 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
         (["RUNS", "--csv", "absent/x.csv"], "'absent/x.csv' is a folder, or in none"),
         (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
         (["--thread", "nobody"], "no run is stored yet"),
-    ],
-)
-def test_bad_input_is_one_sentence(cli, runs, tmp_path, arguments, message):
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text("required_contents: []")
-    loop = tmp_path / "loop.json"
-    loop.symlink_to(loop)
-    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong), "LOOP": str(loop)}
+    ]:
+        with subtests.test(arguments=arguments):
+            asked = cli("evaluate", *(given.get(word, word) for word in arguments))
 
-    asked = cli("evaluate", *(given.get(word, word) for word in arguments))
-
-    assert asked.exit_code == 2
-    assert message in asked.stderr
+            assert asked.exit_code == 2
+            assert message in asked.stderr
 
 
 def test_a_cell_cannot_be_a_formula_and_a_name_cannot_break_a_table(cli, tmp_path):
@@ -228,16 +226,15 @@ ANY_RUN = {
 }
 
 
-@pytest.mark.parametrize(("calls", "output", "status", "words"), ANY_RUN.values(), ids=ANY_RUN)
-def test_any_run_is_verified_without_a_contract(  # noqa: PLR0917
-    cli, tmp_path, calls, output, status, words
-):
-    run = {"input": "Cancel it.", "tool_calls": calls, "final_output": output}
-    (tmp_path / "run.json").write_text(json.dumps({"agent_run": run}))
+def test_any_run_is_verified_without_a_contract(subtests, cli, tmp_path):
+    for calls, output, status, words in ANY_RUN.values():
+        with subtests.test(calls=calls, output=output, status=status):
+            run = {"input": "Cancel it.", "tool_calls": calls, "final_output": output}
+            (tmp_path / "run.json").write_text(json.dumps({"agent_run": run}))
 
-    asked = cli("evaluate", str(tmp_path / "run.json"))
+            asked = cli("evaluate", str(tmp_path / "run.json"))
 
-    assert (asked.exit_code, words in asked.stderr) == (status, True)
+            assert (asked.exit_code, words in asked.stderr) == (status, True)
 
 
 def test_a_langchain_agent_is_verified_from_its_dump_as_the_readme_shows(cli, tmp_path):
@@ -305,30 +302,31 @@ DEMANDS = {
 }
 
 
-@pytest.mark.parametrize("field", DEMANDS)
-def test_a_contract_of_the_user_replaces_what_a_run_has_recorded(cli, tmp_path, field):
-    run = {"agent_run": {"input": "x", "final_output": UNSOURCED}, field: DEMANDS[field]}
-    (tmp_path / "run.json").write_text(json.dumps(run))
-    (tmp_path / "contract.yaml").write_text("required_content: [{number: 12.5}]")
+def test_a_contract_of_the_user_replaces_what_a_run_has_recorded(subtests, cli, tmp_path):
+    for field, demand in DEMANDS.items():
+        with subtests.test(field=field):
+            run = {"agent_run": {"input": "x", "final_output": UNSOURCED}, field: demand}
+            (tmp_path / "run.json").write_text(json.dumps(run))
+            (tmp_path / "contract.yaml").write_text("required_content: [{number: 12.5}]")
 
-    asked = cli("evaluate", str(tmp_path / "run.json"), "--contract", str(tmp_path / "contract.yaml"))
+            asked = cli("evaluate", str(tmp_path / "run.json"), "--contract", str(tmp_path / "contract.yaml"))
 
-    assert (asked.exit_code, "1 of 1 run not: 1 failed" in asked.stderr) == (1, True)
-    is_named = f"run.json: {field} of the run, which --contract replaces" in asked.stderr
-    assert is_named == bool(DEMANDS[field])
-
-
-@pytest.mark.parametrize("field", ["required_content", "audit", "checks"])
-def test_demands_of_nothing_do_not_turn_the_checks_of_any_run_off(cli, tmp_path, field):
-    run = {"input": "x", "final_output": UNSOURCED, "tool_calls": [LOOKUP]}
-    (tmp_path / "run.json").write_text(json.dumps({"agent_run": run, field: DEMANDS[field]}))
-
-    assert cli("evaluate", str(tmp_path / "run.json")).exit_code == 1
+            assert (asked.exit_code, "1 of 1 run not: 1 failed" in asked.stderr) == (1, True)
+            is_named = f"run.json: {field} of the run, which --contract replaces" in asked.stderr
+            assert is_named == bool(demand)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_demands_of_nothing_do_not_turn_the_checks_of_any_run_off(subtests, cli, tmp_path):
+    for field in ["required_content", "audit", "checks"]:
+        with subtests.test(field=field):
+            run = {"input": "x", "final_output": UNSOURCED, "tool_calls": [LOOKUP]}
+            (tmp_path / "run.json").write_text(json.dumps({"agent_run": run, field: DEMANDS[field]}))
+
+            assert cli("evaluate", str(tmp_path / "run.json")).exit_code == 1
+
+
+def test_a_file_without_a_run_is_no_success_and_writes_nothing(subtests, cli, tmp_path):
+    for name, text in [
         ("list.json", "[]"),
         ("list.json", "[[]]"),
         ("object.json", "{}"),
@@ -342,15 +340,14 @@ def test_demands_of_nothing_do_not_turn_the_checks_of_any_run_off(cli, tmp_path,
         ("evals.json", '{"eval_cases": []}'),
         ("spans.json", '{"resourceSpans": []}'),
         ("talk.json", '{"messages": []}'),
-    ],
-)
-def test_a_file_without_a_run_is_no_success_and_writes_nothing(cli, tmp_path, name, text):
-    (tmp_path / name).write_text(text)
+    ]:
+        with subtests.test(name=name, text=text):
+            (tmp_path / name).write_text(text)
 
-    asked = cli("evaluate", str(tmp_path / name), "--junit", str(tmp_path / "r.xml"))
+            asked = cli("evaluate", str(tmp_path / name), "--junit", str(tmp_path / "r.xml"))
 
-    assert (asked.exit_code, "verified" in asked.stderr) == (2, False)
-    assert not (tmp_path / "r.xml").exists()
+            assert (asked.exit_code, "verified" in asked.stderr) == (2, False)
+            assert not (tmp_path / "r.xml").exists()
 
 
 def test_a_last_time_without_a_run_is_no_success(cli, served, db):

@@ -149,16 +149,17 @@ def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, 
     assert (db.read_bytes(), list(db.parent.glob("runs*"))) == (before, [db])
 
 
-@pytest.mark.parametrize("command", [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--keep-last", "0"]])
-def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(cli, tmp_path, command):
-    path = tmp_path / "runs.sqlite"
-    ended = cli(*command, "--db", str(path))
+def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(subtests, cli, tmp_path):
+    for command in [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--keep-last", "0"]]:
+        with subtests.test(command=command):
+            path = tmp_path / "runs.sqlite"
+            ended = cli(*command, "--db", str(path))
 
-    assert (ended.exit_code, ended.stderr) == (
-        2,
-        f"orchestrator: there is no {path}; give the path of the run's store\n",
-    )
-    assert not path.exists()
+            assert (ended.exit_code, ended.stderr) == (
+                2,
+                f"orchestrator: there is no {path}; give the path of the run's store\n",
+            )
+            assert not path.exists()
 
 
 def test_a_database_is_taken_and_its_password_is_not_printed(cli, postgres_url):

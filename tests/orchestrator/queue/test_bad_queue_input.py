@@ -54,15 +54,15 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_sentence_and_nothing_is_queued(bench, postgres_url, name):
-    words, sentence = BAD[name]
-    ended = call(*words, "--db", postgres_url)
+def test_bad_input_is_one_sentence_and_nothing_is_queued(subtests, bench, postgres_url):
+    for case, (words, sentence) in BAD.items():
+        with subtests.test(case):
+            ended = call(*words, "--db", postgres_url)
 
-    assert ended.exit_code == 2, ended.output
-    assert sentence in ended.stderr
-    assert len(ended.stderr.strip().splitlines()) == 1
-    assert bench.count().total() == 0
+            assert ended.exit_code == 2, ended.output
+            assert sentence in ended.stderr
+            assert len(ended.stderr.strip().splitlines()) == 1
+            assert bench.count().total() == 0
 
 
 QUEUE_COMMANDS = {
