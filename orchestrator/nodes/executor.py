@@ -23,8 +23,8 @@ from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.nodes.step_gate import RunGate
 from orchestrator.nodes.supervise import wait_for_server
+from orchestrator.retry.retry_rules import StepRequest
 from orchestrator.retry.step_request import (
-    StepRequest,
     build_request,
     build_sampling,
     join_refusal,

@@ -6,6 +6,6 @@ from .retry_rules import AskHumanRule as AskHumanRule
 from .retry_rules import CustomRule as CustomRule
 from .retry_rules import EscalateRule as EscalateRule
 from .retry_rules import FeedbackRule as FeedbackRule
+from .retry_rules import RefusedStep as RefusedStep
 from .retry_rules import ResampleRule as ResampleRule
-from .step_request import RefusedStep as RefusedStep
-from .step_request import StepRequest as StepRequest
+from .retry_rules import StepRequest as StepRequest

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -16,14 +17,58 @@ from pydantic import (
 
 from orchestrator.runtime.settings_model import LARGEST, SettingsModel
 from orchestrator.state.evaluation_report import RefusalKind
+from orchestrator.state.records import StepRecord
 
-if TYPE_CHECKING:
-    from orchestrator.retry.step_request import RefusedStep, StepRequest
 
-    RetryStrategy: TypeAlias = Callable[[RefusedStep], StepRequest]
-else:
-    RetryStrategy = Callable
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A refused output, and the reason that its author is told."""
 
+    output: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """One execution of a step.
+
+    Attributes:
+        instruction: The step, with additions.
+        context: Results of earlier steps.
+        refused: The output to correct, which the executor gets apart; None if it gets none.
+        temperature: Temperature of the model; None for its own.
+        seed: Seed of the model; None for its own.
+        model: Specification or name of another model; None for the executor's.
+    """
+
+    instruction: str
+    context: str
+    refused: Refusal | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedStep:
+    """A step whose last output was refused, as ``CustomRule.strategy`` gets it.
+
+    Attributes:
+        request: The step as it would be executed without the strategy, with its own seed.
+        output: The refused output.
+        feedback: Why it was refused.
+        wanted: The requirements that it does not meet, the most severe first.
+        history: The records of all executions of the step.
+    """
+
+    request: StepRequest
+    output: str
+    feedback: str
+    wanted: tuple[str, ...]
+    history: tuple[StepRecord, ...]
+
+
+RetryStrategy: TypeAlias = Callable[[RefusedStep], StepRequest]
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 
 

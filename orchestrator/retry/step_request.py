@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +16,7 @@ from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.feedback import KEEP_CORRECTIONS, KEEP_REQUIREMENTS
 from orchestrator.retry import retry_rules as rules
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.retry_rules import Refusal, RefusedStep, StepRequest
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -34,54 +35,6 @@ if TYPE_CHECKING:
 
 _LARGEST_SEED: Final = 2**31 - 1
 _RULE: Final = TypeAdapter[rules.RetryRule](rules.RetryRule)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A refused output, and the reason that its author is told."""
-
-    output: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRequest:
-    """One execution of a step.
-
-    Attributes:
-        instruction: The step, with additions.
-        context: Results of earlier steps.
-        refused: The output to correct, which the executor gets apart; None if it gets none.
-        temperature: Temperature of the model; None for its own.
-        seed: Seed of the model; None for its own.
-        model: Specification or name of another model; None for the executor's.
-    """
-
-    instruction: str
-    context: str
-    refused: Refusal | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedStep:
-    """A step whose last output was refused, as ``CustomRule.strategy`` gets it.
-
-    Attributes:
-        request: The step as it would be executed without the strategy, with its own seed.
-        output: The refused output.
-        feedback: Why it was refused.
-        wanted: The requirements that it does not meet, the most severe first.
-        history: The records of all executions of the step.
-    """
-
-    request: StepRequest
-    output: str
-    feedback: str
-    wanted: tuple[str, ...]
-    history: tuple[StepRecord, ...]
 
 
 def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
