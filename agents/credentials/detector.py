@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,8 +18,8 @@ MAX_CANDIDATES: Final = 100_000
 """Places in one text that are checked in detail. A check takes some microseconds."""
 # Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
 _MEMORY_BYTES: Final = 64 << 20
-_LOOKALIKES: Final = dict.fromkeys(map(chr, (*range(0x2010, 0x2016), 0x2212)), "-") | dict.fromkeys(
-    map(chr, (*range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)), " "
+_LOOKALIKES: Final = dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-") | dict.fromkeys(
+    (0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "
 )
 """Dashes and spaces as ASCII."""
 _FOREIGN_LOGINS: Final = (
@@ -38,16 +37,6 @@ _FOREIGN_NAMES: Final = re.compile(
     )
 )
 _OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
-
-
-def _write_lookalikes(error: UnicodeError) -> tuple[str, int]:
-    """Write characters outside Latin-1: look-alikes of ASCII's as these, and any other one as "?"."""
-    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - the only kind that encoding raises
-    part = error.object[error.start : error.end]
-    return "".join(_LOOKALIKES.get(character, "?") for character in part), error.end
-
-
-codecs.register_error("evaluation.lookalikes", _write_lookalikes)
 
 
 class Pattern:
@@ -113,7 +102,8 @@ class EncodedText:
     def __init__(self, text: str) -> None:
         if not text.isascii() and _OTHER_SCRIPT.search(text):
             text = _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
-        self.data = text.encode("latin-1", "evaluation.lookalikes").replace(b"\xa0", b" ")
+        # A character that is not in Latin-1 becomes "?".
+        self.data = (text if text.isascii() else text.translate(_LOOKALIKES)).encode("latin-1", "replace")
         self.quota = Quota(MAX_CANDIDATES)
 
     def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
@@ -142,6 +132,27 @@ class Detector:
 
     trigger: str
     find: Callable[[EncodedText], Iterator[Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A form of a credential: its kind, its pattern, and whether a match is one."""
+
+    kind: str
+    pattern: Pattern
+    accepts: Callable[[EncodedText, int, int], bool]
+
+
+def detect(trigger: str, rules: Sequence[Rule]) -> Detector:
+    """Build a detector of credentials from rules."""
+
+    def find(subject: EncodedText) -> Iterator[Span]:
+        for rule in rules:
+            for start, end in subject.find_spans(rule.pattern):
+                if rule.accepts(subject, start, end):
+                    yield Span(start, end, rule.kind, "credential")
+
+    return Detector(trigger, find)
 
 
 class Family:

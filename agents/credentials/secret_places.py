@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from agents.credentials.detector import Detector, EncodedText, Pattern
+from agents.credentials.detector import Detector, EncodedText, Pattern, Rule, detect
 from agents.credentials.secret_values import (
     KEY_NAMES,
     LOGIN_NAMES,
@@ -168,31 +168,36 @@ _PORT: Final = Pattern(r"[0-9]{1,5}[/?#]")
 _BASIC: Final = Pattern(r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})")
 
 
-def _find_in_commands(subject: EncodedText) -> Iterator[Span]:
-    data = subject.data
-    for pattern in _PASSWORD_PLACES:
-        for start, end in subject.find_spans(pattern):
-            if is_value(data[start:end]) and not is_code(data, start, end):
-                yield Span(start, end, "password", "credential")
-    for kind, pattern in _SECRET_PLACES:
-        for start, end in subject.find_spans(pattern):
-            if _is_secret(subject, start, end, kind):
-                yield Span(start, end, kind, "credential")
-    yield from _find_basic_auth(subject)
+def _is_password(subject: EncodedText, start: int, end: int) -> bool:
+    return is_value(subject.data[start:end]) and not is_code(subject.data, start, end)
 
 
-def _is_secret(subject: EncodedText, start: int, end: int, kind: str) -> bool:
-    value = subject.decode(start, end)
+def _is_secret(subject: EncodedText, start: int, end: int) -> bool:
+    return looks_random(subject.decode(start, end)) and _is_password(subject, start, end)
+
+
+def _is_no_word(subject: EncodedText, start: int, end: int) -> bool:
     # A cookie and a password need not look generated; a word is none of them.
-    is_generated = looks_random(value) if kind in {"authorization", "secret"} else not is_plain_word(value)
-    return is_generated and is_value(subject.data[start:end]) and not is_code(subject.data, start, end)
+    return not is_plain_word(subject.decode(start, end)) and _is_password(subject, start, end)
 
 
-def _find_basic_auth(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_BASIC):
-        # The code holds "user:password"; in prose, any word may follow "basic".
-        if is_login_pair(subject.data[start:end]):
-            yield Span(start, end, "authorization", "credential")
+def _is_login(subject: EncodedText, start: int, end: int) -> bool:
+    # The code holds "user:password"; in prose, any word may follow "basic".
+    return is_login_pair(subject.data[start:end])
+
+
+def _is_opaque(subject: EncodedText, start: int, end: int) -> bool:
+    return looks_opaque(subject.data[start:end])
+
+
+_PLACES: Final = (
+    *(Rule("password", pattern, _is_password) for pattern in _PASSWORD_PLACES),
+    *(
+        Rule(kind, pattern, _is_no_word if kind in {"password", "cookie"} else _is_secret)
+        for kind, pattern in _SECRET_PLACES
+    ),
+    Rule("authorization", _BASIC, _is_login),
+)
 
 
 def _find_in_urls(subject: EncodedText) -> Iterator[Span]:
@@ -204,13 +209,6 @@ def _find_in_urls(subject: EncodedText) -> Iterator[Span]:
             yield Span(first, end, "url_password", "credential")
 
 
-def _find_url_keys(subject: EncodedText) -> Iterator[Span]:
-    for pattern in (_URL_TOKEN, _URL_KEY):
-        for start, end in subject.find_spans(pattern):
-            if looks_opaque(subject.data[start:end]):
-                yield Span(start, end, "secret", "credential")
-
-
 DETECTORS: Final = (
     Detector(_ASSIGNED_TRIGGER, _find_assigned),
     Detector(
@@ -218,15 +216,15 @@ DETECTORS: Final = (
         r"(?i:is|was|ist|lautet|es|est|\xe8|to|for|(?:provided|given|supplied|used|sent):)(?:\b|\s)",
         _find_stated,
     ),
-    Detector(
+    detect(
         r"(?i:bearer\s|authorization|cookie|sess(?:ion_?)?id|connect\.sid|\bsid=|_session=|--[a-z\-]*(?:pass|token|secret|key)"
         r"|curl|\bpass\s*[:=]|password\s+\S|identified\s+by|<[\w:]*(?:pass|secret|token|api_?key|accesskey)"
         r"|basic\s+[A-Za-z0-9+/]{8}|mysql|\slogin\s|[a-z0-9*.\-]:(?:[0-9]{2,5}|\*):[\w*\-]+:[\w*.\-]+:[^\s:])",
-        _find_in_commands,
+        _PLACES,
     ),
     Detector(r"://[^\s/:@?#\"'<>]*:[^\s\"'<>@]+@", _find_in_urls),
-    Detector(
+    detect(
         r"://[A-Za-z0-9_\-]{16,}(?::[\w\-]*)?@|[?&](?:key|code|auth|apikey|appid|sig|signature|access_key)=",
-        _find_url_keys,
+        [Rule("secret", pattern, _is_opaque) for pattern in (_URL_TOKEN, _URL_KEY)],
     ),
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from agents.credentials.detector import Detector, EncodedText, Pattern
+from agents.credentials.detector import Detector, EncodedText, Pattern, Rule, detect
 from agents.credentials.spans import Span
 
 _UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -161,19 +161,14 @@ _KEY_BLOCK: Final = Pattern(
 )
 
 
-def _find_tokens(subject: EncodedText) -> Iterator[Span]:
-    for kind, pattern in _TOKENS:
-        for start, end in subject.find_spans(pattern):
-            if _SAMPLE_PAYLOAD not in subject.data[start:end]:
-                yield Span(start, end, kind, "credential")
+def _is_no_sample(subject: EncodedText, start: int, end: int) -> bool:
+    return _SAMPLE_PAYLOAD not in subject.data[start:end]
 
 
-def _find_private_keys(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_KEY_BLOCK):
-        block = subject.data[start:end]
-        # Source code that names both lines has no key between them.
-        if b"-----END" not in block or _KEY_LINE.search(block):
-            yield Span(start, end, "private_key", "credential")
+def _is_key_block(subject: EncodedText, start: int, end: int) -> bool:
+    block = subject.data[start:end]
+    # Source code that names both lines has no key between them.
+    return b"-----END" not in block or _KEY_LINE.search(block) is not None
 
 
 DETECTORS: Final = (
@@ -181,10 +176,10 @@ DETECTORS: Final = (
         rf"{_BOUNDARY}(?:(?:{_LONG_PREFIXES})[\w.\-/+$%=:]{{8}}|(?:{_SHORT_PREFIXES})[\w\-/+|:]{{16}})",
         _find_prefixed,
     ),
-    Detector(
+    detect(
         r"eyJ[\w\-]{8}|[0-9]:AA[\w\-]{8}|[MNO][\w\-]{23,25}\.[\w\-]{6}\.|[78]Q~|[0-9a-f]-us[0-9]|\.atlasv1\."
         r"|pat[A-Za-z0-9]{14}\.|hooks[.]slack|api/webhooks|[?&;]sig=",
-        _find_tokens,
+        [Rule(kind, pattern, _is_no_sample) for kind, pattern in _TOKENS],
     ),
-    Detector("-----BEGIN [A-Z0-9 ]*PRIVATE", _find_private_keys),
+    detect("-----BEGIN [A-Z0-9 ]*PRIVATE", [Rule("private_key", _KEY_BLOCK, _is_key_block)]),
 )
