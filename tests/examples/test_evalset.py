@@ -61,7 +61,6 @@ COMMANDS = [
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl"),
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl --json"),
     (0, "run hello --model ollama:one --db runs.sqlite --thread one --planning never"),
-    (0, "evaluate --thread one --db runs.sqlite --add-to more.yaml"),
     (0, "evaluate --thread one --runs since=7d --db runs.sqlite"),
     (0, "evaluate --init mine.yaml"),
     (0, "evaluate mine.yaml"),
