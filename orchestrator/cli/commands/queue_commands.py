@@ -142,6 +142,8 @@ def queue(
                 f"--cancel {cancel!r:.80} has no job in any queue; give the name of a run that is queued "
                 "or being executed"
             )
+        if cancel is not None:
+            _report(f"cancelled: {cancel}")
         status = opened.read_status()
     if json:
         consoles.print_json(status)
