@@ -86,33 +86,24 @@ def test_a_missing_required_tool_fails_although_the_output_looks_right():
 
 
 def test_the_match_modes(subtests):
-    for mode, calls, passed in [
-        ("exact", ["a", "b"], True),
-        ("exact", ["a", "x", "b"], False),
-        ("in_order", ["a", "x", "b"], True),
-        ("in_order", ["b", "a"], False),
-        ("any_order", ["b", "x", "a"], True),
-        ("any_order", ["b", "x"], False),
-        ("precision_recall", ["b", "a"], True),
-        ("precision_recall", ["a"], False),
+    for mode, expected, calls, passed in [
+        ("exact", ["a", "b"], ["a", "b"], True),
+        ("exact", ["a", "b"], ["a", "x", "b"], False),
+        ("in_order", ["a", "b"], ["a", "x", "b"], True),
+        ("in_order", ["a", "b"], ["b", "a"], False),
+        ("any_order", ["a", "b"], ["b", "x", "a"], True),
+        ("any_order", ["a", "b"], ["b", "x"], False),
+        ("precision_recall", ["a", "b"], ["b", "a"], True),
+        ("precision_recall", ["a", "b"], ["a"], False),
+        ("single_tool", ["a"], ["a"], True),
+        ("single_tool", ["a"], ["b"], False),
+        ("single_tool", ["a"], [], False),
     ]:
         with subtests.test(mode=mode, calls=calls):
             case = {
                 "agent_run": {"tool_calls": calls},
-                "expected_trajectory": ["a", "b"],
+                "expected_trajectory": expected,
                 "trajectory_match_mode": mode,
-            }
-
-            assert evaluate(case).metrics.trajectory["passed"] is passed
-
-
-def test_the_single_tool_mode(subtests):
-    for calls, passed in [(["a"], True), (["b"], False), ([], False)]:
-        with subtests.test(calls=calls):
-            case = {
-                "agent_run": {"tool_calls": calls},
-                "expected_trajectory": ["a"],
-                "trajectory_match_mode": "single_tool",
             }
 
             assert evaluate(case).metrics.trajectory["passed"] is passed
@@ -277,24 +268,16 @@ def test_a_threshold_on_a_missing_value_is_a_finding_of_its_own():
     assert report.status == "needs_review"
 
 
-def test_a_failing_provider_is_an_error_of_the_judge_and_not_of_the_agent():
-    report = evaluate({**BEDROOM, "rubric": RUBRIC}, judge=FailingJudge())
+def test_a_judge_that_fails_is_an_error_of_the_judge_and_ends_the_run_by_policy(subtests):
+    for judge, policy, failure, status in [
+        (FailingJudge(), {}, "provider_failure", "needs_review"),
+        (FailingJudge(), {"on_failure": "failed"}, "provider_failure", "failed"),
+        (None, {}, "not_configured", "needs_review"),
+    ]:
+        with subtests.test(failure=failure, policy=policy):
+            report = evaluate({**BEDROOM, "rubric": RUBRIC, "judge": policy}, judge=judge)
 
-    assert report.judge.result["failure"] == "provider_failure"
-    assert report.status == "needs_review"
-
-
-def test_a_failing_judge_fails_the_run_by_policy():
-    case = {**BEDROOM, "rubric": RUBRIC, "judge": {"on_failure": "failed"}}
-
-    assert evaluate(case, judge=FailingJudge()).status == "failed"
-
-
-def test_a_rubric_without_a_judge_needs_review():
-    report = evaluate({**BEDROOM, "rubric": RUBRIC})
-
-    assert report.judge.result["failure"] == "not_configured"
-    assert report.status == "needs_review"
+            assert (report.judge.result["failure"], report.status) == (failure, status)
 
 
 def test_a_single_slow_run_and_a_sustained_problem_are_told_apart():

@@ -78,20 +78,19 @@ def test_wide_characters_dashes_and_spaces_are_read(subtests):
             assert [literal for literal, _ in found_values(text)] == [value]
 
 
-def test_a_password_in_an_address_goes_before_the_mail_address_it_looks_like():
-    assert found_values("https://me:word9@host.org/x") == [("word9", "url_password")]
-
-
-def test_personal_data_that_overlaps_a_credential_is_a_part_of_it():
-    assert found_values("password: 4111 1111 1111 1111 ok") == [("4111 1111 1111 1111", "password")]
-
-
-def test_what_follows_an_account_number_in_groups_does_not_belong_to_it():
-    assert found_values("DE89 3704 0044 0532 0130 00 EUR") == [("DE89 3704 0044 0532 0130 00", "iban")]
-
-
-def test_a_value_without_quotes_ends_where_the_next_parameter_begins():
-    assert found_values("?password=a&b9&user=joe") == [("a&b9", "password")]
+def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(subtests):
+    for text, value, kind in [
+        # A password in an address goes before the mail address that it looks like.
+        ("https://me:word9@host.org/x", "word9", "url_password"),
+        # Personal data that overlaps a credential is a part of it.
+        ("password: 4111 1111 1111 1111 ok", "4111 1111 1111 1111", "password"),
+        # What follows an account number in groups does not belong to it.
+        ("DE89 3704 0044 0532 0130 00 EUR", "DE89 3704 0044 0532 0130 00", "iban"),
+        # A value without quotes ends where the next parameter begins.
+        ("?password=a&b9&user=joe", "a&b9", "password"),
+    ]:
+        with subtests.test(text=text):
+            assert found_values(text) == [(value, kind)]
 
 
 def test_what_has_only_the_look_of_a_number_is_none(subtests):
