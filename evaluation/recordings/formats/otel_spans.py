@@ -27,13 +27,6 @@ from evaluation.values import JsonObject, as_object
 
 _INDEXED: Final = re.compile(r"gen_ai\.(prompt|completion)\.([0-9]{1,6})\.(.+)")
 _CALL: Final = re.compile(r"tool_calls\.([0-9]{1,6})\.(.+)")
-_ROLES: Final = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-    "gen_ai.choice": "assistant",
-}
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MEDIA: Final = frozenset({"blob", "uri", "file"})
 
@@ -59,8 +52,7 @@ def read_span_messages(
     fields = ("gen_ai.input.messages", "gen_ai.output.messages")
     messages = [each for name in fields for each in read_objects(_parse(attributes, name), name, where)]
     current = [opened for each in (*told, *messages) for opened in _open_parts(each, where)]
-    older = [message for event in events for message in _read_event(event, where)]
-    return current or older or [*_read_indexed(attributes)]
+    return current or [*_read_indexed(attributes)]
 
 
 def _parse(fields: JsonObject, name: str) -> JsonObject:
@@ -96,14 +88,6 @@ def _open_part(part: JsonObject) -> object:
     return {"type": part.get("modality") or "file"} if kind in _MEDIA else {"type": kind}
 
 
-def _read_event(event: JsonObject, where: str) -> Iterator[dict[str, object]]:
-    name, attributes = str(event.get("name")), read_object(event, "attributes", where)
-    if name in _ROLES:
-        fields = {**attributes, **read_object(_parse(attributes, "message"), "message", where)}
-        calls = read_objects(_parse(fields, "tool_calls"), "tool_calls", where)
-        yield _build(_ROLES[name], fields, calls, fields.get("id"))
-
-
 def _read_indexed(attributes: JsonObject) -> Iterator[dict[str, object]]:
     """Yields the messages of numbered attributes, such as ``gen_ai.prompt.0.content``."""
     found: defaultdict[tuple[bool, int], dict[str, Any]] = defaultdict(dict)
@@ -112,7 +96,9 @@ def _read_indexed(attributes: JsonObject) -> Iterator[dict[str, object]]:
             found[match[1] == "completion", int(match[2])][match[3]] = value
     for (is_reply, _), fields in sorted(found.items(), key=lambda pair: pair[0]):
         role = "assistant" if is_reply else str(fields.get("role"))
-        yield _build(role, fields, _list_indexed_calls(fields), fields.get("tool_call_id"))
+        answered = {"tool_call_id": fields.get("tool_call_id")} if role == "tool" else {}
+        plain = {"content": fields.get("content"), "finish_reason": fields.get("finish_reason")}
+        yield {"role": role, **plain, "tool_calls": _list_indexed_calls(fields), **answered}
 
 
 def _list_indexed_calls(fields: Mapping[str, object]) -> list[object]:
@@ -121,11 +107,6 @@ def _list_indexed_calls(fields: Mapping[str, object]) -> list[object]:
         if match := _CALL.fullmatch(key):
             calls[int(match[1])][match[2]] = value
     return [call for _, call in sorted(calls.items())]
-
-
-def _build(role: str, fields: JsonObject, calls: Sequence[object], answered: object) -> dict[str, object]:
-    plain = {"role": role, "content": fields.get("content"), "finish_reason": fields.get("finish_reason")}
-    return {**plain, "tool_call_id": answered} if role == "tool" else {**plain, "tool_calls": calls}
 
 
 MODEL: Final = frozenset({"chat", "text_completion", "generate_content"})
