@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from types import CodeType, FunctionType
 from typing import Final, cast
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.commands import CommandCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from orchestrator.settings import Settings
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
@@ -22,6 +24,7 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
     "retry_policy.exhausted": "fail",
 }
+_PLAIN: Final = (str, bytes, int, float, type(None), tuple, frozenset)
 _BY_NAME: Final = ("output_type", "judge", "step_contract")
 """The arguments that are compared by a name or a digest."""
 
@@ -44,7 +47,10 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
         "supervision": None if options["supervision"] == "none" else _name(options["supervision"]),
         "retry_policy.exhausted": options["retry_policy"].exhausted,
         "budget": options["budget"].model_dump(mode="json", exclude={"prices"}, exclude_none=True),
-        "checks": [check.name for check in cast("Sequence[CustomCheck]", given.get("checks", ()))],
+        "checks": {
+            check.name: _name_check(check)
+            for check in cast("Sequence[FunctionCheck | CommandCheck]", given.get("checks", ()))
+        },
         "verifier": options["verifier"],
         "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
         **{name: _name(given.get(name)) for name in _BY_NAME},
@@ -74,11 +80,35 @@ def _name_values(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _name(value: object) -> str | None:
-    """Names a contract by a digest, and other objects by their class or function; a text and None stay."""
+    """Names a contract by a digest, a function also by what it does, and other objects by their class."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, EvaluationContract | Mapping):
         text = json.dumps(Contract.read(value).plain, sort_keys=True, default=format_text)
-        return f"contract {hashlib.md5(text.encode('utf-8', 'replace'), usedforsecurity=False).hexdigest()}"
+        return f"contract {_digest(text)}"
     named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
+    done = f" {_digest_function(value)}" if isinstance(value, FunctionType) else ""
+    return f"{named.__module__}.{named.__qualname__}{done}"
+
+
+def _name_check(check: FunctionCheck | CommandCheck) -> str | None:
+    if isinstance(check, FunctionCheck):
+        return _name(check.function)
+    return f"command {_digest(repr([*check.arguments]))}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+
+
+def _digest_function(function: FunctionType) -> str:
+    """Returns a digest of the code of a function and of the plain values that it holds."""
+    held = [*(function.__defaults__ or ()), *(cell.cell_contents for cell in function.__closure__ or ())]
+    plain = (repr(each) for each in held if isinstance(each, _PLAIN))
+    return _digest("\0".join([*_list_code(function.__code__), *plain]))
+
+
+def _list_code(code: CodeType) -> Iterator[str]:
+    yield from (code.co_code.hex(), *code.co_names)
+    for each in code.co_consts:
+        yield from _list_code(each) if isinstance(each, CodeType) else (repr(each),)
