@@ -116,7 +116,7 @@ def test_the_answer_of_a_failed_run_is_its_best_attempt():
 
 
 def test_a_policy_decides_what_a_retry_is_told(subtests):
-    for arm, told in [("from-task-resample", False), ("from-task-hot", True), ("from-task-repair", True)]:
+    for arm, told in [("from-task-resample", False), ("from-task-hot", True)]:
         with subtests.test(arm=arm):
             prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)
 
