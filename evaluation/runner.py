@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack, cast
 
 from typing_extensions import TypedDict
 
@@ -127,7 +127,7 @@ def _next_name(name: str, state: EvaluationState) -> str:
 if TYPE_CHECKING:
     from evaluation.contract.contract import EvaluationCase
 
-    AnyCase: TypeAlias = EvaluationCase | Mapping[str, object] | Sequence[object]
+    AnyCase: TypeAlias = EvaluationCase | Mapping[str, object] | list[Any] | tuple[object, ...]
 
 
 def evaluate(

@@ -20,7 +20,7 @@ from evaluation.findings import (
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import show_hidden
-from evaluation.values import Severity
+from evaluation.values import Severity, as_object
 
 _LONGEST: Final = 500
 """Most characters of a text; the object has it all."""
@@ -136,7 +136,22 @@ def describe_check(finding: Finding) -> CheckRecord:
     return record
 
 
-def describe_audit_finding(finding: Finding) -> dict[str, object]:
+class AuditFinding(TypedDict):
+    """A breach of an audit rule, a defect, or an exposed credential or personal data."""
+
+    id: str
+    category: str
+    kind: FindingKind
+    severity: Severity
+    metric: str
+    reason: str
+    where: str
+    evidence: dict[str, object]
+    owner: str | None
+    recommended_action: str | None
+
+
+def describe_audit_finding(finding: Finding) -> AuditFinding:
     """Return the fields that ``report.audit_findings`` shows of a finding of the audit."""
     return {
         "id": finding.name,
@@ -146,7 +161,7 @@ def describe_audit_finding(finding: Finding) -> dict[str, object]:
         "metric": "audit",
         "reason": finding.reason,
         "where": finding.where,
-        "evidence": finding.evidence or {},
+        "evidence": dict(as_object(finding.evidence)),
         "owner": finding.owner,
         "recommended_action": finding.action,
     }
@@ -233,7 +248,7 @@ class EvaluationReport(ReportModel):
     checks: list[CheckRecord]
     """The outcomes of the contract's checks, in its order."""
     metrics: Metrics
-    audit_findings: list[dict[str, Any]]
+    audit_findings: list[AuditFinding]
     judge: JudgeReport
     drift_signals: dict[str, Any]
     alerts: list[Alert]
