@@ -7,6 +7,8 @@ from tests.faults.killing import Places
 from tests.faults.servers import Disk, Postgres
 from tests.faults.tally import Tally
 
+_LOST = "postgres.* (?:was lost|failed)|\\A\\Z"
+"""The sentence of a run whose connection was cut; between two accesses, nothing is said."""
 MOMENTS = (1, 12, 25, 35)
 """Calls of agents, of forty: in the row, when it is planned again, side by side, at the end."""
 
@@ -53,7 +55,7 @@ def crashed(postgres: Postgres, at: int) -> Tally:
 
 
 def cut(postgres: Postgres, at: int) -> Tally:
-    return struck(Fault("connection cut", postgres.cut, _nothing, None), postgres.place(), at)
+    return struck(Fault("connection cut", postgres.cut, _nothing, _LOST), postgres.place(), at)
 
 
 def _nothing() -> None:

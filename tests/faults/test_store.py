@@ -50,5 +50,5 @@ def test_a_database_that_crashes_is_an_error_after_which_the_run_goes_on(postgre
 
 
 @at_moments(*cases.MOMENTS)
-def test_a_connection_that_is_cut_is_made_again(postgres, at):
+def test_a_connection_that_is_cut_is_an_error_after_which_the_run_goes_on(postgres, at):
     assert cases.cut(postgres, at).harm == NONE
