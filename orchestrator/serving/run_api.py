@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
+from uuid import NAMESPACE_OID, uuid5
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -14,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary
 from orchestrator.queue.queue_status import QueueStatus, read_queue_status
 from orchestrator.runs.run_selection import Order, SortKey
@@ -122,9 +124,26 @@ def read_queue(request: Request) -> QueueStatus | None:
 
 
 @router.post("/runs", status_code=201)
-async def start_run(service: Service, run: NewRun) -> StartedRun:
-    """Start a run. A repeated request with the same `thread_id` starts nothing, and gets the status 409."""
-    return _describe_started(await service.start(run))
+async def start_run(
+    service: Service,
+    run: NewRun,
+    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=500)] = None,
+) -> StartedRun:
+    """Start a run. A request with the `thread_id` or the `Idempotency-Key` of another one gets a 409.
+
+    A key names the run that it starts, so a request has either of the two.
+    """
+    return _describe_started(await service.start(_name_by_key(run, idempotency_key)))
+
+
+def _name_by_key(run: NewRun, key: str | None) -> NewRun:
+    if key is None:
+        return run
+    if run.thread_id is not None:
+        raise ConfigurationError(
+            f"a request has the thread_id {run.thread_id} and an Idempotency-Key; give one of the two"
+        )
+    return run.model_copy(update={"thread_id": str(uuid5(NAMESPACE_OID, key))})
 
 
 @router.get("/questions")

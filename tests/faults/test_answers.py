@@ -20,7 +20,7 @@ NONE = (0, 0, 0)
 at_once = pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.sample), *range(1, 20)])
 ELSEWHERE = "thread 'thread' is being run elsewhere"
 LOST = "was lost, and with it the lock of thread 'thread'; resume the run|couldn't get a connection.* resume"
-"""What a run says whose connections were cut: of its lock, or of its pool if that is not there again in time."""
+"""The sentence of a run whose connections were cut: of its lock, or of its pool."""
 
 
 @pytest.mark.faults
