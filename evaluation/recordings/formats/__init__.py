@@ -1,1 +1,1 @@
-"""Formats of recorded runs, one in each module; ``known_run_formats`` lists them."""
+"""Formats of recorded runs, one in each module; ``run_files`` lists them."""
