@@ -25,9 +25,7 @@ class Planet(BaseModel):
 
 APPROVED = '{"success": true, "feedback": "It describes Mars."}'
 SCRIPT = [
-    '{"plan": ["Describe Mars"]}',
     '{"name": "Mars", "moons": "a few"}',
-    APPROVED,
     '{"name": "Mars", "moons": 2}',
     APPROVED,
 ]

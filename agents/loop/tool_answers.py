@@ -19,7 +19,7 @@ from langgraph.types import Command
 from pydantic import ValidationError
 
 from agents.credentials.masking import mask_keys
-from agents.models.whole_replies import BROKEN
+from agents.models.openai_replies import BROKEN
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""

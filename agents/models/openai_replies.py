@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 else:
     Base = object
 
+BROKEN: Final = "]"
+"""Before arguments that are no JSON object, so that LangChain does not complete them."""
 _REASONING: Final = ("reasoning_content", "reasoning")
 """Names of the thoughts in the messages of servers; one that wants them back has no other name for them."""
 
@@ -33,10 +36,11 @@ class OpenAIReplies(Base):
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
         body = response if isinstance(response, dict | str) else response.model_dump(warnings=False)
-        if not isinstance(body, dict) or body.get("error") or not body.get("choices"):
+        if not isinstance(body, dict) or body.get("error") or not _has_messages(body.get("choices")):
             raise NoReplyError(body)
-        if not all(choice["message"].get("role") for choice in body["choices"]):
-            response = body = {**body, "choices": [_add_role(choice) for choice in body["choices"]]}
+        choices = [_complete_choice(choice) for choice in body["choices"]]
+        if choices != body["choices"]:
+            response = body = {**body, "choices": choices}
         result = super()._create_chat_result(response, generation_info)
         for generation, choice in zip(result.generations, body["choices"], strict=True):
             generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
@@ -88,8 +92,42 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
         return []
 
 
-def _add_role(choice: Mapping[str, Any]) -> dict[str, Any]:
-    return {**choice, "message": {**choice["message"], "role": "assistant"}}
+def is_object(text: str | None, *, may_be_empty: bool) -> bool:
+    """Checks whether the arguments of a call are a JSON object; none at all may stand for an empty one."""
+    try:
+        return isinstance(json.loads(text or ("{}" if may_be_empty else ""), strict=False), dict)
+    except ValueError:
+        return False
+
+
+def _has_messages(choices: object) -> bool:
+    return isinstance(choices, list) and bool(choices) and all(map(_has_message, choices))
+
+
+def _has_message(choice: object) -> bool:
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
+    functions = [each.get("function", {}) if isinstance(each, Mapping) else None for each in calls or ()]
+    return isinstance(message, Mapping) and all(isinstance(each, Mapping) for each in functions)
+
+
+def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a choice whose message has a role, and whose calls have arguments that are read in one way."""
+    message = choice["message"]
+    calls = [_complete_call(call) for call in message.get("tool_calls") or ()]
+    added = {"tool_calls": calls} if calls else {}
+    return {**choice, "message": {**message, "role": message.get("role") or "assistant", **added}}
+
+
+def _complete_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a call with its arguments as text; LangChain would take null or a list for no arguments."""
+    function = call.get("function")
+    if function is None:
+        return dict(call)
+    given = function.get("arguments")
+    text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
+    arguments = text if is_object(text, may_be_empty=True) else f"{BROKEN}{text}"
+    return {**call, "function": {**function, "arguments": arguments or "{}"}}
 
 
 def _read_reasoning(message: object) -> dict[str, str]:

@@ -20,7 +20,7 @@ from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableBinding
 
-from agents.models.openai_replies import OpenAIReplies
+from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object
 from agents.models.server_answers import NoReplyError
 from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
 
@@ -30,9 +30,6 @@ _OLLAMA: Final = frozenset({"ChatOllama"})
 """Its client streams each reply, and reports no error for a connection that is closed in the middle."""
 _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 """LangChain's classes for protocols in which each stream says why it ended."""
-BROKEN: Final = "]"
-"""Before arguments that are no JSON object, so that LangChain does not complete them."""
-
 _OR_A_PAGE: Final = ", or it sent a page and no reply: give the address of a chat model's endpoint (with /v1)"
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
@@ -155,7 +152,7 @@ class _Stream:
         message = cast("AIMessageChunk", joined.message)
         calls = [
             call
-            if _is_object(call["args"], may_be_empty=reason is None)
+            if is_object(call["args"], may_be_empty=reason is None)
             else {**call, "args": f"{BROKEN}{call['args']}"}
             for call in message.tool_call_chunks
         ]
@@ -165,14 +162,6 @@ class _Stream:
         return (
             ChatGenerationChunk(message=AIMessageChunk(**fields), generation_info=joined.generation_info),
         )
-
-
-def _is_object(text: str | None, *, may_be_empty: bool) -> bool:
-    """Checks whether the arguments of a call are a JSON object; none at all may stand for an empty one."""
-    try:
-        return isinstance(json.loads(text or ("{}" if may_be_empty else ""), strict=False), dict)
-    except ValueError:
-        return False
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:

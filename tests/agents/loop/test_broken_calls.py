@@ -12,7 +12,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from agents import ExecutionAgent
+from agents import ExecutionAgent, ModelUnavailableError, load_model
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
 from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body
@@ -78,6 +78,30 @@ def test_arguments_that_are_no_object_are_told_and_are_sent_back_as_an_object(ch
     *_, reply, told = chat_server.requests[-1]["messages"]
     assert isinstance(json.loads(reply["tool_calls"][0]["function"]["arguments"]), dict)
     assert told["role"] == "tool"
+
+
+@pytest.mark.parametrize("arguments", ["[]", "null", "false", '""', []])
+def test_arguments_that_are_no_object_do_not_stand_for_the_defaults_of_a_tool(chat_server, arguments):
+    made = []
+
+    def delete(path: str = "/data") -> str:
+        """Delete a path."""
+        made.append(path)
+        return "deleted"
+
+    call = {"id": "1", "type": "function", "function": {"name": "delete", "arguments": arguments}}
+    chat_server.will_say(None, "tool_calls", tool_calls=[call])
+    chat_server.will_say("done")
+
+    assert (ExecutionAgent(chat_server.model(), [delete]).execute_step("s"), made) == ("done", [])
+
+
+@pytest.mark.parametrize("choices", [[None], [{"message": None}], {"message": {}}, "text"])
+def test_choices_without_a_message_are_told_in_one_sentence(loopback, choices):
+    server = loopback(body=json.dumps({"id": "1", "choices": choices}).encode())
+
+    with pytest.raises(ModelUnavailableError, match="no reply"):
+        ExecutionAgent(load_model("openai:any", base_url=server.url, api_key="k")).execute_step("s")
 
 
 @pytest.mark.parametrize("name", ["", "note<|channel|>commentary", "functions.note", "n" * 100])
