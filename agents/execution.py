@@ -18,18 +18,11 @@ from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_g
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.tool_arguments import build_tools, has_async_only_tool
 from agents.models.chat_options import Sampling
-from agents.models.model_call import (
-    Call,
-    Conversation,
-    Model,
-    answer_text,
-    awaited,
-    blocking,
-)
+from agents.models.model_call import Model, answer_text
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.textual_calls import TELLINGS, find_textual_call
 from agents.reply_types import JsonSchema
-from agents.sync import run_sync
+from agents.sync import Call, Conversation, awaited, blocking, run_sync
 
 
 class ExecutionAgent(BaseAgent):

@@ -12,10 +12,10 @@ from typing import Final
 from agents import prompts
 from agents.base import BaseAgent
 from agents.models.identity import identify_judge
-from agents.models.model_call import Conversation, awaited, blocking
 from agents.parsing.loose_json import find_containers, find_document, is_one_object, is_quoted
 from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
+from agents.sync import Conversation, awaited, blocking
 
 _log: Final = logging.getLogger(__name__)
 _clean_approvals: Final[ContextVar[bool]] = ContextVar("clean_approvals", default=False)

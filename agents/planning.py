@@ -8,11 +8,12 @@ from typing import Final
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.errors import PlanError
-from agents.models.model_call import Conversation, Model, awaited, blocking
+from agents.models.model_call import Model
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.plans import NO_LIST, is_data, read_plan
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import DEFAULT_MAX_STEPS, Unreadable, plan_schema
+from agents.sync import Conversation, awaited, blocking
 
 _log: Final = logging.getLogger(__name__)
 

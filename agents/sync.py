@@ -1,4 +1,7 @@
-"""Runs async code from blocking code, without waiting for tasks or threads that never end."""
+"""Runs one logic blocking and async: conversations, and async code from blocking code.
+
+Nothing waits for tasks or threads that never end.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import aclosing, suppress
-from functools import partial
-from typing import Final, ParamSpec, TypeVar, cast
+from dataclasses import dataclass
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
+C = TypeVar("C", bound="Callable[..., Any]")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -28,6 +34,82 @@ _IDLE: Final[list[queue.SimpleQueue[Callable[[], None]]]] = []
 """The queues of the threads that wait for a call; starting a thread costs more than most calls do."""
 
 _log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that the logic asks for. Its result is sent back to the logic, or its error raised there.
+
+    Attributes:
+        run: Makes the call.
+        arun: Makes the call without blocking the event loop.
+    """
+
+    run: Callable[[], Any]
+    arun: Callable[[], Awaitable[Any]]
+
+
+Conversation: TypeAlias = Generator[Call, Any, T]
+
+
+def run_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with blocking calls."""
+    step: Call | T = _advance(conversation.send, None)
+    while isinstance(step, Call):
+        try:
+            result = step.run()
+        except BaseException as error:  # noqa: BLE001 - raised again by the logic
+            step = _advance(conversation.throw, error)
+        else:
+            step = _advance(conversation.send, result)
+    return step
+
+
+async def arun_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with awaited calls."""
+    step: Call | T = _advance(conversation.send, None)
+    while isinstance(step, Call):
+        try:
+            result = await step.arun()
+        except BaseException as error:  # noqa: BLE001 - raised again by the logic
+            step = _advance(conversation.throw, error)
+        else:
+            step = _advance(conversation.send, result)
+    return step
+
+
+def blocking(converse: Callable[P, Conversation[T]]) -> Callable[P, T]:
+    """Makes a method of one that returns a conversation: it runs it with blocking calls."""
+
+    @wraps(converse)
+    def run(*args: P.args, **options: P.kwargs) -> T:
+        return run_conversation(converse(*args, **options))
+
+    return _show_result(run, converse)
+
+
+def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Makes a method of one that returns a conversation: it runs it without blocking the event loop."""
+
+    @wraps(converse)
+    async def run(*args: P.args, **options: P.kwargs) -> T:
+        return await arun_conversation(converse(*args, **options))
+
+    return _show_result(run, converse)
+
+
+def _show_result(run: C, converse: Callable[..., Conversation[Any]]) -> C:
+    """Shows the type of the result in the signature of a method."""
+    shown = str(converse.__annotations__["return"]).removeprefix("Conversation[").removesuffix("]")
+    vars(run)["__signature__"] = signature(converse).replace(return_annotation=shown)
+    return run
+
+
+def _advance(resume: Callable[[Any], Call], value: object) -> Any:  # noqa: ANN401 - a call, or the result
+    try:
+        return resume(value)
+    except StopIteration as end:
+        return end.value
 
 
 def start_call(outcome: Future[T], call: Callable[[], T]) -> Future[T]:

@@ -21,7 +21,7 @@ from agents.loop.langgraph_internals import (
     find_checkpoint,
     read_task_id,
 )
-from agents.models.model_call import Call, Conversation
+from agents.sync import Call, Conversation
 
 CHANNEL: Final = "tool_call_marks"
 """The channel of the marks among the pending writes of a checkpoint. No node reads it."""

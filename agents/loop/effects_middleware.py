@@ -56,9 +56,9 @@ from agents.loop.replies import ReplyMark, find_last_reply, list_refused_calls, 
 from agents.loop.single_agent import SingleAgentGate
 from agents.loop.tool_answers import build_answer, raise_outer, read_answer
 from agents.models.identity import name_called
-from agents.models.model_call import Call, Conversation, arun_conversation, run_conversation
 from agents.models.whole_replies import check_replies
 from agents.reply_types import EffectOutcome
+from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]

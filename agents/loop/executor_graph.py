@@ -42,19 +42,10 @@ from agents.loop.tool_answers import (
 )
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, read_arguments
 from agents.models.chat_options import Sampling
-from agents.models.model_call import (
-    Call,
-    Conversation,
-    Model,
-    answer_text,
-    arun_conversation,
-    make_sendable,
-    read_served_model,
-    retry_call,
-    run_conversation,
-)
+from agents.models.model_call import Model, answer_text, make_sendable, read_served_model, retry_call
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.textual_calls import TELLINGS, find_textual_call
+from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 _IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
 """The providers whose models take images and files in the answer of a tool."""

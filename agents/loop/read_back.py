@@ -14,7 +14,7 @@ from agents.errors import ModelSetupError
 from agents.loop.acting_tools import ActingTool
 from agents.loop.effects import Effect, ReadBack
 from agents.loop.tool_answers import read_answer
-from agents.models.model_call import Call, Conversation
+from agents.sync import Call, Conversation
 
 PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""

@@ -1,4 +1,4 @@
-"""Runs an agent's logic, a generator that yields requests, with blocking or awaited calls, within limits.
+"""Calls a chat model within limits, with retries after transient errors.
 
 Every agent asks the limits before each call of its model, so that no agent has to be built in another way.
 """
@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from http import HTTPStatus
-from inspect import signature
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -36,89 +35,12 @@ from agents.parsing.end_reasons import read_refusal
 from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
+from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 _BUSY: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
-C = TypeVar("C", bound="Callable[..., Any]")
-P = ParamSpec("P")
 M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call that the logic asks for. Its result is sent back to the logic, or its error raised there.
-
-    Attributes:
-        run: Makes the call.
-        arun: Makes the call without blocking the event loop.
-    """
-
-    run: Callable[[], Any]
-    arun: Callable[[], Awaitable[Any]]
-
-
-Conversation: TypeAlias = Generator[Call, Any, T]
-
-
-def run_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with blocking calls."""
-    step: Call | T = _advance(conversation.send, None)
-    while isinstance(step, Call):
-        try:
-            result = step.run()
-        except BaseException as error:  # noqa: BLE001 - raised again by the logic
-            step = _advance(conversation.throw, error)
-        else:
-            step = _advance(conversation.send, result)
-    return step
-
-
-async def arun_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with awaited calls."""
-    step: Call | T = _advance(conversation.send, None)
-    while isinstance(step, Call):
-        try:
-            result = await step.arun()
-        except BaseException as error:  # noqa: BLE001 - raised again by the logic
-            step = _advance(conversation.throw, error)
-        else:
-            step = _advance(conversation.send, result)
-    return step
-
-
-def blocking(converse: Callable[P, Conversation[T]]) -> Callable[P, T]:
-    """Makes a method of one that returns a conversation: it runs it with blocking calls."""
-
-    @wraps(converse)
-    def run(*args: P.args, **options: P.kwargs) -> T:
-        return run_conversation(converse(*args, **options))
-
-    return _show_result(run, converse)
-
-
-def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Makes a method of one that returns a conversation: it runs it without blocking the event loop."""
-
-    @wraps(converse)
-    async def run(*args: P.args, **options: P.kwargs) -> T:
-        return await arun_conversation(converse(*args, **options))
-
-    return _show_result(run, converse)
-
-
-def _show_result(run: C, converse: Callable[..., Conversation[Any]]) -> C:
-    """Shows the type of the result in the signature of a method."""
-    shown = str(converse.__annotations__["return"]).removeprefix("Conversation[").removesuffix("]")
-    vars(run)["__signature__"] = signature(converse).replace(return_annotation=shown)
-    return run
-
-
-def _advance(resume: Callable[[Any], Call], value: object) -> Any:  # noqa: ANN401 - a call, or the result
-    try:
-        return resume(value)
-    except StopIteration as end:
-        return end.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ from langchain_core.messages import BaseMessage
 from agents.base import DEFAULT_RETRY
 from agents.credentials.masking import mask_keys
 from agents.models.identity import identify_judge, name_called, read_secrets
-from agents.models.model_call import Conversation, arun_conversation, call_model, reply_text, run_conversation
+from agents.models.model_call import call_model, reply_text
 from agents.models.server_answers import iter_causes
 from agents.models.server_errors import is_content_filtered
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
+from agents.sync import Conversation, arun_conversation, run_conversation
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.judge_prompts import answer_schema, ask_again, judge_prompt

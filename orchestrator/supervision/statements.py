@@ -15,10 +15,10 @@ from typing import Final, cast
 from pydantic import TypeAdapter, ValidationError
 
 from agents.base import BaseAgent
-from agents.models.model_call import Conversation, arun_conversation, run_conversation
 from agents.parsing.loose_json import replace_surrogates
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import Unreadable
+from agents.sync import Conversation, arun_conversation, run_conversation
 from evaluation.sensitive.scanner import shorten
 from orchestrator.state.records import (
     CommitKind,

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
-from agents.models.model_call import call_model, reply_text, run_conversation
+from agents.models.model_call import call_model, reply_text
 from agents.models.transport_retry import TransportRetry
+from agents.sync import run_conversation
 
 
 def ask(model: BaseChatModel, messages: Sequence[BaseMessage], schema: Mapping[str, object] | None) -> str:
