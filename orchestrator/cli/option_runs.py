@@ -20,18 +20,19 @@ from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence import Store, open_store
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runtime.events import Hook
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.task_contracts.source import RuleWriter
-from orchestrator.telemetry.otlp_export import build_exporting_hooks
 
 _SAME: Final = {
     *(RunOptions.model_fields.keys() & OrchestratorOptions.__annotations__.keys()),
     *(f"{role}_model" for role in ROLES),
 } - {"acting_tools", "retry_policy", "checks"}
 """The options that the orchestrator has under the same names."""
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def build_orchestrator(
         contract=(case or "from_task") if options.checks else None,
         contract_writer=RuleWriter(options.without_checks) if options.without_checks else None,
         checkpointer=store,
-        hooks=build_exporting_hooks(os.environ),
+        hooks=_build_hooks(),
         retry_policy=read_policy(options),
         budget=Budget(
             max_seconds=options.max_seconds,
@@ -153,6 +154,15 @@ def build_orchestrator(
         supervision=options.supervise,
         acting_tools=read_tool_words(options.acting_tools, tools),
     )
+
+
+def _build_hooks() -> Sequence[Hook]:
+    """Builds the tracer of a command if the environment names an endpoint for its traces."""
+    if not any(os.environ.get(name) for name in _ENDPOINTS):
+        return ()
+    from orchestrator.telemetry import export_traces
+
+    return (export_traces(),)
 
 
 def read_tool_words(words: Sequence[str], tools: Sequence[BaseTool]) -> dict[str, ActingTool] | None:

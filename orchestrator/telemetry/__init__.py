@@ -1,1 +1,0 @@
-"""OpenTelemetry spans, events and metrics of runs. It needs the extra ``[otel]``; nothing else imports it."""
