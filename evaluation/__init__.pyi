@@ -21,7 +21,6 @@ from .judges.figures import JudgeTrust as JudgeTrust
 from .judges.figures import LabelledOutput as LabelledOutput
 from .judges.figures import find_trust as find_trust
 from .judges.figures import save_trust as save_trust
-from .judges.judge_call import JudgePanel as JudgePanel
 from .judges.measuring import measure_judge as measure_judge
 from .judges.model_judge import RubricJudge as RubricJudge
 from .plugins import Judge as Judge

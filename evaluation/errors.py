@@ -28,7 +28,6 @@ JudgeFailureKind = Literal[
     "missing_score",
     "out_of_range",
     "missing_rationale",
-    "no_majority",
     "partly_seen",
 ]
 

@@ -3,7 +3,7 @@
     python examples/judges.py
     python examples/judges.py ollama:qwen3        a real model as the judge
 
-The judge is a panel of three samples. The script replaces a model with a poor ear.
+The script replaces a model with a poor ear.
 """
 
 import json
@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from agents import load_model
 from agents.testing import ScriptedChatModel
-from evaluation import JudgePanel, JudgeRequest, LabelledOutput, Rubric, RubricJudge, measure_judge
+from evaluation import JudgeRequest, LabelledOutput, Rubric, RubricJudge, measure_judge
 
 QUESTION = "Where is my order?"
 LABELS = {  # whether people find the answer kind
@@ -34,7 +34,7 @@ def score_tone(prompt: list[BaseMessage]) -> str:
 
 
 llm = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(score_tone)
-judge = JudgePanel([RubricJudge(llm)], samples=3)
+judge = RubricJudge(llm)
 labelled = [
     LabelledOutput(task=QUESTION, output=text, kind="right" if label else "plain")
     for text, label in LABELS.items()

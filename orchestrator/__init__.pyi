@@ -26,4 +26,3 @@ from .study.tune_spec import TuneSpec as TuneSpec
 from .supervision.modes import SupervisionPolicy as SupervisionPolicy
 from .supervision.modes import Supervisor as Supervisor
 from .supervision.statements import ModelSupervisor as ModelSupervisor
-from .task_contracts.source import ContractWriter as ContractWriter

@@ -34,7 +34,6 @@ from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.modes import Supervisor
 from orchestrator.task_contracts.source import (
     ContractSource,
-    ContractWriter,
     StepContract,
     read_contracts,
     read_task_contracts,
@@ -46,8 +45,6 @@ class OrchestratorOptions(RunSettings, total=False):
 
     models: Mapping[str, BaseChatModel] | None
     """Chat models by name, for rules of ``retry_policy`` that escalate to another model."""
-    contract_writer: ContractWriter | None
-    """Derives the checks for "from_task". Default: rules, without a model."""
     judge: AnyJudge | JudgeFunction | None
     """Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``, or a
     function, which may be asynchronous."""
@@ -149,7 +146,7 @@ class LangGraphOrchestrator(RunMethods):
         )
         contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
-        derived = read_task_contracts(contract, given)
+        derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
         graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None

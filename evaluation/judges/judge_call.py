@@ -1,41 +1,20 @@
-"""Chooses the rubric of a run, and calls a judge or a panel of judges.
-
-A result or an exception becomes an answer or a failure.
-"""
+"""Chooses the rubric of a run, and calls a judge; its exception becomes a failure."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Final
 
 from agents.sync import run_in_thread, run_sync
 from evaluation.contract.contract import Criterion, Rubric
-from evaluation.errors import ContractError, JudgeError
 from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts
-from evaluation.judges.judge_scores import (
-    JudgeFailure,
-    JudgeScore,
-    failure_from_error,
-    format_answer,
-    read_judge_result,
-    sum_usage,
-)
-from evaluation.plugins import (
-    AnyJudge,
-    AsyncJudge,
-    FunctionJudge,
-    Judge,
-    JudgeFunction,
-    JudgeRequest,
-    Turn,
-    require_judge,
-)
+from evaluation.judges.judge_scores import JudgeFailure, failure_from_error, format_answer
+from evaluation.plugins import AnyJudge, AsyncJudge, FunctionJudge, Judge, JudgeRequest, Turn
 from evaluation.report.state import EvaluationState, read_demands
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -127,14 +106,8 @@ def _read_turn(message: JsonObject) -> Turn:
     )
 
 
-def ask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
-    """Asks a judge from blocking code. Raises the judge's exceptions."""
-    answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
-    return run_sync(lambda: _await_answer(answer)) if inspect.isawaitable(answer) else answer
-
-
 async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
-    """Like ``ask_judge``, without blocking the loop: in a thread, if the judge has only ``judge``."""
+    """Asks a judge without blocking the loop: in a thread, if it only has ``judge``. Raises its errors."""
     if isinstance(judge, AsyncJudge):
         return await judge.ajudge(request)
     answer = await run_in_thread(lambda: judge.judge(request))
@@ -142,11 +115,12 @@ async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
 
 
 def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
-    """Asks a judge. Returns the answer as text, or the failure; never raises."""
+    """Asks a judge from blocking code; returns its answer as text, or its failure."""
     if judge is None:
         return _NO_JUDGE
     try:
-        return format_answer(ask_judge(judge, request))
+        answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
+        return format_answer(run_sync(lambda: _await(answer)) if inspect.isawaitable(answer) else answer)
     except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
         return failure_from_error(error)
 
@@ -161,80 +135,5 @@ async def acall_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | Ju
         return failure_from_error(error)
 
 
-async def _await_answer(answer: Awaitable[object]) -> object:
+async def _await(answer: Awaitable[object]) -> object:
     return await answer
-
-
-class JudgePanel:
-    """Asks every judge ``samples`` times and takes the answer of the majority.
-
-    More than half of all asked have to be on one side of the rubric's pass score, or else the panel abstains.
-    A judge that fails counts as asked: it neither approves nor refuses. Each answer is checked like the
-    answer of a single judge. The report's ``details`` show the disagreement under ``panel``.
-
-    Args:
-        judges: At least one judge; the same may be given twice. A cached judge answers every sample alike.
-        samples: How often each judge is asked, at least 1.
-
-    Raises:
-        ContractError: There is no judge, or ``samples`` is less than 1.
-    """
-
-    def __init__(self, judges: Sequence[AnyJudge | JudgeFunction], *, samples: int = 1) -> None:
-        if len(judges) * samples < 1:
-            raise ContractError(f"{len(judges)} judges, samples={samples}: each must be at least 1")
-        self._seats = [require_judge(judge) for judge in judges for _ in range(samples)]
-
-    def judge(self, request: JudgeRequest) -> JsonObject:
-        """Asks the judges one after the other.
-
-        Returns:
-            An answer as ``Judge`` describes it, with the disagreement under ``panel``. Its score is the lower
-            median of the majority, and its words are those of the judge who gave this score.
-
-        Raises:
-            JudgeError: No side has a majority. Its kind is ``no_majority``, or the kind of the failures if
-                all judges failed with the same one.
-        """
-        return _decide([call_judge(judge, request) for judge in self._seats], request.rubric)
-
-    async def ajudge(self, request: JudgeRequest) -> JsonObject:
-        """Asks the judges concurrently; returns and raises as ``judge`` does."""
-        answers = await asyncio.gather(*(acall_judge(judge, request) for judge in self._seats))
-        return _decide(answers, request.rubric)
-
-
-def _decide(answers: Sequence[str | JudgeFailure], rubric: Rubric) -> JsonObject:
-    results = [read_judge_result(answer, rubric) for answer in answers]
-    scores = [result for result in results if isinstance(result, JudgeScore)]
-    approving = [score for score in scores if score.score >= rubric.lowest_passing]
-    refusing = [score for score in scores if score.score < rubric.lowest_passing]
-    votes = {"approve": len(approving), "refuse": len(refusing)}
-    panel = {"asked": len(results), "votes": votes, "ballots": [_format_ballot(each) for each in results]}
-    usage = sum_usage([result.usage for result in results])
-    majority = max(approving, refusing, key=len)
-    # Of all that were asked: a failed judge must not make it easier to approve.
-    if 2 * len(majority) <= len(results):
-        kinds = {result.kind for result in results if isinstance(result, JudgeFailure)}
-        raise JudgeError(
-            f"the panel abstains: of {len(results)}, {len(approving)} approve and {len(refusing)} refuse",
-            kinds.pop() if not scores and len(kinds) == 1 else "no_majority",
-            usage=usage,
-            details={"panel": panel},
-        )
-    # The lower median: with an even number of votes, it is a score that a judge gave.
-    speaker = sorted(majority, key=lambda score: score.score)[(len(majority) - 1) // 2]
-    concerns = dict.fromkeys(concern for score in scores for concern in score.concerns)
-    return {
-        **speaker.details,
-        **speaker.model_dump(include={"score", "rationale", "criteria", "recommended_action"}),
-        "concerns": list(concerns),
-        "usage": usage,
-        "panel": panel,
-    }
-
-
-def _format_ballot(result: JudgeScore | JudgeFailure) -> JsonObject:
-    if isinstance(result, JudgeFailure):
-        return {"failure": result.kind, "reason": result.reason}
-    return {"score": result.score}

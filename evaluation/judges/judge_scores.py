@@ -133,8 +133,8 @@ def _read_amount(value: object) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
-_NO_VERDICTS: Final = ("criteria", "concerns", "usage", "panel")
-"""The fields that state no verdict: numbers, doubts, cost, and the votes of a panel."""
+_NO_VERDICTS: Final = ("criteria", "concerns", "usage")
+"""The fields that state no verdict: numbers, doubts and cost."""
 _LONGEST_DENIAL: Final = 80
 
 

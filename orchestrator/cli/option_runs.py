@@ -25,7 +25,6 @@ from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
-from orchestrator.task_contracts.source import RuleWriter
 
 _SAME: Final = {
     *(RunOptions.model_fields.keys() & OrchestratorOptions.__annotations__.keys()),
@@ -142,7 +141,6 @@ def build_orchestrator(
         **same,
         tools=tools,
         contract=(case or "from_task") if options.checks else None,
-        contract_writer=RuleWriter(options.without_checks) if options.without_checks else None,
         checkpointer=store,
         hooks=_build_hooks(),
         retry_policy=read_policy(options),

@@ -16,8 +16,8 @@ from orchestrator.state.records import Grounding, PlanningMode, Requirement, Sup
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
 APPROVE: Final = ":approve"
 """The end of the name of a tool whose calls a person approves."""
-OF_A_NEW_RUN: Final = ("checks", "without_checks")
-"""The options that only a new run has: they derive its contract."""
+OF_A_NEW_RUN: Final = ("checks",)
+"""The options that only a new run has: it derives its contract."""
 OF_A_PLAN: Final = (
     *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "acting_tools"),
     *("max_retries", "retry_policy", "synthesis"),
@@ -89,8 +89,6 @@ class RunOptions(BaseModel):
     """Write one answer from the results of the steps."""
     checks: bool = True
     """Derive checks, or leave all to the judge."""
-    without_checks: Annotated[list[str], typer.Option("--without-check", metavar="NAME")] = []
-    """Do not derive this check (repeatable)."""
     require: Requirement | None = None
     """What a success has to rest on at least."""
 

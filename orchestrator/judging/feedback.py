@@ -173,7 +173,7 @@ def explain_derived(report: reports.Report) -> list[str]:
     return [
         _cut_line(
             f"the check {check['check']} rests on “{check['quote']}”; "
-            f"--without-check {check['check']} leaves it out",
+            "`orchestrator checks TASK --save FILE` writes the checks to change",
             _MAX_LINE,
         )
         for check in failed

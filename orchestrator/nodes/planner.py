@@ -10,6 +10,7 @@ from typing import cast
 from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import PlanError
+from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
@@ -25,7 +26,6 @@ from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import extend_derived, find_derived_output
 from orchestrator.state.graph_state import (
     GROWING,
-    DerivedContracts,
     OrchestratorState,
     Retries,
     StateUpdate,
@@ -104,28 +104,22 @@ class _Plan:
         return stop_if_over_budget({**totals, **derived, **update}, self.run)
 
     async def _derive_contracts(self, state: OrchestratorState, steps: Sequence[str]) -> StateUpdate:
-        """Returns the totals, with the derived contracts in ``declared``, or the failure."""
-        declared = state["declared"]
-        if self.derivation is None:
+        """Returns the derived contracts in ``declared``, or the failure."""
+        declared, rules = state["declared"], self.derivation
+        if rules is None:
             return {"declared": extend_derived(declared, [None] * len(steps))}
+        # In a thread, because a long text takes a second.
+        if _is_replan(state):
+            kept = find_derived_output(state)
+            own = await run_in_thread(lambda: rules.derive_replan(steps, kept))
+            return {"declared": extend_derived(declared, own)}
         try:
-            derivation = await (
-                self.derivation.derive_steps(steps, find_derived_output(state), self.run)
-                if _is_replan(state)
-                else self.derivation.derive_plan(state["task"], steps, self.run)
-            )
+            derived = await run_in_thread(lambda: rules.derive_plan(state["task"], steps))
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), error=error)
-        totals = with_totals(state, derivation.spent)
-        if (raised := derivation.error) is not None:
-            kind = raised.kind or "contract_error"
-            return {**totals, **build_failure(kind, raised.message, error=raised.error)}
-        if _is_replan(state):
-            return {**totals, "declared": extend_derived(declared, derivation.steps)}
-        output = derivation.output
+        output = derived["output"]
         warnings = [f"task: {warning}" for warning in output["warnings"]] if output else []
-        derived = DerivedContracts(output=output, steps=list(derivation.steps))
-        return {**totals, "declared": {**declared, "derived": derived}, "warnings": warnings}
+        return {"declared": {**declared, "derived": derived}, "warnings": warnings}
 
 
 def _is_replan(state: OrchestratorState) -> bool:

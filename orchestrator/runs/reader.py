@@ -24,7 +24,7 @@ from orchestrator.planning.parallel import find_rejudging
 from orchestrator.runs import resume
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
-from orchestrator.runs.run_selection import RunSummary, render_run
+from orchestrator.runs.run_selection import RunSummary
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import LASTING, current_records, is_answer_due
 from orchestrator.state.evaluation_report import mapping
@@ -69,10 +69,6 @@ class StoredRun:
 
     summary: RunSummary
     state: OrchestratorState
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the result and every attempt."""
-        return render_run(self.state, self.summary.status, self.summary.thread_id)
 
 
 def build_summary(

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
-from orchestrator.runs.run_selection import render_run
 from orchestrator.state.current_step import list_accepted, read_basis_reason
 from orchestrator.state.graph_state import UNDERWAY, Failure, OrchestratorState
 from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRecord
@@ -48,10 +47,6 @@ class Result(Generic[T_co]):
         """Return one line: the status, and the output, the failure or the question."""
         text = f"success, {self.basis or 'unverified'}: {self.state['output'] or ''}"
         return f"{type(self).__name__}({shorten(text if self.ok else self._describe_failure(), 200)!r})"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the result and every attempt."""
-        return render_run(self.state, self.state["status"])
 
     @property
     def ok(self) -> bool:

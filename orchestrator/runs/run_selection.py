@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias, TypedDict
 
 from pydantic import AwareDatetime, Field
 
-from evaluation.report.report_model import CardTable, render_card
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
-from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import STATUSES, UNDERWAY, OrchestratorState, StoredStatus
+from orchestrator.state.graph_state import STATUSES, UNDERWAY, StoredStatus
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question
 from orchestrator.state.usage import Usage
@@ -58,22 +55,15 @@ class RunSummary:
         """Whether ``resume`` continues the run."""
         return self.judged_again or self.status in ("interrupted", "waiting")
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the run in one line."""
-        return render_runs([self])
-
 
 class RunList(list[RunSummary]):
-    """A page of summaries, which a notebook shows as a table.
+    """A page of summaries.
 
     Attributes:
         next: The ``cursor`` of the page after this one; None on the last.
     """
 
     next: str | None = None
-
-    def _repr_html_(self) -> str:
-        return render_runs(self)
 
 
 SortKey: TypeAlias = Literal["updated", "started"]
@@ -159,35 +149,3 @@ class RunSelection(SettingsModel):
 def format_start(run: RunSummary) -> str:
     """Returns the start of a run as a text that sorts by time; empty if it is unknown."""
     return "" if run.started is None else run.started.isoformat(timespec="microseconds")
-
-
-def render_run(state: OrchestratorState, status: str, thread_id: str | None = None) -> str:
-    """Returns a run with its attempts as HTML."""
-    failure, question = state["failure"], state["question"]
-    facts = {
-        "thread": thread_id,
-        "task": state["task"],
-        "basis": read_basis_reason(state),
-        "output": state["output"],
-        "failure": failure and failure["message"],
-        "question": question and question["text"],
-    }
-    rows = [
-        (
-            *(record["step_index"] + 1, record["attempt"], record["step"], record["status"]),
-            *(record.get("basis_reason"), record["error"] or record["result"]),
-        )
-        for record in (*state["results"], *state["synthesis"])
-    ]
-    columns = ("step", "attempt", "what to do", "status", "basis", "output")
-    return render_card(status, facts, CardTable(columns, rows))
-
-
-def render_runs(runs: Sequence[RunSummary]) -> str:
-    """Returns the lines of stored runs as HTML."""
-    rows = [
-        (run.thread_id, run.status, f"{run.steps_done}/{run.steps_planned}", f"{run.updated:%F %T}", run.task)
-        for run in runs
-    ]
-    columns = ("thread", "status", "steps", "updated (UTC)", "task")
-    return render_card(f"runs: {len(rows)}", {}, CardTable(columns, rows))

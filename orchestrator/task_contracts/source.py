@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
-from evaluation.checks.contract_checks import CHECKS
 from evaluation.checks.custom import CustomCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.plain_contracts import ContractFunction, find_unknown_check
 from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.call import Raised, call_agent
-from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr
@@ -103,160 +98,63 @@ def validate_contract(given: object, name: str) -> Contract:
         raise ConfigurationError(f"{name}: {error}") from None
 
 
-class ContractWriter(Protocol):
-    """Derives checks from the text of a task or of a step."""
-
-    def write_checks(self, text: str, /) -> task_checks.DerivedChecks | Awaitable[task_checks.DerivedChecks]:
-        """Returns the checks that the text states; each quotes the words that it rests on."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RuleWriter:
-    """Derives checks by the rules of ``evaluation.task_checks``, without a model.
-
-    Attributes:
-        without: The names of the checks to leave out, such as "word_count"; their words are unchecked.
-
-    Raises:
-        ConfigurationError: A name is no check.
-    """
-
-    without: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        for name in self.without:
-            if name not in CHECKS:
-                raise ConfigurationError(
-                    f"--without-check {name!r} names no check; `orchestrator checks TASK` prints their names"
-                )
-
-    # No coroutine: a run calls it in a thread, because a long text takes a second.
-    def write_checks(self, text: str) -> task_checks.DerivedChecks:
-        """Returns the checks that the text states."""
-        # The first call imports the rules, which takes half a second.
-        derived = task_checks.derive_checks(text)
-        dropped = [check for check in derived.checks if check.check in self.without]
-        return replace(
-            derived,
-            checks=tuple(check for check in derived.checks if check not in dropped),
-            unchecked=(*derived.unchecked, *(check.quote for check in dropped if check.quote)),
-        )
-
-
-_RULES: Final = RuleWriter()
-_NOTHING: Final = Evaluated()
-
-
-@dataclass(frozen=True, slots=True)
-class Derivation:
-    """The contracts that were derived for a plan.
-
-    Attributes:
-        output: The contract of the final output; None if there is none, and for a re-plan, which keeps it.
-        steps: The contract of each step; None if it has none.
-        spent: What each call of the writer has cost.
-        error: The error of the writer; there are no contracts then.
-    """
-
-    output: DerivedContract | None
-    steps: Sequence[DerivedContract | None]
-    spent: Evaluated = _NOTHING
-    error: Raised | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class TaskContracts:
-    """Derives contracts from texts.
+    """Derives contracts from texts by the rules of ``evaluation.task_checks``, without a model.
 
     Attributes:
         case: The case whose contract is the one of the task; None to derive it from the task.
-        writer: Derives the checks; None for the rules.
         derives_steps: Whether steps have contracts, too; not if the caller states theirs.
     """
 
     case: TaskCase | None
-    writer: ContractWriter | None
     derives_steps: bool = True
 
-    async def derive_plan(self, task: str, steps: Sequence[str], run: RunContext) -> Derivation:
+    def derive_plan(self, task: str, steps: Sequence[str]) -> DerivedContracts:
         """Derives the contracts of the final output and of the steps.
 
         The only step of a plan has none of its own: it is the task, in the words of the planner.
 
         Raises:
-            ContractFunctionError: The case is one of another task, or the writer returned something else.
+            ContractFunctionError: The case is one of another task.
         """
         stated = None if self.case is None else read_case(self.case, task)
         if stated is not None:
-            return Derivation(stated, [None] * len(steps))
-        texts = (task, *(steps if len(steps) > 1 and self.derives_steps else ()))
-        derived = await self._derive(texts, run)
-        output, *own = derived.steps or [None]
-        if output is not None and self.case is not None:
+            return DerivedContracts(output=stated, steps=[None] * len(steps))
+        output = derive_contract(task)
+        if self.case is not None:
             phrases = dict.fromkeys([*output["unchecked"], *self.case.unchecked])
             output = {**output, "unchecked": [*phrases]}
-        kept = [
-            # A step in the words of the task is the answer already, and keeps its checks.
-            contract if text.split() == task.split() else _drop_repeated(contract, output)
-            for text, contract in zip(steps, own, strict=False)
-        ]
-        return replace(derived, output=output, steps=kept or [None] * len(steps))
+        own = self._derive_steps(steps, output) if len(steps) > 1 else [None] * len(steps)
+        return DerivedContracts(output=output, steps=own)
 
-    async def derive_steps(
-        self, steps: Sequence[str], output: DerivedContract | None, run: RunContext
-    ) -> Derivation:
-        """Derives the contracts of the steps of a re-plan, whose output keeps its own.
-
-        Raises the errors of ``derive_plan``.
-        """
+    def derive_replan(
+        self, steps: Sequence[str], output: DerivedContract | None
+    ) -> list[DerivedContract | None]:
+        """Derives the contracts of the steps of a re-plan, whose output keeps its own."""
         is_stated = self.case is not None and self.case.contract != FROM_TASK
-        if is_stated or not self.derives_steps:
-            return Derivation(None, [None] * len(steps))
-        derived = await self._derive(steps, run)
-        return replace(derived, steps=[_drop_repeated(step, output) for step in derived.steps])
+        return [None] * len(steps) if is_stated else self._derive_steps(steps, output)
 
-    async def _derive(self, texts: Sequence[str], run: RunContext) -> Derivation:
-        write = bind_method(self.writer or _RULES, "write_checks")
-        contracts, spent = list[DerivedContract](), Evaluated()
-        for text in texts:
-            called = await call_agent(write, text, run=run)
-            spent = spent.add_spent(called.spent)
-            if isinstance(called, Raised):
-                return Derivation(None, [], spent, called)
-            contracts.append(_store_checks(called.value))
-        return Derivation(None, contracts, spent)
+    def _derive_steps(
+        self, steps: Sequence[str], output: DerivedContract | None
+    ) -> list[DerivedContract | None]:
+        if not self.derives_steps:
+            return [None] * len(steps)
+        return [_drop_repeated(derive_contract(step), output) for step in steps]
 
 
-def read_task_contracts(source: object, options: Mapping[str, object]) -> TaskContracts | None:
-    """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
-
-    Args:
-        source: The option.
-        options: The other options; ``contract_writer`` and ``step_contract`` are read.
-
-    Raises:
-        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
-    """
-    writer = cast("ContractWriter | None", options.get("contract_writer"))
-    if writer is not None and not callable(getattr(writer, "write_checks", None)):
-        raise ConfigurationError(
-            f"contract_writer is {format_repr(writer, 80)}; give an object with a method write_checks(text)"
-        )
+def read_task_contracts(source: object, *, derives_steps: bool) -> TaskContracts | None:
+    """Reads the option ``contract``; returns None if it does not ask for the contract of the task."""
     case = source if isinstance(source, TaskCase) else None
-    if source == FROM_TASK or case is not None:
-        return TaskContracts(case, writer, derives_steps=options.get("step_contract") is None)
-    if writer is not None:
-        raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
-    return None
+    return TaskContracts(case, derives_steps) if source == FROM_TASK or case is not None else None
 
 
-def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None) -> DerivedContract | None:
+def _drop_repeated(step: DerivedContract, output: DerivedContract | None) -> DerivedContract:
     """Returns the contract of a step without the checks that the final output has anyway."""
-    if step is None or output is None:
+    if output is None:
         return step
     repeated = Contract.read(output["contract"]).rules.checks
-    own = (check for check in Contract.read(step["contract"]).rules.checks)
+    own = Contract.read(step["contract"]).rules.checks
     checks = [check for check in own if not any(_is_same(check, other) for other in repeated)]
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
     return DerivedContract(contract=_store(checks), unchecked=unchecked, warnings=step["warnings"])
@@ -291,18 +189,10 @@ def read_case(case: TaskCase, task: str) -> DerivedContract | None:
 
 def derive_contract(task: str) -> DerivedContract:
     """Derives the contract of a task by the rules, without a run."""
-    return _store_checks(_RULES.write_checks(task))
-
-
-def _store_checks(value: object) -> DerivedContract:
-    if not isinstance(value, task_checks.DerivedChecks):
-        raise ContractFunctionError(
-            f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
-        )
+    # The first call imports the rules, which takes half a second.
+    derived = task_checks.derive_checks(task)
     return DerivedContract(
-        contract=_store(value.checks),
-        unchecked=list(value.unchecked),
-        warnings=list(value.warnings),
+        contract=_store(derived.checks), unchecked=list(derived.unchecked), warnings=list(derived.warnings)
     )
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from evaluation import (
     ContractError,
-    JudgePanel,
     LabelledOutput,
     aevaluate,
     build_evaluation_graph,
@@ -54,21 +53,12 @@ def test_what_is_no_judge_is_refused_at_once(judge, problem):
 OUTPUT = LabelledOutput(task="q", output="x", kind="right")
 
 
-async def test_a_panel_asks_a_function(subtests):
-    for judge in [lambda request: ANSWER, judge_slowly]:
-        with subtests.test(judge=judge):
-            assert evaluate(CASE, judge=JudgePanel([judge])).status == "passed"
-            assert (await aevaluate(CASE, judge=JudgePanel([judge]))).status == "passed"
-
-
 def test_a_function_is_measured(subtests):
     for judge in [lambda request: ANSWER, judge_slowly]:
         with subtests.test(judge=judge):
             assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1
 
 
-def test_a_dict_is_refused_by_a_panel_and_a_measurement():
-    with pytest.raises(ContractError, match="judge is a dict"):
-        JudgePanel([ANSWER])
+def test_a_dict_is_refused_by_a_measurement():
     with pytest.raises(ContractError, match="judge is a dict"):
         measure_judge(ANSWER, name="own", outputs=[OUTPUT])

@@ -11,7 +11,6 @@ import pytest
 from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
 from evaluation.judges.figures import VerdictCounts, load_labelled_set
-from evaluation.task_checks import DerivedChecks
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
@@ -19,27 +18,12 @@ from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
-TASK = "Name a fruit in at most 2 words, politely"
+TASK = "Name a fruit in at most 2 words, and sign it with love"
 SHORT = {"check": "word_count", "max": 2, "quote": "at most 2 words"}
-LONGER = {"check": "word_count", "max": 3, "quote": "at most 3 words"}
-
-
-class Writer:
-    """Finds "at most 2 words", "at most 3 words" and "politely" in a text; counts the texts."""
-
-    def __init__(self, *more):
-        self.texts = []
-        self.more = read_checks(list(more))
-
-    def write_checks(self, text):
-        self.texts.append(text)
-        checks = read_checks([check for check in (SHORT, LONGER) if check["quote"] in text])
-        unchecked = ("politely",) if "politely" in text else ()
-        return DerivedChecks((*checks, *self.more), unchecked)
 
 
 def orchestrate(executor=None, monitor=None, plan=("name it",), **options):
-    options = {"contract": "from_task", "contract_writer": Writer(), **options}
+    options = {"contract": "from_task", **options}
     agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
     return LangGraphOrchestrator(*agents, **options)
 
@@ -65,20 +49,19 @@ def test_the_failure_quotes_the_words_of_a_derived_check_and_says_how_to_change_
     state = orchestrate(FakeExecutor(*["a red apple"] * 3)).run("Name a fruit in at most 2 words")
 
     assert state["failure"]["message"].endswith(
-        "; the check word_count rests on “at most 2 words”; --without-check word_count leaves it out"
+        "; the check word_count rests on “at most 2 words”; "
+        "`orchestrator checks TASK --save FILE` writes the checks to change"
     )
 
 
 def test_by_default_nothing_is_derived():
-    state = orchestrate(FakeExecutor("a red apple"), contract=None, contract_writer=None).run(TASK)
+    state = orchestrate(FakeExecutor("a red apple"), contract=None).run(TASK)
 
     assert (state["status"], "derived" in state["declared"]) == ("success", False)
 
 
-def test_without_a_writer_the_rules_derive_the_checks():
-    state = orchestrate(FakeExecutor("a red apple", "apple"), contract_writer=None).run(
-        "Name a fruit. Use at most 2 words."
-    )
+def test_the_rules_derive_the_checks():
+    state = orchestrate(FakeExecutor("a red apple", "apple")).run("Name a fruit. Use at most 2 words.")
 
     assert [record["status"] for record in state["results"]] == ["failed", "validated"]
 
@@ -87,7 +70,7 @@ def test_the_derived_contract_is_stored_with_the_run():
     state = orchestrate().run(TASK)
 
     assert state["declared"]["derived"] == {
-        "output": {"contract": {"checks": [SHORT]}, "unchecked": ["politely"], "warnings": []},
+        "output": {"contract": {"checks": [SHORT]}, "unchecked": ["sign it with love"], "warnings": []},
         "steps": [None],
     }
     assert json.loads(json.dumps(state)) == state
@@ -127,19 +110,16 @@ def test_parallel_steps_have_their_checks(subtests):
 def test_a_new_plan_has_checks_and_the_contract_of_the_output_stays():
     planner = FakePlanner(["hopeless"], ["try in at most 2 words", "finish"])
     executor = SynthesizingExecutor("x", "a b c", "plum", "y", written=("plum",))
-    writer = Writer()
     orchestrator = LangGraphOrchestrator(
         planner,
         executor,
         FakeMonitor(refuse(), accept()),
         contract="from_task",
-        contract_writer=writer,
         retry_policy=RetryPolicy(max_retries=0, max_replans=2),
     )
     state = orchestrator.run("Name it in at most 2 words")
     steps = state["declared"]["derived"]["steps"]
 
-    assert writer.texts[:1] == ["Name it in at most 2 words"]
     assert len(steps) == len(state["plan"])
     assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
 
@@ -152,7 +132,7 @@ def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path)
             "t",
         )
         executor = FakeExecutor("a red apple", "apple")
-        changed = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver)
+        changed = orchestrate(executor, contract=None, checkpointer=store.saver)
         state = changed.resume("t")
 
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "unverified")]
@@ -162,7 +142,7 @@ def test_a_case_states_the_contract_of_its_task():
     case = TaskCase(
         task=TASK, contract=EvaluationContract(checks=read_checks([SHORT]), complete=True), unchecked=[]
     )
-    state = orchestrate(FakeExecutor("a red apple", "apple"), contract=case, contract_writer=None).run(TASK)
+    state = orchestrate(FakeExecutor("a red apple", "apple"), contract=case).run(TASK)
 
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
     assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT], "complete": True}
@@ -176,41 +156,16 @@ def test_the_contract_of_another_task_ends_the_run_before_a_step():
     assert "another task ('Name a tree')" in state["failure"]["message"]
 
 
-class Raising:
-    async def write_checks(self, text):
-        raise RuntimeError("no")
-
-
-class Wrong:
-    def write_checks(self, text):
-        return [SHORT]
-
-
-def test_a_writer_that_fails_ends_the_run_before_a_step(subtests):
-    for writer, message in [
-        (Raising(), "RuntimeError: no"),
-        (Wrong(), "the contract writer returned [{'check': 'word_count'"),
-    ]:
-        with subtests.test(writer=writer):
-            executor = FakeExecutor()
-            state = orchestrate(executor, contract_writer=writer).run(TASK)
-
-            assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
-            assert message in state["failure"]["message"]
-
-
 def test_bad_options_are_refused(subtests):
     for options, sentence in [
         (
-            {"contract": "from_tsk", "contract_writer": None},
+            {"contract": "from_tsk"},
             "contract is 'from_tsk'; give an EvaluationContract",
         ),
         (
-            {"contract": Path("checks.yaml"), "contract_writer": None},
+            {"contract": Path("checks.yaml")},
             "or a TaskCase such as read_case_set(file).cases[0]",
         ),
-        ({"contract_writer": object()}, "give an object with a method write_checks"),
-        ({"contract": None}, "contract_writer needs contract='from_task'"),
         ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged' or 'approved'"),
     ]:
         with subtests.test(options=options):
@@ -239,7 +194,7 @@ def test_the_failure_says_what_was_missing_and_keeps_the_work():
 
     assert state["failure"]["message"] == (
         "the output is not accepted, because require is 'checked': "
-        "Form: 1 check passed. Answer: not verified (“politely” was not checked)."
+        "Form: 1 check passed. Answer: not verified (“sign it with love” was not checked)."
     )
     assert (state["basis"], results(state)) == ("unverified", [("apple", "validated", "unverified")])
 
@@ -301,9 +256,7 @@ def test_a_fork_keeps_the_contract(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
         orchestrate(FakeExecutor("apple"), checkpointer=store.saver).run("Name it in at most 2 words", "t")
         executor = FakeExecutor("a red apple", "plum")
-        state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).fork(
-            "t", 0
-        )
+        state = orchestrate(executor, contract=None, checkpointer=store.saver).fork("t", 0)
 
     assert [record["status"] for record in state["results"]] == ["failed", "validated"]
 
@@ -316,9 +269,7 @@ def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
             lambda executor: orchestrate(executor, plan=plan, checkpointer=store.saver), "Name it", "t", "two"
         )
         executor = FakeExecutor(lambda step, _: "one" if step == "one" else "a b c")
-        state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).resume(
-            "t"
-        )
+        state = orchestrate(executor, contract=None, checkpointer=store.saver).resume("t")
 
     assert quotes(state["results"][0]) == []
     assert quotes(state["results"][1]) == ["at most 2 words"]
@@ -336,11 +287,9 @@ def test_checks_that_only_the_plan_states_prove_nothing(subtests):
     ]:
         for contract in ["from_task", None]:
             with subtests.test(plan=plan, contract=contract):
-                writer = Writer() if contract else None
                 executor = FakeExecutor(*["apple"] * 2)
                 options = {
                     "contract": contract,
-                    "contract_writer": writer,
                     "require": "checked",
                     "synthesis": False,
                 }
@@ -368,7 +317,7 @@ VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
 )
 def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis(options):
     plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
-    options = {"contract": None, "contract_writer": None, **options}
+    options = {"contract": None, **options}
     state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
 
     assert (state["basis"], state["evidence"]["content"]) == ("unverified", "nothing")
@@ -383,17 +332,14 @@ def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(
     ]:
         with subtests.test(fields=fields):
             contract = EvaluationContract(keywords=["apple"], **fields)
-            state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run(
-                "Name a fruit"
-            )
+            state = orchestrate(FakeExecutor("apple"), contract=contract).run("Name a fruit")
 
             assert (state["status"], state["basis"]) == ("success", basis)
 
 
 def test_what_a_case_leaves_unchecked_stays_so_if_its_checks_are_derived():
-    task = "Name a fruit in at most 2 words, politely"
-    case = TaskCase(task=task, contract="from_task", unchecked=["politely", "a tropical fruit"])
-    state = orchestrate(FakeExecutor("apple"), contract=case).run(task)
+    case = TaskCase(task=TASK, contract="from_task", unchecked=["sign it with love", "a tropical fruit"])
+    state = orchestrate(FakeExecutor("apple"), contract=case).run(TASK)
 
-    assert state["declared"]["derived"]["output"]["unchecked"] == ["politely", "a tropical fruit"]
+    assert state["declared"]["derived"]["output"]["unchecked"] == ["sign it with love", "a tropical fruit"]
     assert (state["status"], state["basis"]) == ("success", "unverified")

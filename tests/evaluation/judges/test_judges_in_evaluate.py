@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.findings import STRICTNESS
-from evaluation.judges.judge_call import JudgePanel
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = {"criteria": [{"name": "clarity"}]}
@@ -80,7 +79,6 @@ KINDS = {
     "missing_score": ScriptedJudge(lambda _: {"rationale": "Fine."}),
     "out_of_range": ScriptedJudge(lambda _: {"score": 6, "rationale": "Fine."}),
     "missing_rationale": ScriptedJudge(lambda _: {"score": 5}),
-    "no_majority": JudgePanel([DeterministicJudge(5), DeterministicJudge(1)]),
 }
 
 
@@ -111,12 +109,6 @@ def test_the_report_says_why_the_judge_was_called_and_what_it_cost():
     judged = evaluate({**FINE, "rubric": RUBRIC}, judge=ScriptedJudge([answer])).judge
     assert (judged.needed, judged.called, judged.reason) == (True, True, "a rubric is configured")
     assert judged.usage == usage
-
-
-def test_the_disagreement_of_a_panel_is_in_the_report():
-    panel = JudgePanel([DeterministicJudge(5), DeterministicJudge(5), FailingJudge()])
-    details = evaluate({**FINE, "rubric": RUBRIC}, judge=panel).judge.result["details"]
-    assert details["panel"]["votes"] == {"approve": 2, "refuse": 0}
 
 
 def test_a_credential_that_a_judge_quotes_is_not_in_the_report():

@@ -21,7 +21,6 @@ TABLE = {
     f"{RUN} --max-tokens 0": "Invalid value for '--max-tokens'",
     f"{RUN} --supervise god": "'god' is not one of 'none', 'llm', 'human'",
     f"{RUN} --require maybe": "'maybe' is not one of 'checked', 'judged'",
-    f"{RUN} --without-check nonsense": "--without-check 'nonsense' names no check; `orchestrator checks",
     f"{RUN} --acting-tools sned": 'acting_tools names "sned"; the executor has no tools',
     f"{RUN} --acting-tools sned:approve": 'acting_tools names "sned"; the executor has no tools',
     f"{RUN} --no-db --acting-tools a:approve": "--no-db contradicts --db, and cannot store a question",

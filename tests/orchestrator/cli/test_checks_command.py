@@ -103,10 +103,3 @@ def test_less_than_required_fails_the_run(ask):
 
     assert failed.exit_code == 1
     assert "\nfailed: unverified: the output is not accepted, because require is 'checke" in failed.stderr
-
-
-def test_a_check_is_left_out_by_its_name(ask):
-    done = ask("--without-check", "word_count", "--json")
-
-    assert (done.exit_code, json.loads(done.stdout)["output"]) == (0, "a red apple")
-    assert "(“at most 2 words” was not checked)" in done.stderr
