@@ -3,7 +3,6 @@ from .cases.case_files import read_case_set as read_case_set
 from .cases.case_files import write_case_set as write_case_set
 from .checks.check_model import CheckContext as CheckContext
 from .checks.check_model import CheckOutcome as CheckOutcome
-from .checks.commands import CommandCheck as CommandCheck
 from .checks.custom import check as check
 from .contract.contract import EvaluationCase as EvaluationCase
 from .contract.contract import EvaluationContract as EvaluationContract

@@ -36,7 +36,7 @@ EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "inval
 Group: TypeAlias = Literal["record", "response", "operational", "trajectory", "audit", "judge", "drift"]
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
 Covers: TypeAlias = Literal["form", "content", "actions"]
-CheckSource: TypeAlias = Literal["contract", "task", "function", "command"]
+CheckSource: TypeAlias = Literal["contract", "task", "function"]
 
 TRUNCATED: Final = "truncated_reply"
 """The name of the finding about a last reply that reached its limit of tokens."""
@@ -57,14 +57,14 @@ class Finding:
         limit: The value that it was compared with; of a check, the requirement as an instruction.
         where: The place in the run, such as ``agent_run.final_output``.
         category: The category of an audit finding, such as ``safety``.
-        evidence: Plain JSON that backs it: an excerpt, or the end of what a command printed.
+        evidence: Plain JSON that backs it: an excerpt, or what a function says.
         owner: The owner of the alert; None for the owner of the contract.
         action: The recommended action; None for the usual one of its kind.
-        check: The check of the contract that it answers: its kind, or the name of a function or command; None
+        check: The check of the contract that it answers: its kind, or the name of a function; None
             if it answers no check.
         failure: The kind of failure of such a check.
         covers: The part of the answer that the check is about: its form, its content, or the actions.
-        origin: ``function`` or ``command`` for a check of the user's code, ``task`` if the check quotes the
+        origin: ``function`` for a check of the user's code, ``task`` if the check quotes the
             task, else ``contract``.
         quote: The words of the task that state the check.
     """

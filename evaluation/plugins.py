@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from agents.credentials.spans import Recognizer
 from evaluation.checks.contract_checks import require_checks
-from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
+from evaluation.checks.custom import CheckCaller, FunctionCheck, call_check
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError
 from evaluation.report.state import Action
@@ -137,9 +137,9 @@ class Plugins:
     """By model; used to compute ``cost_usd`` if the run does not record it."""
     recognizers: tuple[Recognizer, ...] = ()
     """Further searches for sensitive data, besides the built-in one."""
-    checks: Sequence[CustomCheck] = ()
-    """Functions with ``@check`` and ``CommandCheck`` objects that each output has to pass."""
-    named_checks: Sequence[CustomCheck] = ()
+    checks: Sequence[FunctionCheck] = ()
+    """Functions with ``@check`` that each output has to pass."""
+    named_checks: Sequence[FunctionCheck] = ()
     """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
     call_check: CheckCaller = call_check
     """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
@@ -157,7 +157,7 @@ class Plugins:
             require_checks([*require_checks(self.checks), *require_checks(self.named_checks, "named_checks")])
 
     @property
-    def own_checks(self) -> tuple[CustomCheck, ...]:
+    def own_checks(self) -> tuple[FunctionCheck, ...]:
         """All checks of the user's code."""
         return (*self.checks, *self.named_checks)
 
@@ -167,6 +167,6 @@ class PluginOptions(TypedDict, total=False):
 
     prices: Mapping[str, Price]
     recognizers: tuple[Recognizer, ...]
-    checks: Sequence[CustomCheck]
-    named_checks: Sequence[CustomCheck]
+    checks: Sequence[FunctionCheck]
+    named_checks: Sequence[FunctionCheck]
     call_check: CheckCaller

@@ -4,13 +4,14 @@ The model is scripted, so the output is always the same. ``python examples/teste
 embedded model instead; what it writes is run on this computer, with your rights.
 """
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from agents import ExecutionAgent, MonitoringAgent, load_model
 from agents.testing import ScriptedChatModel
-from evaluation import CommandCheck
+from evaluation import CheckContext, CheckOutcome, check
 from orchestrator import LangGraphOrchestrator
 
 TASK = (
@@ -48,15 +49,19 @@ class OneStep:
 model = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(REPLIES)
 with tempfile.TemporaryDirectory() as folder:
     Path(folder, "test_answer.py").write_text(TESTS, encoding="utf-8")
-    tests = CommandCheck(
-        [sys.executable, "-m", "unittest", "test_answer"],
-        folder,
-        output_file="answer.py",
-        code_only=True,
-        name="tests",
-    )
+
+    @check(timeout=60)
+    def passes_tests(context: CheckContext) -> CheckOutcome:
+        """Write code that passes its tests."""
+        Path(folder, "answer.py").write_text(context.code, encoding="utf-8")
+        command = [sys.executable, "-B", "-m", "unittest", "test_answer"]
+        ended = subprocess.run(  # noqa: S603 - the command is fixed
+            command, cwd=folder, capture_output=True, text=True, timeout=50, env={}, check=False
+        )
+        return CheckOutcome(ended.returncode == 0, evidence=ended.stderr)
+
     orchestrator = LangGraphOrchestrator(
-        OneStep(), ExecutionAgent(model), MonitoringAgent(model), checks=[tests]
+        OneStep(), ExecutionAgent(model), MonitoringAgent(model), checks=[passes_tests]
     )
     state = orchestrator.run(TASK)
 

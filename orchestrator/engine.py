@@ -15,7 +15,7 @@ from agents.loop.acting_tools import ActingToolsOption
 from agents.models.model_call import Model
 from agents.roles import build_roles
 from evaluation import TaskCase
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, Graph, compile_graph
@@ -50,8 +50,8 @@ class OrchestratorOptions(RunSettings, total=False):
     function, which may be asynchronous."""
     evaluation: EvaluationOptions | None
     """What the evaluation of each step uses besides: prices, recognizers, checks that contracts name."""
-    checks: Sequence[CustomCheck]
-    """Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass, besides its
+    checks: Sequence[FunctionCheck]
+    """Functions with ``@check`` that the final output has to pass, besides its
     contract. Contracts of steps can name them, too."""
     supervisor: Supervisor | Model | None
     """Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and ``supervise``.

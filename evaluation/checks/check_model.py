@@ -160,7 +160,7 @@ class CheckOutcome:
     sentence: str = ""
     """What the executor has to change. It reveals nothing of the check that the task does not say."""
     evidence: str = ""
-    """The end of the output of a command, redacted; may have many lines."""
+    """Further text, such as the end of what a test runner printed; may have many lines."""
     is_error: bool = False
     """Whether the check itself raised or took too long; ``passed`` is None then, which no judge settles."""
 

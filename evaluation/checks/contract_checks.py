@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluation.checks.check_model import BaseCheck, CheckModel, Text
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds import counts, data_formats, style, tools, wording
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import quote_text
@@ -68,7 +68,7 @@ def read_checks(data: object) -> list[Check]:
 
 
 class NamedCheck(CheckModel):
-    """A check of the user's code by its name: a function with ``@check``, or a command."""
+    """A function of the user with ``@check``, by its name."""
 
     check: Literal["function"] = "function"
     name: Text
@@ -76,42 +76,23 @@ class NamedCheck(CheckModel):
     """Default: the severity of the check itself."""
 
 
-def _refuse_commands(items: object) -> object:
-    """Raise ``ValueError`` if an item is a command: data may come from a model or a stranger."""
-    for item in items if isinstance(items, list) else ():
-        if isinstance(item, Mapping) and item.get("check") == "command":
-            raise ValueError(
-                "a command is never data; pass CommandCheck(...) as named_checks=[...] in Python, "
-                'and name it here with {"check": "function", "name": ...}'
-            )
-    return items
-
-
-ContractChecks: TypeAlias = Annotated[
-    list[Annotated[Check | NamedCheck, Field(discriminator="check")]], BeforeValidator(_refuse_commands)
-]
+ContractChecks: TypeAlias = list[Annotated[Check | NamedCheck, Field(discriminator="check")]]
 """The checks of a contract: of the vocabulary, and by name."""
 CONTRACT_CHECK_FIELDS: Final = (*CHECK_FIELDS, *NamedCheck.model_fields)
-_CONTRACT_CHECKS: Final = TypeAdapter[list[Check | NamedCheck]](ContractChecks)
 
 
-def read_contract_checks(data: object) -> list[Check | NamedCheck]:
-    """Read the checks of a contract that was validated before, from its plain JSON."""
-    return _CONTRACT_CHECKS.validate_python(data)
-
-
-def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck, ...]:
+def require_checks(checks: object, option: str = "checks") -> tuple[FunctionCheck, ...]:
     """Return checks of the user's code as a tuple.
 
     Raises:
         ContractError: An item is none, or two have the same name.
     """
     items = checks if isinstance(checks, Sequence) and not isinstance(checks, str) else (checks,)
-    wrong = next((item for item in items if not isinstance(item, CustomCheck)), None)
+    wrong = next((item for item in items if not isinstance(item, FunctionCheck)), None)
     if wrong is not None or items is not checks:
         given = type(checks if items is not checks else wrong).__name__
-        raise ContractError(f"{option} has a {given}; give a list of functions with @check and CommandChecks")
-    found = tuple(item for item in items if isinstance(item, CustomCheck))
+        raise ContractError(f"{option} has a {given}; give a list of functions with @check")
+    found = tuple(item for item in items if isinstance(item, FunctionCheck))
     names = [item.name for item in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ContractError(
@@ -120,7 +101,7 @@ def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck,
     return found
 
 
-def find_check(named: NamedCheck, given: Sequence[CustomCheck]) -> CustomCheck | str:
+def find_check(named: NamedCheck, given: Sequence[FunctionCheck]) -> FunctionCheck | str:
     """Find a check that the user gave by its name. Returns a clause why there is none."""
     match = next((check for check in given if check.name == named.name), None)
     if match is not None:

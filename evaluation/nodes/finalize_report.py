@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, get_args
+from typing import Final
 
 from agents.credentials.spans import Span
-from evaluation.checks.custom import CustomSource
 from evaluation.findings import STATUS, Finding, Group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
@@ -127,7 +126,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
         *(
             [finding.observed, finding.limit, finding.reason, finding.evidence]
             for finding in state["findings"]
-            if finding.origin in get_args(CustomSource)
+            if finding.origin == "function"
         ),
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.

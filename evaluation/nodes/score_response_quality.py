@@ -278,7 +278,7 @@ async def _evaluate_named(
         outcome = describe_problem(named.name, check)
         return _build_finding(requirement, outcome, named.severity or "critical", "function")
     severity = named.severity or check.severity
-    return _build_finding(requirement, await plugins.call_check(check, context), severity, check.source)
+    return _build_finding(requirement, await plugins.call_check(check, context), severity, "function")
 
 
 def _build_finding(

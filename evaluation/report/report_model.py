@@ -24,7 +24,7 @@ class CheckRecord(TypedDict):
     """A finding about a check of the contract; ``passed`` is None if it could not be decided."""
 
     check: str
-    """The kind of the check, such as ``word_count``, or the name of a function or command."""
+    """The kind of the check, such as ``word_count``, or the name of a function."""
     passed: bool | None
     seen: str
     """What the run has, as a main clause."""
@@ -39,7 +39,7 @@ class CheckRecord(TypedDict):
     quote: str | None
     """The words of the task that state the requirement."""
     source: CheckSource
-    """``function`` or ``command`` for a check of the user's code, ``task`` if the check quotes the task, else
+    """``function`` for a check of the user's code, ``task`` if the check quotes the task, else
     ``contract``."""
     evidence: NotRequired[str]
     """The end of what a command printed, redacted."""

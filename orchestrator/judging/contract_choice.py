@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from agents.errors import PlanError
 from evaluation import ContractError
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
@@ -84,7 +84,7 @@ class Contracts:
     is_answer: bool = False
     synthesis: Synthesis = "never"
     has_case: bool = False
-    checks: Sequence[CustomCheck] = ()
+    checks: Sequence[FunctionCheck] = ()
 
     def list_demands(self, state: OrchestratorState) -> list[Demand]:
         """Return the requirements on the current execution, in the order of its evaluation.

@@ -21,7 +21,7 @@ from evaluation import (
     build_evaluation_graph,
 )
 from evaluation.checks.contract_checks import require_checks
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls, convert_usage, run_from_state
@@ -287,7 +287,7 @@ class EvaluationOptions:
     Attributes:
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
-        named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
+        named_checks: Functions with ``@check`` that contracts can name.
 
     Raises:
         ConfigurationError: An item of ``named_checks`` is no check.
@@ -295,13 +295,13 @@ class EvaluationOptions:
 
     prices: Mapping[str, Price] = field(default_factory=dict)
     recognizers: tuple[Recognizer, ...] = ()
-    named_checks: Sequence[CustomCheck] = ()
+    named_checks: Sequence[FunctionCheck] = ()
 
     def __post_init__(self) -> None:
         """Checks the checks; the evaluation checks the others."""
         _require_checks(self.named_checks, "named_checks")
 
-    def with_checks(self, checks: Sequence[CustomCheck]) -> Self:
+    def with_checks(self, checks: Sequence[FunctionCheck]) -> Self:
         """Returns the options with further checks that contracts can name.
 
         Raises:
@@ -310,7 +310,7 @@ class EvaluationOptions:
         return replace(self, named_checks=(*self.named_checks, *_require_checks(checks, "checks")))
 
 
-def _require_checks(checks: object, option: str) -> tuple[CustomCheck, ...]:
+def _require_checks(checks: object, option: str) -> tuple[FunctionCheck, ...]:
     try:
         return require_checks(checks, option)
     except ContractError as error:

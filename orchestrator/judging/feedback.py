@@ -280,13 +280,13 @@ def _format_line(alert: Alert) -> str:
 
 
 def _read_evidence(report: reports.Report) -> dict[str, str]:
-    """Reads the printed text of each command, by the metric of its alert."""
+    """Reads the further text of each check, by the metric of its alert."""
     records = map(reports.mapping, cast("list[Json]", report.get("checks", [])))
     return {f"checks.{each['check']}": str(each["evidence"]) for each in records if each.get("evidence")}
 
 
 def _quote_end(text: str) -> list[str]:
-    """Quotes the last printed lines of a command. Each has a mark, so that none passes for an item."""
+    """Quotes the last lines of a further text. Each has a mark, so that none passes for an item."""
     lines = [f"  | {line[-_MAX_LINE:]}" for line in text.splitlines()]
     sizes = accumulate(len(line) + 1 for line in reversed(lines))
     kept = sum(size <= _MAX_EVIDENCE for size in sizes)

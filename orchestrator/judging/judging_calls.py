@@ -16,7 +16,7 @@ from agents.monitoring import require_clean_approvals
 from agents.parsing.verdicts import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.judge_prompts import describe_evidence
@@ -125,7 +125,7 @@ class JudgingCalls:
             self.interrupt = interrupt
             raise JudgeError("the judge waits for an answer from a person") from interrupt
 
-    async def run_check(self, check: CustomCheck, context: CheckContext) -> CheckOutcome:
+    async def run_check(self, check: FunctionCheck, context: CheckContext) -> CheckOutcome:
         """Runs a check of the user."""
         called = await self._call(lambda: check.aevaluate(context))
         if isinstance(called, Returned):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, cast
+from dataclasses import dataclass
+from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
@@ -14,10 +14,9 @@ from agents.parsing.loose_json import find_containers, load_or_repair
 from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome, EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck
-from evaluation.checks.custom import CustomCheck, CustomSource
+from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.contract import ContentRule
 from evaluation.contract.requirements import Contract
-from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError
@@ -29,20 +28,15 @@ _MAX_PROBLEM: Final = 300
 _NOT_JSON: Final = "the text is not JSON; write finite numbers in place of NaN, Infinity and 1e999"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TypeCheck(CustomCheck):
-    """Passes an output that is the JSON text of a pydantic model; the validation error names the problem."""
+def build_type_check(output_type: type[BaseModel]) -> FunctionCheck:
+    """Builds a check that an output is the JSON text of a pydantic model; the error names the problem."""
 
-    source: ClassVar[CustomSource] = "function"
-
-    output_type: type[BaseModel]
-    kind: CheckKind = "format"
-
-    async def _decide(self, context: CheckContext) -> CheckOutcome:
-        wanted = f"write JSON of the type {self.output_type.__name__}"
-        problem = find_type_problem(self.output_type, context.output)
+    async def has_type(context: CheckContext) -> CheckOutcome:
+        problem = find_type_problem(output_type, context.output)
         seen = problem or "the output is of this type"
-        return replace(self.complete(CheckOutcome(problem is None, seen, wanted)), covers="form")
+        return CheckOutcome(problem is None, seen, f"write JSON of the type {output_type.__name__}")
+
+    return FunctionCheck(function=has_type, name=OUTPUT_TYPE, kind="format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +69,10 @@ class OutputRules:
         return None if self.output_type is None else self.output_type.model_json_schema()
 
     @property
-    def type_checks(self) -> tuple[CustomCheck, ...]:
+    def type_checks(self) -> tuple[FunctionCheck, ...]:
         """The check of the output's type; empty if it has none."""
         wanted = self.output_type
-        return () if wanted is None else (TypeCheck(name=OUTPUT_TYPE, output_type=wanted),)
+        return () if wanted is None else (build_type_check(wanted),)
 
     def format_output(self, text: str) -> str:
         """Returns the JSON text of an output of the wanted type; any other text as it is.
@@ -127,7 +121,7 @@ def read_output_rules(
     output_type: object,
     *,
     synthesis: bool | None,
-    checks: Sequence[CustomCheck] = (),
+    checks: Sequence[FunctionCheck] = (),
 ) -> OutputRules:
     """Checks the options for the final output; ``checks`` are valid.
 

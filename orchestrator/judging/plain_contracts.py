@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck, find_check
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ContractFunctionError
@@ -48,7 +48,7 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
         raise ContractFunctionError(f"the contract function: {error}") from None
 
 
-def find_unknown_check(contract: Contract, given: Sequence[CustomCheck]) -> str | None:
+def find_unknown_check(contract: Contract, given: Sequence[FunctionCheck]) -> str | None:
     """Return why a check by name cannot be used, beginning with its field; None if all can."""
     for each in contract.requirements:
         if isinstance(each.check, NamedCheck) and isinstance(problem := find_check(each.check, given), str):

@@ -11,7 +11,6 @@ from typing import Final, cast
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
-from evaluation.checks.commands import CommandCheck
 from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from orchestrator.settings import Settings
@@ -48,8 +47,8 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
         "retry_policy.exhausted": options["retry_policy"].exhausted,
         "budget": options["budget"].model_dump(mode="json", exclude={"prices"}, exclude_none=True),
         "checks": {
-            check.name: _name_check(check)
-            for check in cast("Sequence[FunctionCheck | CommandCheck]", given.get("checks", ()))
+            check.name: _name(check.function)
+            for check in cast("Sequence[FunctionCheck]", given.get("checks", ()))
         },
         "verifier": options["verifier"],
         "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
@@ -89,12 +88,6 @@ def _name(value: object) -> str | None:
     named = value if hasattr(value, "__qualname__") else type(value)
     done = f" {_digest_function(value)}" if isinstance(value, FunctionType) else ""
     return f"{named.__module__}.{named.__qualname__}{done}"
-
-
-def _name_check(check: FunctionCheck | CommandCheck) -> str | None:
-    if isinstance(check, FunctionCheck):
-        return _name(check.function)
-    return f"command {_digest(repr([*check.arguments]))}"
 
 
 def _digest(text: str) -> str:

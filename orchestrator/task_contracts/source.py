@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast
 from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
@@ -33,7 +33,7 @@ def read_contracts(
     options: Mapping[str, object],
     output: OutputRules,
     tools: ExecutorTools,
-    checks: Sequence[CustomCheck],
+    checks: Sequence[FunctionCheck],
 ) -> Contracts:
     """Validates the contracts that the caller states.
 
@@ -68,7 +68,9 @@ def read_contracts(
     )
 
 
-def _read_contract(given: object, name: str, tools: ExecutorTools, checks: Sequence[CustomCheck]) -> Contract:
+def _read_contract(
+    given: object, name: str, tools: ExecutorTools, checks: Sequence[FunctionCheck]
+) -> Contract:
     contract = validate_contract(given, name)
     problem = "; ".join(find_threshold_problems(contract.rules)) or tools.find_problem(contract)
     if problem := problem or find_unknown_check(contract, checks):

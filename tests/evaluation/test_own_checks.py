@@ -1,13 +1,10 @@
 """Checks of the user's code in an evaluation: as an option, by name in a contract, and never as data."""
 
-import sys
-
 import pytest
 
 from evaluation import (
     CheckContext,
     CheckOutcome,
-    CommandCheck,
     ContractError,
     EvaluationContract,
     aevaluate,
@@ -147,26 +144,11 @@ def test_a_function_about_tools_reads_the_recorded_calls():
     assert evaluate(HELLO, checks=[searches_once]).status == "needs_review"
 
 
-def test_a_command_decides_with_the_end_of_its_output_as_evidence(tmp_path):
-    code = "import sys; text = sys.stdin.read(); print('read', text); sys.exit(text != 'Hello you')"
-    command = CommandCheck([sys.executable, "-c", code], tmp_path, name="greets")
-    passed, failed = (evaluate(case, checks=[command]) for case in (HELLO, BYE))
-
-    assert (passed.status, failed.status) == ("passed", "failed")
-    assert (failed.checks[0]["source"], failed.checks[0]["evidence"]) == ("command", "read Bye")
-    assert evaluate(
-        {**BYE, "checks": [{"check": "function", "name": "greets"}]}, named_checks=[command]
-    ).checks
-
-
-def test_a_command_as_data_is_refused():
+def test_a_command_is_no_data():
     command = {"check": "command", "arguments": ["rm", "-rf", "/"], "directory": "/"}
-    problem = "checks: a command is never data; pass CommandCheck(...) as named_checks=[...] in Python"
-    report = evaluate({**HELLO, "checks": [{"check": "word_count", "min": 1}, command]})
 
-    assert report.status == "invalid"
-    assert report.errors[0].startswith(problem)
-    with pytest.raises(ContractError, match="a command is never data"):
+    assert evaluate({**HELLO, "checks": [command]}).status == "invalid"
+    with pytest.raises(ContractError, match=r"checks\[0\].check"):
         EvaluationContract(checks=[command])
 
 

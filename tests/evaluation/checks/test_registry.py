@@ -2,7 +2,6 @@
 
 import pytest
 
-from evaluation.checks.commands import CommandCheck
 from evaluation.checks.contract_checks import NamedCheck, find_check, require_checks
 from evaluation.checks.custom import check
 from evaluation.errors import ContractError
@@ -30,10 +29,6 @@ def test_what_is_no_list_of_checks_is_refused(subtests):
         (has_greeting, "checks has a FunctionCheck"),
         ("has_greeting", "checks has a str"),
         ([has_greeting, has_greeting], 'checks has two checks with the name "has_greeting"'),
-        (
-            [CommandCheck(["a"], "."), CommandCheck(["a", "b"], ".")],
-            'checks has two checks with the name "a"',
-        ),
     ]:
         with (
             subtests.test(checks=checks),

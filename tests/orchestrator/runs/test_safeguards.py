@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import CommandCheck, EvaluationContract, check
+from evaluation import EvaluationContract, check
 from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy
 from tests.fakes.acting import approve
 from tests.fakes.monitor import FakeMonitor
@@ -79,7 +79,6 @@ def states_number(number):
 
 CHANGES = [
     ("checks", [states_number(1)], [states_number(2)]),
-    ("checks", [CommandCheck(["true"], ".", name="program")], [CommandCheck(["false"], ".", name="program")]),
     ("step_contract", lambda step, index: WORDS, lambda step, index: MORE_WORDS),
     ("acting_tools", {"send": ActingTool(approve=True, repeat="ask")}, approve("send")),
     ("acting_tools", {"send": ActingTool(approve=True, succeeded="sent")}, approve("send")),
