@@ -75,10 +75,3 @@ def test_an_unknown_thread_is_not_found(serve, path):
     answer = serve().request("POST" if path.endswith("resume") else "GET", path, json={})
 
     assert (answer.status_code, answer.json()) == (404, {"detail": "there is no run 'nobody'"})
-
-
-def test_a_run_that_has_ended_is_a_conflict(serve):
-    client = serve()
-    answer = client.post(f"/runs/{start_run(client)}/resume", json={})
-
-    assert (answer.status_code, "has ended" in answer.json()["detail"]) == (409, True)

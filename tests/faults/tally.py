@@ -119,14 +119,6 @@ def _shared_keys(calls: Sequence[Line]) -> int:
     return 2 * len(named) - len(keys) - len(executions)
 
 
-HEAD = "| fault | times tried | lost | done twice | wrong status |\n|---|---|---|---|---|"
-
-
-def told_of(tally: Tally) -> str:
-    """For people to read, under the head."""
-    return f"| {tally.fault} | {tally.tried} | {tally.lost} | {tally.twice} | {tally.wrong} |"
-
-
 def _records(state: OrchestratorState) -> dict[tuple[int, int], object]:
     executions = [*state["results"], *state["synthesis"]]
     return {(one["step_index"], one["attempt"]): _lasting(one) for one in executions}

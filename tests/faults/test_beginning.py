@@ -24,32 +24,19 @@ class KeepsTheBeginning(InMemorySaver):
         await super().aput_writes(config, writes, task_id, task_path)
 
 
-@pytest.fixture(params=[False, True], ids=["new thread", "thread of an earlier run"])
-def resumed(request):
-    """The events and the end of a run of which its input alone was kept."""
+@pytest.mark.parametrize("is_used", [False, True], ids=["new thread", "thread of an earlier run"])
+def test_a_run_of_which_its_input_alone_was_kept_goes_on_with_its_task(is_used):
     saver, hook = KeepsTheBeginning(), RecordingHook()
     agents = FakePlanner(lambda task: [f"do {task}"]), FakeExecutor(), FakeMonitor()
     orchestrator = LangGraphOrchestrator(*agents, checkpointer=saver, hooks=[hook])
-    if request.param:
+    if is_used:
         orchestrator.run("an earlier task", "thread")
     saver.lost = True
     with pytest.raises(OSError, match="the disk is gone"):
         orchestrator.run("the task", "thread", replace=True)
     saver.lost = False
-    return hook, orchestrator.resume("thread")
+    state = orchestrator.resume("thread")
 
-
-def test_it_goes_on_with_its_task(resumed):
-    _, state = resumed
-
-    assert (state["status"], [record["result"] for record in state["results"]]) == (
-        "success",
-        ["do the task done"],
-    )
-
-
-def test_its_state_is_that_of_nothing_done_when_it_is_resumed(resumed):
-    hook, _ = resumed
-    (state,) = (event.state for event in hook.events if isinstance(event, RunResumed))
-
-    assert (state["task"], state["status"], state["results"]) == ("the task", "planning", [])
+    (before,) = (event.state for event in hook.events if isinstance(event, RunResumed))
+    assert (before["task"], before["status"], before["results"]) == ("the task", "planning", [])
+    assert (state["status"], state["results"][0]["result"]) == ("success", "do the task done")

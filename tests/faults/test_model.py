@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from langchain_core.tools import tool
 
-from agents import BaseAgent, ExecutionAgent, ModelUnavailableError
-from orchestrator import Budget
-from tests.faults.model_runs import NEVER_MENDED, RETRY, answer, failing, made, model_of, orchestrator_of
-from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Script, closed_port, serving
+from agents import (
+    BaseAgent,
+    ExecutionAgent,
+    ModelUnavailableError,
+    MonitoringAgent,
+    PlanningAgent,
+    load_model,
+)
+from agents.models.transport_retry import TransportRetry
+from orchestrator import Budget, LangGraphOrchestrator
+from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Line, Script, closed_port, serving
 
+NEVER_MENDED = 10_000
+RETRY = TransportRetry(max_attempts=3, initial_seconds=0.0, max_seconds=0.01)
 LASTING = (Fault.PAGE, Fault.GARBLED)
 PASSING = [fault for fault in Fault if fault not in (*LASTING, *HARMLESS, Fault.HANGING)]
 both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
@@ -27,13 +38,50 @@ def port():
         yield port
 
 
-@pytest.mark.faults
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("sequences", [1000, pytest.param(12, marks=pytest.mark.sample)])
-def test_runs_on_a_server_that_fails_by_chance_end_as_foretold(sequences):
-    tally = failing("model's server", map(made, range(sequences)))
+def model_of(server, port, script, name, call_s):
+    """The chat model ``name``, whose server follows a script and whose client waits so many seconds."""
+    server.scripts[name] = script
+    return load_model(
+        f"ollama:{name}",
+        base_url=server.url,
+        client_kwargs={"timeout": call_s, "verify": False, "trust_env": False},  # no certificates to load
+        async_client_kwargs={"transport": Line(script, port)},
+    )
 
-    assert (tally.tried, tally.harm) == (sequences, (0, 0, 0))
+
+def orchestrator_of(llm, budget, **settings):
+    """An orchestrator all of whose agents call the same model."""
+    agents = (kind(llm, transport_retry=RETRY) for kind in (PlanningAgent, ExecutionAgent, MonitoringAgent))
+    return LangGraphOrchestrator(*agents, budget=budget, synthesis=False, **settings)
+
+
+def answer(asked):
+    """The reply of a model that plans one step, does it and approves of it."""
+    wanted = asked.get("format")
+    if not isinstance(wanted, dict):
+        return "it is done"
+    return json.dumps(
+        {"plan": ["do it"]} if "plan" in wanted["properties"] else {"feedback": "", "success": True}
+    )
+
+
+async def test_faults_that_pass_use_no_attempt_and_faults_that_last_end_the_run(server, port, subtests):
+    for troubles, kind, calls in [
+        ([(Fault.BUSY, 2), (Fault.CUT_SHORT, 1), (Fault.RESET, 2)], None, 8),
+        ([(Fault.FAILING, NEVER_MENDED)], "planner_error", 3),
+        ([None, (Fault.PAGE, NEVER_MENDED)], "executor_error", 2),
+        ([None, (Fault.ERROR_WITHIN, NEVER_MENDED)], "executor_error", 4),
+        ([None, None, (Fault.BROKEN_OFF, NEVER_MENDED)], "needs_review", 5),
+    ]:
+        with subtests.test(troubles=troubles):
+            script = Script(troubles, answer)
+            state = await orchestrator_of(model_of(server, port, script, "run", 10), Budget()).arun(
+                "the task"
+            )
+
+            assert (state["failure"] and state["failure"]["kind"], script.calls) == (kind, calls)
+            assert [record["attempt"] for record in state["results"]] == [1] * (kind != "planner_error")
+            assert state["usage"]["model_calls"] == calls
 
 
 async def said(llm, awaited):
@@ -85,7 +133,7 @@ async def test_a_reply_that_ends_in_its_middle_is_none_where_tools_are_bound_eit
     ids=["call_timeout", "step_timeout", "max_seconds"],
 )
 async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(server, port, budget, settings, kind):
-    script = Script([None, (Fault.HANGING, NEVER_MENDED)], lambda asked: answer(asked, 1))
+    script = Script([None, (Fault.HANGING, NEVER_MENDED)], answer)
     llm = model_of(server, port, script, "hanging", 300)
     state = await orchestrator_of(llm, budget, **settings).arun("the task")
 
@@ -95,7 +143,7 @@ async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(server, 
 @pytest.mark.soak
 async def test_a_result_of_ten_megabytes_is_kept_whole(server, port):
     result = "all of it " * (TEN_MEGABYTES // 10) + "is here"
-    script = Script([], lambda asked: answer(asked, 1) if "format" in asked else result)
+    script = Script([], lambda asked: answer(asked) if "format" in asked else result)
     llm = model_of(server, port, script, "huge", 60)
     state = await orchestrator_of(llm, Budget()).arun("the task")
 

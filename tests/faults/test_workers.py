@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import psycopg
 import pytest
 
-from tests.faults.servers import NoDiskError, Postgres, disk_at
+from tests.faults.servers import Postgres
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import (
     APP,
@@ -27,7 +22,6 @@ from tests.orchestrator.queue.workers import (
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 RUNS = 12
-HALF = RUNS * STEPS // 2
 
 
 @pytest.fixture
@@ -109,61 +103,6 @@ def test_a_database_that_is_started_again_finds_its_workers_and_their_runs(fleet
     postgres.start()
     wait_supervised(fleet)
 
-    assert is_each_effect_there_once(fleet, RUNS)
-
-
-@contextmanager
-def small_database(postgres: Postgres) -> Iterator[tuple[str, Path]]:
-    """A database on a small disk of its own: its URL, and the folder to fill.
-
-    The folder is not one of pytest's: each pytest that starts takes the permissions of the others' folders
-    away, and the server runs as another user.
-    """
-    with (
-        TemporaryDirectory(prefix="disk") as folder,
-        disk_at(Path(folder), "40m") as disk,
-        psycopg.connect(postgres.server.get_uri(), autocommit=True) as asked,
-    ):
-        tables = disk.folder / "tables"
-        tables.mkdir()
-        for path in (disk.outside, disk.folder):
-            path.chmod(0o755)
-        owner = Path(str(postgres.server.pgdata)).stat()
-        os.chown(tables, owner.st_uid, owner.st_gid)
-        asked.execute(f"CREATE TABLESPACE small LOCATION '{tables}'")
-        asked.execute("CREATE DATABASE small TABLESPACE small")
-        try:
-            yield postgres.server.get_uri("small"), disk.folder
-        finally:
-            asked.execute("DROP DATABASE small WITH (FORCE)")
-            asked.execute("DROP TABLESPACE small")
-
-
-@pytest.fixture
-def small(postgres: Postgres, tmp_path: Path) -> Iterator[tuple[Fleet, Path]]:
-    """Workers on a database on a small disk, and the folder to fill."""
-    try:
-        with (
-            small_database(postgres) as (url, disk),
-            fleet_on(url, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers,
-        ):
-            yield workers, disk
-    except NoDiskError as error:
-        pytest.skip(str(error))
-
-
-def test_a_full_disk_of_the_database_is_waited_for(small):
-    fleet, disk = small
-    fleet.submit(RUNS)
-    for _ in range(2):
-        fleet.start("--concurrency", "4")
-    wait_for_effects(fleet, 4)
-    subprocess.run(["dd", "if=/dev/zero", f"of={disk}/filler", "bs=4096"], check=False)
-    fleet.wait(lambda: "No space left on device" in fleet.logs(), 120)
-    (disk / "filler").unlink()
-    wait_supervised(fleet)
-
-    assert fleet.statuses() == {"success": RUNS}
     assert is_each_effect_there_once(fleet, RUNS)
 
 

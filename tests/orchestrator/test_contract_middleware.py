@@ -11,9 +11,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from agents import ActingTool, EffectsMiddleware
+from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, ContractMiddleware, UnmetContractError
 
 TASK = {"messages": [("user", "What is the total of order 7? Refund it.")]}
@@ -72,12 +71,6 @@ def test_a_refused_answer_goes_back_with_feedback_that_hides_the_expected_answer
     assert state["verdict"]["accepted"]
     assert feedback in sent
     assert "12" not in sent
-
-
-def test_the_verdict_is_plain_json_and_the_contract_may_be_a_model():
-    state = build(["It is 12.5."], EvaluationContract.model_validate(TOTAL)).invoke(TASK)
-
-    assert json.loads(json.dumps(state["verdict"])) == state["verdict"]
 
 
 def test_an_answer_that_is_refused_at_last_is_no_success(subtests):
@@ -252,14 +245,3 @@ def test_a_contract_that_needs_a_tool_which_the_agent_lacks_is_refused_before_th
 def test_asking_needs_a_checkpointer():
     with pytest.raises(ConfigurationError, match="no checkpointer"):
         build(["13"], on_failure="ask").invoke(TASK)
-
-
-def test_the_outcome_of_a_stated_tool_that_is_unknown_leaves_the_answer_unverified():
-    def refund(order: str) -> str:
-        """Refund an order."""
-        return "ok?"
-
-    middleware = [EffectsMiddleware({"refund": ActingTool()}), ContractMiddleware(TOTAL)]
-    agent = create_agent(ScriptedChatModel([call("refund"), "12.5"]), [refund], middleware=middleware)
-
-    assert agent.invoke(TASK)["verdict"]["basis"] == "unverified"

@@ -17,7 +17,7 @@ from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
 from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met, missed
 
 PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
 HAS_OUT = EvaluationContract(required_content=[{"text": "out"}])
@@ -130,47 +130,6 @@ def test_no_judge_is_asked_once_the_run_has_ended():
         "The run ended before the output was judged: step 1: max_"
     )
     assert [each["passed"] for each in record["report"]["checks"]] == [True]
-
-
-def test_a_contract_function_that_fails_after_the_execution_leaves_a_report():
-    answers = iter([HAS_OUT])
-    (record,) = build(step_contract=lambda step, index: next(answers)).run("x")["results"]
-
-    assert record["report"] is not None
-    assert record["verdict"]["feedback"].startswith("The monitor gave no verdict: ")
-
-
-def test_a_parallel_step_that_a_halt_stops_before_its_judging_has_a_report():
-    reached = asyncio.Event()
-
-    class Executor(SpeakingExecutor):
-        async def assess_step(self, step, *args):
-            if step == "two":
-                await reached.wait()
-                await asyncio.sleep(0.3)
-            return missed()
-
-    class Supervisor(FakeSupervisor):
-        async def supervise(self, request):
-            reached.set()
-            return halt()
-
-    state = build(PARALLEL, Executor(), supervision="llm", supervisor=Supervisor()).run("x")
-
-    assert (state["failure"]["kind"], len(records(state)), unreported(state)) == ("halted", 2, [])
-
-
-@pytest.mark.parametrize("plan", [("one",), PARALLEL])
-def test_a_cancel_while_the_executor_assesses_itself_leaves_a_report(plan):
-    class Executor(SpeakingExecutor):
-        async def assess_step(self, *args):
-            orchestrator.cancel("t")
-            await asyncio.sleep(10)
-
-    orchestrator = build(plan, Executor(), supervision="llm", supervisor=FakeSupervisor())
-    state = orchestrator.run("x", "t")
-
-    assert (state["failure"]["kind"], unreported(state), len(records(state)) >= 1) == ("cancelled", [], True)
 
 
 @pytest.mark.parametrize("plan", [("one",), PARALLEL, ("one", "two")])

@@ -52,16 +52,6 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
             }
 
 
-def test_an_agent_that_ends_the_program_ends_the_run_as_data(subtests):
-    for executor in [FakeExecutor, AsyncFakeExecutor]:
-        with subtests.test(executor=executor):
-            state = run(executor=executor("first", SystemExit(3)))
-
-            assert [record["result"] for record in state["results"]] == ["first", ""]
-            assert state["failure"]["kind"] == "executor_error"
-            assert "SystemExit: 3" in state["failure"]["message"]
-
-
 def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():
     """An agent whose own inner task was cancelled has failed; the run was not cancelled."""
     state = run(executor=AsyncFakeExecutor(asyncio.CancelledError()))

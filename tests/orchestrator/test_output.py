@@ -9,7 +9,6 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import (
-    ConfigurationError,
     LangGraphOrchestrator,
     RetryPolicy,
 )
@@ -17,7 +16,6 @@ from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
@@ -45,13 +43,6 @@ def test_the_output_of_several_steps_is_written_from_their_results():
     assert state["context"] == RESULTS
     [record] = state["synthesis"]
     assert (record["step_index"], record["step"], record["status"]) == (2, "the task", "validated")
-
-
-def test_without_synthesize_the_output_is_the_last_result():
-    executor = FakeExecutor()
-    state = orchestrate(executor).run("the task")
-
-    assert (state["output"], len(executor.calls)) == ("two done", 2)
 
 
 def test_synthesis_can_be_switched_off():
@@ -96,26 +87,6 @@ def test_an_answer_that_is_refused_to_the_end_fails_the_run_without_output():
         "step_index": None,
         "error_type": None,
     }
-
-
-def test_the_answer_is_not_supervised():
-    class Speaking(SpeakingExecutor, SynthesizingExecutor):
-        def __init__(self):
-            SpeakingExecutor.__init__(self)
-            self.requests = []
-            self._written = SynthesizingExecutor()._written
-
-        def execute_step(self, step_description, context="", task=""):
-            return super().execute_step(step_description, context, task)
-
-        def synthesize(self, task, results):
-            return super().synthesize(task, results)
-
-    executor = Speaking()
-    state = orchestrate(executor, supervision="llm", supervisor=FakeSupervisor()).run("the task")
-
-    assert (state["output"], executor.commitments) == ("the task answered", ["one", "two"])
-    assert state["synthesis"][0]["supervision"] is None
 
 
 class Killed(BaseException):
@@ -169,15 +140,6 @@ def test_a_fork_can_write_the_answer_again(tmp_path):
 
     assert (state["output"], executor.calls, len(state["results"])) == ("another", [], 2)
     assert (again["output"], len(again["results"])) == ("the task answered", 2)
-
-
-def test_a_synthesize_with_other_arguments_is_refused_at_once():
-    class Wrong(FakeExecutor):
-        def synthesize(self):
-            return ""
-
-    with pytest.raises(ConfigurationError, match=r"cannot be called as synthesize\(task, results\)"):
-        orchestrate(Wrong())
 
 
 def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(subtests):

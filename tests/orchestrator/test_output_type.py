@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import assert_type
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import BaseModel, Field, ValidationError, computed_field, field_validator, model_validator
+from pydantic import BaseModel, Field, computed_field, field_validator, model_validator
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import ConfigurationError, LangGraphOrchestrator, Result, RetryPolicy, RunFailedError
+from orchestrator import ConfigurationError, LangGraphOrchestrator, Result, RunFailedError
 from orchestrator.state.graph_state import blank_state
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import FakePlanner
 
-UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
 QUESTION = {"text": "Well?", "accepts": ["approve", "deny"]}
-BRIEF = EvaluationContract(output_length={"max_words": 3})
 
 
 class Choice(BaseModel):
@@ -119,14 +115,6 @@ def test_an_output_that_would_be_a_guess_is_written_again(subtests):
             assert statuses(state["synthesis"]) == ["failed", "validated"]
 
 
-def test_the_only_step_of_a_plan_has_the_type():
-    executor = CorrectingExecutor("no", GOOD)
-    state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
-
-    assert statuses(state["results"]) == ["failed", "validated"]
-    assert (json.loads(state["output"])["name"], state["synthesis"]) == ("PostgreSQL", [])
-
-
 def test_an_executor_that_takes_a_schema_is_given_it_and_the_step_stays_as_it_is():
     executor = SchemaExecutor(GOOD)
     orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
@@ -148,24 +136,6 @@ def test_our_executor_constrains_its_model_and_tells_it_the_schema():
 
     assert json.loads(state["output"]) == json.loads(GOOD)
     assert ["JSON Schema" in prompt[-1].text for prompt in model.prompts] == [False, False, True]
-
-
-def test_the_only_step_that_a_new_plan_left_does_not_pass_unchecked():
-    executor = FakeExecutor(GOOD, "unchecked", GOOD)
-    planner = FakePlanner(["a"], ["b"])
-    policy = RetryPolicy(max_retries=0, max_replans=1)
-    agents = planner, executor, FakeMonitor(refuse(), accept())
-    state = LangGraphOrchestrator(*agents, retry_policy=policy, output_type=Choice).run("choose")
-
-    assert (state["status"], json.loads(state["output"])["price"]) == ("success", 1.5)
-    assert state["synthesis"][0]["result"] == GOOD
-
-
-def test_a_contract_of_the_output_is_checked_on_the_answer_alone():
-    executor = SynthesizingExecutor("a long result of a step", written=("a long answer it is", "brief"))
-    state = orchestrate(executor, contract=BRIEF).run("choose")
-
-    assert (statuses(state["results"]), state["output"]) == (["validated", "validated"], "brief")
 
 
 def test_a_number_that_json_lacks_is_refused(subtests):
@@ -198,14 +168,6 @@ def test_options_that_cannot_hold_are_refused_at_once(subtests):
             orchestrate(FakeExecutor(), **options)
 
 
-def test_a_model_without_a_json_schema_is_refused():
-    class Function(BaseModel):
-        call: Callable[[], int]
-
-    with pytest.raises(ConfigurationError, match="has no JSON Schema"):
-        orchestrate(FakeExecutor(), output_type=Function)
-
-
 def test_a_result_of_a_type_gives_an_instance():
     state = orchestrate(FakeExecutor(GOOD), plan=["one"], output_type=Choice).run("choose")
     result = Result(state, Choice)
@@ -227,19 +189,6 @@ def test_a_result_of_a_failed_run_raises_the_failure():
         _ = result.output
 
 
-def test_a_result_of_a_run_that_waits_has_no_output():
-    policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
-    orchestrator = orchestrate(
-        FakeExecutor(), FakeMonitor(UNREADABLE), retry_policy=policy, checkpointer=InMemorySaver()
-    )
-    result = Result(orchestrator.run("choose", "t"))
-
-    assert (result.ok, result.failure) == (False, None)
-    assert result.question == result.state["question"]
-    with pytest.raises(RunFailedError, match=r"it waits for an answer \(approve, correct, deny\): "):
-        result.raise_for_failure()
-
-
 def test_a_result_is_printed_in_one_line(subtests):
     for changes, text in [
         ({"status": "success", "basis": "checked", "output": "a\nb"}, "'success, checked: a\\nb'"),
@@ -259,25 +208,6 @@ def test_a_result_is_printed_in_one_line(subtests):
                 repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes}))
                 == f"Result({text})"
             )
-
-
-def test_an_output_that_a_person_approved_against_its_type_is_no_instance():
-    policy = RetryPolicy(
-        strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}], max_retries=0
-    )
-    orchestrator = orchestrate(
-        FakeExecutor(GOOD),
-        FakeMonitor(UNREADABLE),
-        ["one"],
-        retry_policy=policy,
-        checkpointer=InMemorySaver(),
-    )
-    orchestrator.run("choose", "t")
-    state = orchestrator.resume("t", {"answer": "approve"})
-
-    assert Result(state, Choice).output.name == "PostgreSQL"
-    with pytest.raises(ValidationError):
-        _ = Result({**state, "output": "no JSON"}, Choice).output
 
 
 class Named(BaseModel):

@@ -42,9 +42,3 @@ def test_the_documented_arguments_come_first_and_in_this_order():
     positional = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
 
     assert positional == ["planner", "executor", "monitor", "compressor", "max_retries"]
-
-
-def test_every_error_has_one_root(subtests):
-    for error in ["ConfigurationError", "ResumeError"]:
-        with subtests.test(error=error):
-            assert issubclass(getattr(orchestrator, error), orchestrator.OrchestratorError)

@@ -138,16 +138,6 @@ def test_a_refund_of_an_earlier_step_is_seen_with_the_output(subtests):
             assert (state["status"], made(state)) == ("failed", ["refund"])
 
 
-def test_a_call_of_any_step_is_enough_for_the_run(subtests):
-    for at in range(3):
-        with subtests.test(at=at):
-            plan = ["one", "two", "three"]
-            executor = Caller({plan[at]: [(["search"], "good")]})
-            state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
-
-            assert state["status"] == "success"
-
-
 def test_the_last_step_meets_its_own_contract_and_the_contract_of_the_run():
     executor = Caller({"one": [(["search"], "good")], "two": [([], "bad"), ([], "good")]})
     own = contract_of(required_content=[{"text": "good"}], checks=[at_most("search", 0)])
@@ -197,15 +187,6 @@ def test_the_last_of_parallel_steps_runs_after_all_others(subtests):
             state = orchestrate(executor, steps, contract=contract_of(checks=[at_most("refund", 0)])).run("x")
 
             assert (state["status"], made(state)) == ("failed", ["refund"])
-
-
-def test_a_missing_call_leads_to_a_new_plan_if_there_may_be_one():
-    executor = Caller({"three": [(["search"], "good")]})
-    policy = RetryPolicy(max_retries=0, max_replans=1)
-    contract = contract_of(must_call=["search"])
-    state = orchestrate(executor, ["one", "two"], ["three"], contract=contract, retry_policy=policy).run("x")
-
-    assert (state["status"], state["plan"]) == ("success", ["one", "two", "three"])
 
 
 # --------------------------------------------------------------------------------- what no attempt can undo

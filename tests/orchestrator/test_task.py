@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -32,24 +30,12 @@ def run(executor, monitor=None, plan=PLAN, **options):
     return LangGraphOrchestrator(*agents, **options).run(TASK)
 
 
-def prompts_of(model):
-    return [messages[-1].text for messages in model.prompts]
-
-
 def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(subtests):
     for executor in [FakeExecutor(), TwinExecutor()]:
         with subtests.test(executor=executor):
             run(executor)
 
             assert executor.calls[1].task == OUTLINE
-
-
-def test_the_context_of_an_executor_is_the_results_so_far_and_nothing_else():
-    executor = PlainExecutor()
-    run(executor)
-
-    results = "Step 1: List candidates\nResult: List candidates done"
-    assert [call.context for call in executor.calls[:2]] == ["", results]
 
 
 def test_a_monitor_that_takes_the_task_is_given_it():
@@ -64,13 +50,6 @@ def test_a_step_that_is_the_whole_task_is_asked_without_a_header():
     run(executor, monitor, [TASK])
 
     assert (executor.calls[0].context, monitor.tasks) == ("", [""])
-
-
-def test_a_single_step_in_other_words_is_given_the_task_alone():
-    executor = FakeExecutor()
-    run(executor, plan=["Pick PostgreSQL or MySQL"])
-
-    assert executor.calls[0].task == TASK
 
 
 def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
@@ -131,24 +110,3 @@ def test_the_phases_of_supervision_are_given_the_task():
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]
     assert supervisor.requests[1]["task"] == OUTLINE
-
-
-def test_the_model_of_each_phase_reads_the_fenced_task():
-    def reply(messages):
-        text = messages[-1].text
-        if "What will you do?" in text:
-            return '{"interpretation": "list them", "confidence": "high"}'
-        if "Is your output what you said" in text:
-            return '{"met": false, "deviations": ["left one out"]}'
-        return (
-            '{"verdict": "continue", "text": "fine"}' if "How does the step go on?" in text else "PostgreSQL"
-        )
-
-    model = ScriptedChatModel(reply)
-    run(ExecutionAgent(model), supervision="llm", supervisor=model)
-
-    prompts = prompts_of(model)
-    for question in ("What will you do?", "Is your output what you said", "How does the step go on?"):
-        asked = next(prompt for prompt in prompts if question in prompt)
-        assert asked.splitlines()[0].endswith(" the whole task")
-        assert "1. List candidates <- current step" in asked

@@ -15,7 +15,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 TASK = "Name a fruit in at most 2 words, and sign it with love"
@@ -52,12 +52,6 @@ def test_the_failure_quotes_the_words_of_a_derived_check_and_says_how_to_change_
         "; the check word_count rests on “at most 2 words”; "
         "`orchestrator checks TASK --save FILE` writes the checks to change"
     )
-
-
-def test_by_default_nothing_is_derived():
-    state = orchestrate(FakeExecutor("a red apple"), contract=None).run(TASK)
-
-    assert (state["status"], "derived" in state["declared"]) == ("success", False)
 
 
 def test_the_rules_derive_the_checks():
@@ -105,23 +99,6 @@ def test_parallel_steps_have_their_checks(subtests):
             assert (first["status"], second["status"]) == ("failed", "validated")
             assert quotes(first) == ["at most 3 words"]
             assert quotes(second) == ([] if synthesis is None else ["at most 2 words"])
-
-
-def test_a_new_plan_has_checks_and_the_contract_of_the_output_stays():
-    planner = FakePlanner(["hopeless"], ["try in at most 2 words", "finish"])
-    executor = SynthesizingExecutor("x", "a b c", "plum", "y", written=("plum",))
-    orchestrator = LangGraphOrchestrator(
-        planner,
-        executor,
-        FakeMonitor(refuse(), accept()),
-        contract="from_task",
-        retry_policy=RetryPolicy(max_retries=0, max_replans=2),
-    )
-    state = orchestrator.run("Name it in at most 2 words")
-    steps = state["declared"]["derived"]["steps"]
-
-    assert len(steps) == len(state["plan"])
-    assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
 
 
 def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path):
@@ -250,30 +227,6 @@ def test_the_word_of_a_judge_that_is_often_wrong_is_none(store_figures):
     state = orchestrate(FakeExecutor("apple"), Measured(), require="judged").run("Name a fruit")
 
     assert (state["failure"]["kind"], state["basis"]) == ("unverified", "unverified")
-
-
-def test_a_fork_keeps_the_contract(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        orchestrate(FakeExecutor("apple"), checkpointer=store.saver).run("Name it in at most 2 words", "t")
-        executor = FakeExecutor("a red apple", "plum")
-        state = orchestrate(executor, contract=None, checkpointer=store.saver).fork("t", 0)
-
-    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-
-
-def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
-    plan = [{"step": "one", "needs": []}, {"step": "two in at most 2 words", "needs": []}]
-
-    with open_store(tmp_path / "runs.sqlite") as store:
-        interrupt_run(
-            lambda executor: orchestrate(executor, plan=plan, checkpointer=store.saver), "Name it", "t", "two"
-        )
-        executor = FakeExecutor(lambda step, _: "one" if step == "one" else "a b c")
-        state = orchestrate(executor, contract=None, checkpointer=store.saver).resume("t")
-
-    assert quotes(state["results"][0]) == []
-    assert quotes(state["results"][1]) == ["at most 2 words"]
-    assert state["status"] == "failed"
 
 
 EASY = {"check": "word_count", "min": 1}

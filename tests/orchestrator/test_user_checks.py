@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 from evaluation import CheckContext, CheckOutcome, EvaluationContract, TaskCase, check
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
@@ -57,20 +54,6 @@ def test_the_function_checks_the_final_output_and_no_step_before_it():
     assert [record["status"] for record in state["synthesis"]] == ["failed", "validated"]
 
 
-def test_a_contract_of_a_step_names_a_function():
-    def contract(step, index):
-        return EvaluationContract(**NAMED) if index == 1 else None
-
-    options = EvaluationOptions(named_checks=[ends_well])
-    executor = FakeExecutor("one done", "two done", "two is well")
-    state = orchestrate(executor, plan=["one", "two"], step_contract=contract, evaluation=options).run(
-        "the task"
-    )
-
-    assert state["status"] == "success"
-    assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
-
-
 MISSPELT = EvaluationContract(checks=[{"check": "function", "name": "end_well"}])
 
 
@@ -85,17 +68,6 @@ def test_a_contract_that_names_no_check_is_refused_before_a_run(subtests):
 
             problem = 'checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
             assert str(refused.value) == f"{option}.{problem}"
-
-
-def test_a_step_whose_contract_function_names_no_check_is_not_executed():
-    executor = FakeExecutor("x")
-    options = EvaluationOptions(named_checks=[ends_well])
-    state = orchestrate(executor, step_contract=lambda step, index: MISSPELT, evaluation=options).run(
-        "the task"
-    )
-
-    assert (state["failure"]["kind"], state["results"]) == ("contract_error", [])
-    assert 'checks[0] names "end_well"; no check has this name; did you' in state["failure"]["message"]
 
 
 def test_a_planner_can_name_a_function_that_the_caller_passed():
@@ -166,30 +138,6 @@ def test_a_function_that_raises_is_no_verdict():
         in (state["failure"]["message"])
     )
     assert state["results"][0]["report"]["alerts"][0]["kind"] == "check_error"
-
-
-async def test_an_interrupted_check_runs_again_on_resume():
-    calls = []
-
-    @check(timeout=30)
-    async def waits_once(context):
-        calls.append(context)
-        await asyncio.sleep(60 if len(calls) == 1 else 0)
-        return True
-
-    executor = FakeExecutor("well")
-    orchestrator = orchestrate(executor, checks=[waits_once], checkpointer=InMemorySaver())
-
-    def interrupt_later():
-        while not calls:
-            time.sleep(0.02)
-        orchestrator.interrupt()
-
-    threading.Thread(target=interrupt_later).start()
-    interrupted = await orchestrator.arun("the task", thread_id="one")
-    resumed = await orchestrator.aresume("one")
-
-    assert (interrupted["status"], resumed["status"]) == ("executing", "success")
 
 
 def test_unusable_checks_are_refused(subtests):

@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 
-from benchmarks.effect.__main__ import read_arguments
 from benchmarks.effect.arms import ARMS
 from benchmarks.effect.arms.base import Trial
 from benchmarks.effect.prompts import Prompt
@@ -104,30 +103,3 @@ def test_another_framework_retries_against_the_checks_of_the_task(subtests):
 
                 assert (given.output, given.claimed, given.checks) == (output, claimed, 1)
                 assert "exactly 3 words" in str(llm.prompts[-1])
-
-
-def test_the_answer_of_a_failed_run_is_its_best_attempt():
-    prompt = Prompt(1, "Name a colour in exactly 3 words. Do not use a comma.", ())
-    llm = model("a, red", "a red", "a, blue")
-
-    given = ARMS["from-task"].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
-
-    assert (given.output, given.claimed) == ("a red", False)
-
-
-def test_a_policy_decides_what_a_retry_is_told(subtests):
-    for arm, told in [("from-task-resample", False), ("from-task-hot", True)]:
-        with subtests.test(arm=arm):
-            prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)
-
-            given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
-
-            assert (given.output, given.claimed) == ("a deep red", True)
-            assert ("xactly 3 words" in str(llm.prompts[1]).replace(prompt.text, "")) == told
-
-
-def test_an_unknown_arm_is_refused_with_the_names(capsys):
-    with pytest.raises(SystemExit):
-        read_arguments(["--arms", "two-shot"])
-
-    assert "no arm is called 'two-shot'; give some of one-shot" in capsys.readouterr().err

@@ -41,19 +41,6 @@ def test_figures_of_a_file(tmp_path):
     assert figures.calls.interval == pytest.approx((2 - 3.1824 * 0.4082, 2 + 3.1824 * 0.4082), abs=1e-3)
 
 
-def test_figures_of_the_claims_with_one_basis():
-    figures = compute_figures(LINES, "checked")
-
-    assert (values(figures.precision), values(figures.recall)) == ((2, 2), (2, 3))
-
-
-def test_an_arm_that_claims_nothing_has_no_precision():
-    figures = compute_figures([record(right=True), record(prompt=2)])
-
-    assert figures.claimed is None
-    assert values(figures.strict) == (1, 2)
-
-
 def test_intervals_of_repeated_prompts_hold_their_confidence():
     # Each prompt is easy or hard, so that its answers are alike: a rate of 0.5 on average.
     draw = random.Random(1)

@@ -8,7 +8,7 @@ import sys
 
 from benchmarks.effect.arms.base import Answer
 from benchmarks.effect.arms.unjudged import OneShot
-from benchmarks.effect.measurement import Plan, find_missing, measure
+from benchmarks.effect.measurement import Plan, measure
 from benchmarks.effect.records import open_records
 from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, file_in, is_right, source
 
@@ -101,9 +101,3 @@ def test_nothing_of_a_held_out_prompt_is_shown(tmp_path, capfd):
     os.write(1, b"still ")
     sys.stdout.write("there")
     assert capfd.readouterr().out == "still there"
-
-
-def test_an_arm_whose_library_is_missing_is_found():
-    arms = [OneShot(), NotInstalled()]
-
-    assert [arm.name for arm in find_missing(arms)] == ["not-installed"]

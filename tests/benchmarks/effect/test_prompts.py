@@ -38,13 +38,6 @@ def test_the_splits_have_no_prompt_in_common(path):
     assert (tuning, held_out) == ({*range(200)}, {*range(200, 300)})
 
 
-def test_the_tuning_split_does_not_read_the_other(path):
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join([*lines[:200], "not for you\n"]), encoding="utf-8")
-
-    assert len(read_prompts(path, "tuning", 300).chosen) == 200
-
-
 def test_prompts_that_cannot_be_checked_are_left_out_and_counted(tmp_path):
     path = write_prompts(tmp_path / "prompts.jsonl", TOKENIZED, NO_COMMA, RANDOM_LETTER, NO_COMMA, NO_COMMA)
 

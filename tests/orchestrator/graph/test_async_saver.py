@@ -9,7 +9,6 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import Command, interrupt
 
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
@@ -92,15 +91,6 @@ async def test_a_plain_saver_does_not_block_the_event_loop(saver):
     assert threading.current_thread() not in saver.threads
 
 
-async def test_an_interrupt_is_resumed_from_a_plain_saver(saver):
-    executor = FakeExecutor(lambda step, context: interrupt("may I?"))
-    orchestrator = build(saver, executor)
-    await orchestrator.arun("x", "thread")
-    await orchestrator.graph.ainvoke(Command(resume="yes"), CONFIG)
-
-    assert orchestrator.graph.get_state(CONFIG).values["results"][0]["result"] == "yes"
-
-
 async def test_a_thread_in_a_plain_saver_can_be_deleted_either_way(saver):
     orchestrator = build(saver)
     for thread, delete in (("a", False), ("b", True)):
@@ -109,16 +99,6 @@ async def test_a_thread_in_a_plain_saver_can_be_deleted_either_way(saver):
         await stored.adelete_thread(thread) if delete else stored.delete_thread(thread)
 
     assert list(saver.list(None)) == []
-
-
-def test_an_error_of_a_plain_saver_raises(saver):
-    def full(*args):
-        raise OSError("the disk is full")
-
-    saver.put = full
-
-    with pytest.raises(OSError, match="the disk is full"):
-        build(saver).run("x")
 
 
 def test_a_saver_with_async_methods_is_used_as_it_is():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
@@ -10,9 +9,8 @@ from langgraph.types import Command, interrupt
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
@@ -41,22 +39,6 @@ def test_the_drawing_shows_every_node_and_every_documented_route(subtests):
     for part in ["planner_node", "executor_node", "monitor_node", "next_step", "retry", "end"]:
         with subtests.test(part=part):
             assert part in build().draw_mermaid() == build().graph.get_graph().draw_mermaid()
-
-
-async def test_the_graph_by_itself_runs_a_task():
-    state = await build(monitor=FakeMonitor(refuse(), accept())).graph.ainvoke({"task": "x"})
-
-    assert (state["status"], state["attempts"], len(state["results"])) == ("success", 0, 3)
-
-
-async def test_a_programming_error_of_our_own_nodes_raises():
-    """A state that no run comes to: the index points past the plan."""
-    graph = build(checkpointer=InMemorySaver()).graph
-    state = {**blank_state("x", 2), "status": "executing", "plan": ["one"], "current_step_index": 7}
-    await graph.aupdate_state(CONFIG, state, as_node="planner_node")
-
-    with pytest.raises(IndexError):
-        await graph.ainvoke(None, CONFIG)
 
 
 class Asking(FakeExecutor):
@@ -150,9 +132,3 @@ async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():
         "success",
         ["one: yes", "two: no"],
     )
-
-
-def test_the_state_of_an_interrupted_run_holds_the_documented_fields_only():
-    state = build(Asking(), checkpointer=InMemorySaver()).run("x")
-
-    assert set(state) == set(blank_state("x", 2))

@@ -107,10 +107,6 @@ def test_hosts_can_read_the_schemas_of_the_graph():
     assert graph.get_context_jsonschema() is None
 
 
-def test_a_host_may_pass_a_context_of_its_own():
-    assert build().graph.invoke({"task": "x"}, context={"user": "anna"})["status"] == "success"
-
-
 def test_an_evaluation_keeps_no_checkpoints_of_its_own():
     orchestrator = build(checkpointer=InMemorySaver())
     recorder = Recorder()
@@ -198,10 +194,3 @@ def test_a_config_that_contradicts_the_call_is_refused(subtests):
             pytest.raises(ConfigurationError, match=problem),
         ):
             build().run("x", thread, config=config)
-
-
-def test_a_run_that_reaches_the_callers_recursion_limit_fails_and_keeps_its_results():
-    state = build().run("x", config={"recursion_limit": 3})
-
-    assert (state["failure"]["kind"], len(state["results"])) == ("recursion_limit", 1)
-    assert "recursion_limit=3" in state["failure"]["message"]

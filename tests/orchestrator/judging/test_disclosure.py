@@ -130,13 +130,6 @@ def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
     assert "9173.25" not in executor.calls[1].step
 
 
-def test_tools_of_must_call_are_named():
-    contract = {"must_call": ["price_of"], "expected_trajectory": ["price_of", "sell"]}
-    expected = read_expectations(Contract.read(contract), "")
-
-    assert expected.mask("call 'price_of', then 'sell'") == "call 'price_of', then '[not shown]'"
-
-
 def test_expected_words_and_numbers_are_masked(subtests):
     for text, masked in [
         ("the number 12.50 is missing", "the number [not shown] is missing"),

@@ -10,7 +10,7 @@ from agents import ExecutionAgent
 from agents.credentials.spans import Span
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, Price
-from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
+from orchestrator import EvaluationOptions, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -78,8 +78,3 @@ def test_an_execution_that_raised_has_a_report(subtests):
                 assert [alert["kind"] for alert in report["alerts"]] == ["execution"]
                 assert report["alerts"][0]["reason"] == "The run ended in an error: ValueError: no network."
                 assert report["metrics"]["operational"]["latency_ms"] >= 0
-
-
-def test_options_of_another_type_are_refused():
-    with pytest.raises(ConfigurationError, match=r"evaluation is .*; give EvaluationOptions"):
-        run(evaluation={"prices": {}})

@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ActingTool, ExecutionAgent
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import ContractError, EvaluationContract, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
@@ -76,22 +76,6 @@ def test_a_tool_that_says_ok_and_does_nothing_is_no_success():
     assert 'it answered {"id": 884, "status": "paid"}' in state["results"][0]["verdict"]["feedback"]
 
 
-def test_a_tool_that_drops_every_third_write_is_called_again_if_it_may_be(subtests):
-    for orders in [range(9)]:
-        with subtests.test(orders=orders):
-            shop, claimed, right = Shop(dropped={3, 6, 9}), 0, 0
-            acting = {"refund": ActingTool(repeat="allow")}
-            for _ in orders:
-                shop.status = {884: "paid"}
-                state, _ = run(
-                    shop, *[REFUND, "done"] * 3, retry_policy=RetryPolicy(max_retries=1), acting_tools=acting
-                )
-                claimed += state["status"] == "success"
-                right += state["status"] == "success" and shop.status[884] == "refunded"
-
-            assert (claimed, right) == (9, 9)
-
-
 def test_a_tool_that_acts_is_not_called_again_although_its_write_was_dropped():
     shop = Shop(dropped={1})
     state, _ = run(shop, *[REFUND, "done"] * 3)
@@ -107,12 +91,6 @@ def test_a_recorded_run_has_the_verdict_of_the_live_one():
         state, _ = run(shop, REFUND, "done", max_retries=0)
         report = evaluate({"agent_run": run_from_state(state), "checks": [REFUNDED]})
         assert report["status"] == ("passed" if state["status"] == "success" else "failed")
-
-
-def test_a_recorded_run_without_an_answer_is_undecided():
-    report = evaluate({"agent_run": {"final_output": "done", "tool_calls": []}, "checks": [REFUNDED]})
-
-    assert report["status"] == "needs_review"
 
 
 def test_an_error_of_the_probe_is_undecided():
@@ -168,25 +146,6 @@ def test_an_answer_that_describes_an_error_proves_nothing_else(subtests):
             }
 
             assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
-
-
-def test_an_empty_list_is_an_answer():
-    def list_orders() -> list:
-        """List the open orders."""
-        return []
-
-    executor = ExecutionAgent(ScriptedChatModel(["done"]), [StructuredTool.from_function(list_orders)])
-    contract = EvaluationContract(checks=[{"check": "probe", "tool": "list_orders", "expect": []}])
-    orchestrator = LangGraphOrchestrator(FakePlanner(["x"]), executor, FakeMonitor(), contract=contract)
-
-    assert orchestrator.run("Close all orders")["basis"] == "checked"
-
-
-def test_a_probe_of_a_step_is_asked_after_that_step():
-    contract = EvaluationContract(checks=[REFUNDED])
-    state, _ = run(Shop(), REFUND, "done", contract=None, step_contract=contract)
-
-    assert (state["status"], state["basis"]) == ("success", "checked")
 
 
 def test_the_probe_of_a_plan_that_a_model_wrote_is_not_asked():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_core.language_models import BaseLLM
 from langchain_core.messages import AIMessage
-from langchain_core.outputs import Generation, LLMResult
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, PlanningAgent
@@ -104,23 +102,6 @@ def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subt
             assert state["results"][0]["status"] == "needs_review"
 
 
-def test_an_interrupted_run_still_knows_it():
-    orchestrator, _ = build(cut("A boat and"), "A boat.", checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    for event in orchestrator.stream("write", "1"):
-        if type(event).__name__ == "StepExecuted":
-            break
-    assert orchestrator.graph.get_state(config).next
-
-    assert orchestrator.resume("1")["results"][0]["cut_off"] == "length"
-
-
-def test_a_stored_run_ends_as_it_did_live():
-    state, _ = run(cut("A boat and"), "A boat.")
-
-    assert evaluate({"agent_run": run_from_state(state), "keywords": ["boat"]})["status"] == "passed"
-
-
 class Writer:
     """An executor of its own, whose output is the reply to its first request."""
 
@@ -149,23 +130,6 @@ def test_the_reply_that_became_the_output_decides(subtests):
     ]:
         with subtests.test(replies=replies):
             assert run_once(Writer(*replies))["status"] == status
-
-
-def test_a_model_of_plain_text_reports_it_in_its_generation():
-    class TextModel(BaseLLM):
-        @property
-        def _llm_type(self):
-            return "text"
-
-        def _generate(self, prompts, stop=None, run_manager=None, **kwargs):
-            info = {"finish_reason": "length"}
-            return LLMResult(generations=[[Generation(text="A boat and", generation_info=info)]])
-
-    class TextExecutor:
-        def execute_step(self, step_description, context=""):
-            return TextModel().invoke(step_description)
-
-    assert run_once(TextExecutor())["results"][0]["cut_off"] == "length"
 
 
 def keep_best(*replies, **contract):

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from orchestrator.events import StepExecuted, StepJudged, StepStarted
-from tests.fakes.executor import ExecutorCall, FakeExecutor, WaitingExecutor
+from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
@@ -88,22 +88,6 @@ class Crowd(FakeExecutor):
         return f"{step_description} done"
 
 
-class Backwards(FakeExecutor):
-    """Ends the later steps first."""
-
-    def __init__(self, *order):
-        super().__init__()
-        self._ended = {name: asyncio.Event() for name in order}
-        self._after = dict(zip(order[1:], order, strict=False))
-
-    async def execute_step(self, step_description, context=""):
-        if step_description in self._after:
-            await self._ended[self._after[step_description]].wait()
-        self.calls.append(ExecutorCall(step_description, context))
-        self._ended[step_description].set()
-        return f"{step_description} done"
-
-
 # At once, and in order
 
 
@@ -111,13 +95,6 @@ def test_independent_steps_run_at_once():
     state = run(executor=Meeting(3))
 
     assert told(state) == [(name, 1, "validated") for name in ("one", "two", "three")]
-
-
-def test_a_list_of_texts_runs_in_a_row():
-    crowd = Crowd()
-    run(["one", "two", "three"], crowd)
-
-    assert crowd.most == 1
 
 
 def test_no_more_steps_run_at_once_than_is_configured(subtests):
@@ -129,13 +106,6 @@ def test_no_more_steps_run_at_once_than_is_configured(subtests):
             assert (state["status"], crowd.most) == ("success", bound)
 
 
-def test_results_are_in_the_order_of_the_plan_whichever_step_ends_first():
-    state = run(executor=Backwards("three", "two", "one"))
-
-    assert [record["step"] for record in state["results"]] == ["one", "two", "three"]
-    assert state["context"].index("one done") < state["context"].index("three done")
-
-
 def test_a_step_begins_once_what_it_needs_is_validated():
     executor = FakeExecutor()
     state = run(DIAMOND, executor)
@@ -143,14 +113,6 @@ def test_a_step_begins_once_what_it_needs_is_validated():
 
     assert (order[0], set(order[1:3]), order[3]) == ("top", {"left", "right"}, "end")
     assert state["current_step_index"] == 4
-
-
-def test_a_step_may_need_one_that_stands_later_in_the_plan():
-    executor = FakeExecutor()
-    state = run([step("second", 2), step("first")], executor)
-
-    assert [call.step for call in executor.calls] == ["first", "second"]
-    assert told(state) == [("second", 1, "validated"), ("first", 1, "validated")]
 
 
 # What a step is given
@@ -191,29 +153,6 @@ def test_contracts_and_modes_are_those_of_each_step():
 # Attempts and failures
 
 
-def test_each_step_has_its_own_attempts():
-    state = run(monitor=refusing("one", "three", times=2))
-
-    assert state["status"] == "success"
-    assert [(name, attempt) for name, attempt, _ in told(state)] == [
-        ("one", 1),
-        ("one", 2),
-        ("one", 3),
-        ("two", 1),
-        ("three", 1),
-        ("three", 2),
-        ("three", 3),
-    ]
-    assert state["retries"] == {"transport": 0, "semantic": 4, "replans": 0}
-
-
-def test_a_step_that_is_tried_again_does_not_repeat_the_others():
-    executor = FakeExecutor()
-    run(executor=executor, monitor=refusing("two", times=1))
-
-    assert sorted(call.step for call in executor.calls) == ["one", "three", "two", "two"]
-
-
 def test_the_failure_of_one_step_keeps_the_others(subtests):
     for failing in ["one", "two", "three"]:
         with subtests.test(failing=failing):
@@ -223,17 +162,6 @@ def test_the_failure_of_one_step_keeps_the_others(subtests):
             assert (failure(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
             assert [status for _, _, status in told(state)].count("validated") == 2
             assert (state["current_step_index"], state["attempts"]) == (index, 1)
-
-
-def test_an_executor_that_raises_in_one_step_keeps_the_others():
-    def executed(step, context):
-        if step == "two":
-            raise ValueError("no")
-        return "out"
-
-    state = run(executor=FakeExecutor(executed))
-
-    assert (failure(state), len(state["results"])) == ("executor_error", 3)
 
 
 def test_a_halt_begins_nothing_more(subtests):
@@ -317,14 +245,6 @@ def test_steps_side_by_side_never_exceed_the_budget_together(subtests):
                 assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
 
 
-def test_what_steps_side_by_side_spent_counts_for_the_steps_after_them():
-    asked = model()
-    state = run(DIAMOND, Calling(asked), budget=Budget(max_model_calls=3))
-
-    assert (failure(state), len(asked.prompts)) == ("budget_exceeded", 3)
-    assert state["failure"]["step_index"] == 3
-
-
 # What can be seen of it
 
 
@@ -335,13 +255,6 @@ def test_the_events_of_steps_side_by_side_pass_through():
     assert sorted(started) == ["one", "three", "two"]
     assert sum(isinstance(event, StepExecuted) for event in events) == 3
     assert sum(isinstance(event, StepJudged) for event in events) == 3
-
-
-def test_the_stored_state_equals_the_returned_one():
-    orchestrator = build(DIAMOND, monitor=refusing("left", times=1), checkpointer=InMemorySaver())
-    state = orchestrator.run("x", "thread")
-
-    assert orchestrator.graph.get_state(THREAD).values == state
 
 
 # Its end
@@ -358,12 +271,6 @@ def test_cancelling_a_run_stops_all_that_runs_side_by_side():
 
     assert (failure(state), state["failure"]["message"].endswith("enough")) == ("cancelled", True)
     assert executor.stopped.is_set()
-
-
-def test_a_bound_on_time_holds_for_steps_side_by_side():
-    state = run(executor=WaitingExecutor(), call_timeout=0.1)
-
-    assert failure(state) == "timeout"
 
 
 def needed_before(number):

@@ -30,13 +30,6 @@ def step(text="do", **fields):
     return {"step": text, **fields}
 
 
-class Lying(str):
-    """Says something else of itself than it holds."""
-
-    def __str__(self):
-        return "another"
-
-
 class Model(BaseModel):
     step: str
     id: str | None = None
@@ -50,7 +43,6 @@ def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
 def test_the_text_of_a_step_is_found_in(subtests):
     for item in [
         "look",
-        Lying("look"),
         {"step": "look"},
         {"description": "look"},
         {"step": 1, "description": "look"},
@@ -115,10 +107,6 @@ def test_a_plan_that_is_none_is_refused_with(subtests):
             assert refusal(plan).startswith(told)
 
 
-def test_a_refusal_is_one_short_sentence_whatever_was_given():
-    assert len(refusal([step(needs=["x" * 10_000])])) < 200
-
-
 def test_which_steps_a_step_needs(subtests):
     for items, needs in [
         ((step(needs=[]),), None),
@@ -157,10 +145,6 @@ def test_a_contract_is_kept_as_plain_json_without_its_defaults(subtests):
             assert read(step(contract=contract), "two").contracts == [kept, None]
 
 
-def test_a_contract_of_a_model_is_read():
-    assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == [SHORT]
-
-
 def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtests):
     for contract, told in [
         (3, ": give an object, not 3"),
@@ -178,6 +162,3 @@ def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtes
 
 
 names = st.sampled_from(["step", "description", "id", "needs", "contract", "keywords"])
-anything = st.recursive(
-    st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(names, inner)
-)

@@ -49,13 +49,6 @@ def test_the_first_rule_that_matches_and_is_not_used_up_decides(subtests):
             assert play(MIXED, kinds) == uses
 
 
-def test_the_uses_of_a_rule_are_its_own():
-    first, second = {"use": "feedback", "after": "format", "times": 1}, {"use": "feedback", "times": 1}
-    policy = RetryPolicy(max_retries=4, strategies=[first, second])
-
-    assert play(policy, ["format", "content", "content"]) == ["feedback", "feedback", "stop"]
-
-
 def test_a_rule_matches_if_one_of_the_failed_checks_has_its_kind():
     assert decide(MIXED, [refused("content", "format")]).position == 0
 

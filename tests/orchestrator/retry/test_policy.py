@@ -8,7 +8,6 @@ from agents import TransportRetry
 from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.retry import EscalateRule, FeedbackRule, ResampleRule
 
-FEEDBACK = {"use": "feedback"}
 TEXT = """
 max_retries: 4
 strategies:
@@ -50,19 +49,6 @@ def test_a_policy_that_is_written_is_read_as_the_same():
     assert RetryPolicy.from_yaml(POLICY.model_dump_json()) == POLICY
     assert RetryPolicy.model_validate_json(POLICY.model_dump_json()) == POLICY
     assert RetryPolicy.from_yaml(RetryPolicy().to_yaml()) == RetryPolicy()
-
-
-def test_equal_policies_have_one_hash():
-    assert len({POLICY, RetryPolicy.from_yaml(TEXT), RetryPolicy()}) == 2
-
-
-def test_the_default_tells_what_failed_and_draws_anew():
-    policy = RetryPolicy()
-    [rule] = policy.strategies
-
-    assert (policy.max_retries, policy.judge_attempts) == (2, 2)
-    assert (rule.use, rule.last_output, rule.temperature) == ("feedback", "auto", 0.7)
-    assert policy.transport == TransportRetry()
 
 
 def test_a_wrong_value_is_refused_in_one_sentence(subtests):

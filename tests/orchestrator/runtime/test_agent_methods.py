@@ -12,7 +12,7 @@ from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
 
 
@@ -36,26 +36,6 @@ def test_a_subclass_that_overrides_the_coroutine_is_called_by_that_one():
     assert run(Fixed(NO_MODEL))["plan"] == ["fixed"]
 
 
-def test_an_agent_is_called_by_its_coroutine():
-    llm = ScriptedChatModel(['{"plan": ["one"]}'])
-
-    class Watched(PlanningAgent):
-        def generate_plan(self, task):
-            raise AssertionError("plain")
-
-        async def agenerate_plan(self, task):
-            return await super().agenerate_plan(task)
-
-    assert run(Watched(llm))["plan"] == ["one"]
-
-
-def test_an_override_of_one_instance_is_called():
-    planner = PlanningAgent(NO_MODEL)
-    planner.generate_plan = lambda task: ["instance"]
-
-    assert run(planner)["plan"] == ["instance"]
-
-
 def test_each_role_honours_an_override_of_the_plain_method():
     class Executor(ExecutionAgent):
         def execute_step(self, step_description, context=""):
@@ -71,19 +51,6 @@ def test_each_role_honours_an_override_of_the_plain_method():
         ("<one>", "mine"),
         ("<two>", "mine"),
     ]
-
-
-def test_an_override_of_correct_step_is_called_on_a_retry():
-    class Executor(ExecutionAgent):
-        def execute_step(self, step_description, context=""):
-            return "first"
-
-        def correct_step(self, step_description, previous_output, feedback, context=""):
-            return f"{previous_output}, {feedback}"
-
-    state = run(FakePlanner(["one"]), Executor(NO_MODEL), FakeMonitor(refuse("again"), accept()))
-
-    assert [record["result"] for record in state["results"]] == ["first", "first, again"]
 
 
 def test_a_coroutine_behind_a_plain_decorator_is_awaited():

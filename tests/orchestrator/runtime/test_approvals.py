@@ -15,7 +15,6 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
-from orchestrator.persistence import open_store
 from tests.fakes.acting import approve
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -95,16 +94,6 @@ def test_a_forbidden_tool_does_not_run_and_the_executor_goes_on_without_it(subte
             assert evaluate({"agent_run": run_from_state(state), **contract})["status"] != "failed"
 
 
-def test_a_rule_that_only_reports_a_call_lets_the_tool_run(subtests):
-    for severity in ["info", "warning"]:
-        with subtests.test(severity=severity):
-            office = Office()
-            rule = {"id": "r", "forbidden_tools": ["send"], "severity": severity}
-            run(office, ask(("send", "Ada")), "sent", contract=EvaluationContract(audit={"rules": [rule]}))
-
-            assert office.done == ["send Ada"]
-
-
 # ------------------------------------------------------------------------------------------ a person approves
 
 
@@ -138,38 +127,6 @@ def test_a_tool_runs_after_a_person_has_approved_the_call():
     answer = state["results"][0]["tool_calls"][0]["answer"]
     assert {**APPROVE, "text": ""}.items() <= answer.items()
     assert answer["answered_at"]
-
-
-def test_an_approval_that_was_given_before_a_crash_is_no_question_any_more(tmp_path):
-    paid: list[str] = []
-    is_cut = [True]
-
-    def pay(to: str) -> str:
-        """Pay."""
-        if is_cut.pop() if is_cut else False:
-            raise KeyboardInterrupt
-        paid.append(to)
-        return "paid"
-
-    call = AIMessage("", tool_calls=[{"name": "pay", "args": {"to": "Ada"}, "id": "1"}])
-    model = ScriptedChatModel(['{"plan": ["Pay"]}', call, "done", '{"success": true, "feedback": "good"}'])
-    with open_store(str(tmp_path / "runs.sqlite")) as store:
-        orchestrator = LangGraphOrchestrator.from_model(
-            model, tools=[pay], acting_tools=approve("pay"), checkpointer=store
-        )
-        orchestrator.run("Pay", "thread")
-        with pytest.raises(KeyboardInterrupt):
-            orchestrator.resume("thread", {"answer": "approve"})
-
-        assert store.history.show("thread").summary.status == "interrupted"
-        with pytest.raises(ResumeError, match="no question that waits for an answer"):
-            orchestrator.resume("thread", {"answer": "deny", "text": "no"})
-        assert paid == []
-        # It is not known how far the call came, so that another approval is asked for.
-        asked = orchestrator.resume("thread")["question"]
-        assert asked["findings"][0].endswith("the run was interrupted while the call was under way")
-        assert orchestrator.resume("thread", {"answer": "approve"})["status"] == "success"
-    assert paid == ["Ada"]
 
 
 def test_a_denied_tool_does_not_run_and_the_model_is_told_why():
@@ -381,26 +338,6 @@ def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_opti
     assert office.done == []
 
 
-def test_a_call_that_the_contract_excludes_is_shown_to_the_person_who_approves_it(subtests):
-    for answer, done in [(APPROVE, ["send Bob"]), (DENY, [])]:
-        with subtests.test(answer=answer):
-            office = Office()
-            contract = EvaluationContract(trajectory={"forbidden_tools": ["send"]})
-            orchestrator, _ = build(
-                office,
-                ask(("send", "Bob")),
-                "sent",
-                acting_tools=approve("send"),
-                contract=contract,
-                max_retries=0,
-            )
-            question = orchestrator.run("x", "thread")["question"]
-            orchestrator.resume("thread", answer)
-
-            assert question["findings"] == ["Tool 'send' is forbidden in this step."]
-            assert (question["accepts"], office.done) == (["approve", "deny", "halt"], done)
-
-
 def test_a_denial_of_an_excluded_call_is_not_lost_if_the_run_goes_on_without_its_approval():
     office, saver = Office(), InMemorySaver()
     contract = EvaluationContract(trajectory={"forbidden_tools": ["send"]})
@@ -429,25 +366,6 @@ def test_all_calls_of_a_reply_are_decided_about_before_any_is_made():
 
 def refused_once():
     return FakeMonitor({"success": False, "feedback": "shorter"}, {"success": True, "feedback": "good"})
-
-
-def test_a_retry_takes_the_answer_of_the_same_call_from_the_attempt_before():
-    office = Office()
-    orchestrator, model = build(
-        office,
-        *(ask(("send", "Bob")), "sent", ask(("send", "Bob"), ("send", "Eve")), "sent both"),
-        monitor=refused_once(),
-        acting_tools=["send"],
-        contract=EvaluationContract(must_call=["send"], subjective_criteria=["objective"]),
-    )
-    state = orchestrator.run("x")
-
-    first, second = state["results"]
-    calls = [(call["args"]["to"], call["result"], call.get("gate")) for call in second["tool_calls"]]
-    assert (office.done, state["status"], first["status"]) == (["send Bob", "send Eve"], "success", "failed")
-    assert sorted(calls) == [("Bob", "sent to Bob", "reused"), ("Eve", "sent to Eve", None)]
-    told = "sent to Bob\n(This call was not made again: it was made in an earlier attempt.)"
-    assert told in [message.text for message in model.prompts[-1]]
 
 
 @pytest.mark.parametrize(

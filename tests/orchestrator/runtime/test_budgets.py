@@ -62,21 +62,6 @@ def test_a_budget_that_is_just_enough_ends_nothing(subtests):
             assert run(ModelExecutor(model((3, 2))), budget)["status"] == "success"
 
 
-def test_a_planner_that_wants_more_calls_than_there_are_ends_the_run():
-    class Planner:
-        def __init__(self):
-            self.llm = model()
-
-        def generate_plan(self, task):
-            return [self.llm.invoke(task).text for _ in range(3)]
-
-    planner = Planner()
-    state = run(FakeExecutor(), Budget(max_model_calls=2), planner=planner)
-
-    assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
-    assert (len(planner.llm.prompts), state["failure"]["step_index"]) == (2, None)
-
-
 def test_a_monitor_out_of_budget_leaves_the_result_for_review():
     class Monitor:
         def evaluate(self, objective, result):

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import LangGraphOrchestrator, ResumeError
 from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
-from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
+from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
@@ -70,16 +70,6 @@ def test_cancel_without_a_thread_id_ends_every_run():
         states = [future.result(20) for future in running]
 
     assert [state["failure"]["kind"] for state in states] == ["cancelled", "cancelled"]
-
-
-def test_a_plain_method_that_blocks_is_not_waited_for():
-    executor = BlockingExecutor()
-    orchestrator = build(executor)
-    state = run_until(orchestrator, executor.started, orchestrator.cancel, "thread")
-    is_blocked = not executor.release.is_set()
-    executor.release.set()
-
-    assert (state["failure"]["kind"], is_blocked) == ("cancelled", True)
 
 
 @pytest.mark.parametrize(
@@ -198,18 +188,6 @@ def test_an_interrupted_judge_is_asked_again():
 
     assert (state["status"], state["results"][0]["status"]) == ("executing", "pending_validation")
     assert (resumed["status"], executor.calls) == ("success", [])
-
-
-def test_parallel_steps_that_were_interrupted_can_be_resumed():
-    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-    saver, waiting = InMemorySaver(), WaitingExecutor()
-    orchestrator = LangGraphOrchestrator(FakePlanner(plan), waiting, FakeMonitor(), checkpointer=saver)
-    state = run_until(orchestrator, waiting.started, orchestrator.interrupt)
-    resumed = LangGraphOrchestrator(
-        FakePlanner(plan), FakeExecutor(), FakeMonitor(), checkpointer=saver
-    ).resume("thread")
-
-    assert (state["status"], resumed["status"], len(resumed["results"])) == ("executing", "success", 2)
 
 
 async def test_an_interrupted_run_that_is_cancelled_has_ended_for_good():

@@ -9,9 +9,8 @@ import time
 
 import pytest
 
-from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
+from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -30,12 +29,6 @@ class PlainEcho:
     def execute_step(self, step_description, context=""):
         time.sleep(0.001)
         return f"<{step_description}>"
-
-
-async def test_stream_works_inside_a_running_event_loop():
-    events = list(LangGraphOrchestrator(FakePlanner(["one"]), Echo(), FakeMonitor()).stream("x"))
-
-    assert events[-1].status == "success"
 
 
 @pytest.mark.parametrize("executor", [Echo, PlainEcho])
@@ -75,22 +68,6 @@ async def test_plain_agents_see_the_callers_context_variables_also_inside_a_runn
     states = await orchestrator.arun("x"), orchestrator.run("x")
 
     assert [state["results"][0]["result"] for state in states] == ["me", "me"]
-
-
-def test_an_orchestrator_can_be_an_agent_of_another():
-    inner = LangGraphOrchestrator(
-        FakePlanner(["inner"]),
-        ModelExecutor(ScriptedChatModel(lambda m: "deep", usage=(3, 2))),
-        FakeMonitor(),
-    )
-
-    class Nested(FakeExecutor):
-        async def execute_step(self, step_description, context=""):
-            return (await inner.arun(step_description))["results"][-1]["result"]
-
-    state = LangGraphOrchestrator(FakePlanner(["outer"]), Nested(), FakeMonitor()).run("x")
-
-    assert (state["status"], state["plan"], state["results"][0]["result"]) == ("success", ["outer"], "deep")
 
 
 async def test_a_thread_that_is_running_is_not_run_a_second_time():

@@ -6,7 +6,6 @@ import asyncio
 import logging
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from orchestrator.events import (
@@ -117,13 +116,6 @@ def test_a_hook_that_changes_a_record_does_not_change_the_run():
     assert [record["result"] for record in state["results"]] == ["true"]
 
 
-def test_a_stream_gives_what_hooks_are_told():
-    hook = RecordingHook()
-    events = list(build(2, monitor=FakeMonitor(refuse(), accept()), hooks=[hook]).stream("x"))
-
-    assert events == hook.events
-
-
 def test_events_come_as_they_happen_and_not_at_the_end():
     executor = WaitingExecutor()
     orchestrator = build(executor=executor)
@@ -170,22 +162,6 @@ async def test_cancelling_the_run_while_a_hook_is_waited_for_ends_it():
 
     with pytest.raises(asyncio.CancelledError):
         await running
-
-
-def test_a_stream_that_is_never_read_runs_nothing():
-    planner = FakePlanner(["one"])
-    build(planner=planner).stream("x")
-
-    assert planner.tasks == []
-
-
-def test_an_error_outside_of_the_agents_reaches_the_reader_of_a_stream():
-    class BrokenSaver(InMemorySaver):
-        async def aput(self, *args, **kwargs):
-            raise OSError("the disk is full")
-
-    with pytest.raises(OSError, match="the disk is full"):
-        list(build(checkpointer=BrokenSaver()).stream("x"))
 
 
 async def test_hooks_are_told_of_the_end_of_a_stream_that_was_left_early():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool, ToolException
+from langchain_core.tools import ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
@@ -83,27 +81,6 @@ def test_arguments_are_compared_as_the_tool_reads_them(subtests):
             assert (bank.paid, outcomes(state)[1]) == ([("Ada", 1.0)], (PAID, "reused"))
 
 
-@pytest.mark.parametrize("euros", [{"euros": 1}, {"euros": "1.0"}, {}], ids=["int", "text", "default"])
-def test_arguments_of_a_tool_with_a_json_schema_are_compared_as_a_server_reads_them(euros):
-    class Server(Bank):
-        def tools(self):
-            number = {"type": "number", "default": 1.0}
-            schema = {"type": "object", "properties": {"to": {"type": "string"}, "euros": number}}
-
-            def act(**args):
-                self.paid.append((args["to"], args.get("euros")))
-                return "paid"
-
-            return [StructuredTool.from_function(act, name="pay", description="Pay.", args_schema=schema)]
-
-    bank = Server()
-    replies = pay(ADA), "hm", pay({"to": "Ada", **euros}), pay({"to": "1"}), "done"
-    orchestrator, _ = build(bank, *replies, monitor=FakeMonitor(refuse(), accept()))
-    orchestrator.run("x")
-
-    assert bank.paid == [("Ada", 1.0), ("1", None)]
-
-
 def retry(bank, *replies, **options):
     """Runs a step whose first attempt is refused."""
     orchestrator, model = build(bank, *replies, monitor=FakeMonitor(refuse(), accept()), **options)
@@ -160,15 +137,6 @@ def test_a_person_decides_about_a_call_after_which_another_one_acted(subtests):
                 """Before: pay {"to": "Bob"} answered 'paid 1.0 to Bob' (acted)""",
             ]
             assert (state["status"], bank.paid.count(("Ada", 1.0))) == ("success", times)
-
-
-def test_a_call_of_a_tool_that_allows_it_is_repeated():
-    bank = Bank()
-    options = {"pay": ActingTool(repeat="allow")}
-    orchestrator, _ = retry(bank, pay(ADA), "hm", pay(ADA), "done", acting_tools=options)
-    state = orchestrator.run("x")
-
-    assert (len(bank.paid), outcomes(state)) == (2, [(PAID, None)] * 2)
 
 
 def test_a_later_step_does_not_make_a_call_that_acted_if_nobody_can_be_asked():
@@ -258,14 +226,6 @@ def test_a_person_decides_whether_a_call_that_raised_is_made_in_a_retry(subtests
             assert question["text"] == ASKED
             assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
             assert (state["status"], len(bank.paid)) == ("success", times)
-
-
-def test_within_an_attempt_a_call_that_raised_is_not_made_again_without_a_person():
-    bank = Bank(TimeoutError("no answer in time"))
-    orchestrator, _ = build(bank, pay(ADA), pay(ADA), "done")
-    state = orchestrator.run("x")
-
-    assert (len(bank.paid), outcomes(state)[1][1]) == (1, "unknown")
 
 
 def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(subtests):
@@ -425,31 +385,6 @@ def test_a_tool_that_asks_a_person_itself_runs_on_after_the_answer():
     state = orchestrator.resume("thread", "yes")
 
     assert (state["status"], outcomes(state), len(bank.paid)) == ("success", [("yes", None)], 1)
-
-
-def test_an_async_tool_in_which_the_process_died_is_not_made_again():
-    class Async(Bank):
-        def tools(self):
-            async def pay(to: str) -> str:
-                """Pay."""
-                await asyncio.sleep(0)
-                self.paid.append((to, 1.0))
-                raise Crash
-
-            return [pay]
-
-    bank = Async()
-    orchestrator, _ = build(
-        bank,
-        *(pay({"to": "Ada"}), "done"),
-        checkpointer=InMemorySaver(),
-        supervision_policy=SupervisionPolicy(human=False),
-    )
-    with pytest.raises(KeyboardInterrupt):
-        orchestrator.run("x", "thread")
-    orchestrator.resume("thread")
-
-    assert len(bank.paid) == 1
 
 
 def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():

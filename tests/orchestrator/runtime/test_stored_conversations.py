@@ -18,7 +18,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 
@@ -93,19 +93,6 @@ def test_an_interrupt_in_a_tool_gets_its_answer_and_nothing_is_repeated(subtests
             assert len(model.prompts) == 3
 
 
-def test_a_resumed_step_records_all_its_calls_and_their_usage():
-    orchestrator, _ = build(Desk(), call(("note", "a")), call(("ask", "May I?")), "done")
-    orchestrator.run("x", "thread")
-    [record] = orchestrator.resume("thread", "yes")["results"]
-
-    calls = [(each["name"], each["args"], each["result"], each["error"]) for each in record["tool_calls"]]
-    assert calls == [
-        ("note", {"text": "a"}, "noted a", None),
-        ("ask", {"text": "May I?"}, "said yes", None),
-    ]
-    assert (record["usage"]["model_calls"], record["usage"]["total_tokens"]) == (3, 15)
-
-
 def test_several_questions_of_a_round_and_of_a_tool_are_answered_one_after_the_other():
     desk = Desk()
     orchestrator, _ = build(desk, call(("ask", "A"), ("ask_twice", "B"), ("ask", "C")), "done")
@@ -138,18 +125,6 @@ class Stuck(Desk):
             return "hung"
 
         return {**super().tools(), "hang": hang}
-
-
-def test_a_tool_that_takes_too_long_ends_the_run_in_time(subtests):
-    for agent in [ExecutionAgent, PlainAgent]:
-        with subtests.test(agent=agent):
-            desk = Stuck()
-            replies = call(("note", "a")), call(("hang", "b")), "done"
-            orchestrator, _ = build(desk, *replies, tools=("note", "hang"), agent=agent, call_timeout=0.2)
-            state = orchestrator.run("x", "thread")
-            desk.free.set()
-
-            assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
 
 
 def test_after_a_stop_between_two_tools_the_first_does_not_run_again():
@@ -351,13 +326,3 @@ def test_an_agent_in_a_tool_goes_on_with_its_stored_conversation(stores):
     assert registry.done == ["note a", "file b", "file b"]
     assert (len(inner.prompts), len(outer.prompts)) == (3, 2)
     assert state["results"][0]["usage"]["model_calls"] == 5
-
-
-def test_a_refused_output_in_the_request_of_a_correction_is_no_call_of_the_model():
-    desk = Desk()
-    model = ScriptedChatModel([call(("note", "a")), "bad", call(("note", "b")), "good"], usage=(3, 2))
-    executor = ExecutionAgent(model, [desk.tools()["note"]])
-    monitor = FakeMonitor(refuse(), accept())
-    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, monitor).run("x")
-
-    assert [record["usage"]["model_calls"] for record in state["results"]] == [2, 2]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from langchain.agents.middleware import ToolRetryMiddleware
 from langchain_core.messages import AIMessage
@@ -113,21 +111,6 @@ def test_a_call_that_cannot_be_made_is_recorded_as_refused(subtests):
 
             assert (call["name"], call["args"], call["result"]) == (name, args, None)
             assert error in call["error"]
-
-
-def test_a_tool_that_was_cut_off_is_recorded_without_an_end():
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        await asyncio.sleep(3600)
-        return "never"
-
-    agent = ExecutionAgent(ScriptedChatModel([asks(("wait", {}))]), [wait])
-    state = run(agent, call_timeout=0.5)
-
-    assert state["failure"]["kind"] == "timeout"
-    assert [call["name"] for call in state["results"][0]["tool_calls"]] == ["wait"]
-    assert state["results"][0]["tool_calls"][0]["result"] is None
 
 
 def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():

@@ -31,26 +31,6 @@ def test_two_lost_connections_and_a_result_are_one_attempt(subtests):
             assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
 
 
-def test_an_error_that_stays_ends_the_run_with_its_cause():
-    executor = FakeExecutor(ConnectionError("refused"))
-    state = run(executor)
-
-    assert len(executor.calls) == 3
-    assert state["failure"] == {
-        "kind": "executor_error",
-        "message": "step 1: ConnectionError: refused",
-        "step_index": 0,
-        "error_type": "ConnectionError",
-    }
-
-
-def test_the_planner_is_asked_again_after_a_transient_error():
-    planner = FakePlanner(ConnectionError("refused"), ["one"])
-    state = run(FakeExecutor(), planner=planner)
-
-    assert (state["status"], len(planner.tasks)) == ("success", 2)
-
-
 def test_an_agent_that_retries_by_itself_is_not_retried_once_more():
     llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
     agent = ExecutionAgent(llm, transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))

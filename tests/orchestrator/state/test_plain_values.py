@@ -24,7 +24,6 @@ from tests.fakes.planner import FakePlanner
 
 LONE = "a\ud800b\udfff"
 MENDED = "a�b�"
-CONFIG = {"configurable": {"thread_id": "thread"}}
 
 
 class Colour(str, Enum):  # noqa: UP042 - its str() is not its value, unlike that of a StrEnum
@@ -75,18 +74,6 @@ def test_odd_texts_of_every_agent_are_kept_as_plain_ones(given_text, kept):
     assert [record["verdict"]["feedback"] for record in state["results"]] == [kept, kept]
     assert state["context"].startswith(f"{kept}\n\nStep 2")
     assert {type(text) for text in texts(state)} == {str}
-
-
-def test_lone_surrogates_in_a_tools_call_and_answer_are_replaced():
-    @tool
-    def echo(text: str) -> str:
-        """Say it again."""
-        return text
-
-    state = run(executor=FakeExecutor(lambda step, context: echo.invoke({"text": LONE})))
-    call = state["results"][0]["tool_calls"][0]
-
-    assert (call["args"], call["result"]) == ({"text": MENDED}, MENDED)
 
 
 @given(st.text(st.characters(categories=["Cs", "Lu"])))
@@ -161,10 +148,6 @@ def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(subtests):
     ]:
         with subtests.test(output=output):
             assert answered(output) == ("done", None)
-
-
-def test_a_tool_that_answers_by_a_command_can_tell_of_an_error():
-    assert answered(Command(update={"messages": [said("no", status="error")]})) == (None, "no")
 
 
 def test_what_json_cannot_hold_becomes_text(subtests):

@@ -62,10 +62,6 @@ def test_the_state_is_plain_json():
     assert json.loads(json.dumps(state)) == state
 
 
-def outcome(state):
-    return state["task"], state["plan"], [item["result"] for item in state["results"]], state["context"]
-
-
 def test_a_second_run_after_a_failed_one_starts_clean(subtests):
     for first in [
         {"monitor": FakeMonitor(refuse(), refuse(), refuse(), accept())},
@@ -81,12 +77,3 @@ def test_a_second_run_after_a_failed_one_starts_clean(subtests):
             assert (failed["status"], state["status"], state["failure"]) == ("failed", "success", None)
             assert [item["attempt"] for item in state["results"]] == [1, 1]
             assert (state["attempts"], state["current_step_index"]) == (0, 2)
-
-
-def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():
-    orchestrator = build(FakePlanner(["one"], ValueError("no")))
-    orchestrator.run("a", "thread")
-    state = orchestrator.run("b", "thread", replace=True)
-
-    assert outcome(state) == ("b", [], [], "")
-    assert orchestrator.graph.get_state(CONFIG).values == state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.supervision.statements import RAW_LIMIT
 from tests.fakes.supervised import TIME, a_commitment, convert_commitment, read_commitment
 from tests.orchestrator.supervision.malformed import FENCE, broken
 
@@ -75,12 +74,6 @@ def test_an_unreadable_reply_is_no_readable_commitment(subtests):
             assert read["readable"] is False
             assert read["confidence"] == "low"
             assert (read["step_index"], read["instruction"], read["time"]) == (2, "Write a haiku", TIME)
-
-
-def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
-    read = read_commitment("I will write " + "x" * 1000)
-    assert read["interpretation"].startswith("I will write xxx")
-    assert len(read["interpretation"]) == RAW_LIMIT
 
 
 def test_a_foreign_value_that_is_no_commitment_is_not_readable(subtests):

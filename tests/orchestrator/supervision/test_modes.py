@@ -130,29 +130,11 @@ def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_ste
             assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
 
 
-def test_a_plan_cannot_supervise_a_step_if_the_orchestrator_has_no_supervision():
-    plan = [{"step": "one", "supervision": "human"}]
-    agents = FakePlanner(plan), FakeExecutor(), FakeMonitor()
-    state = LangGraphOrchestrator(*agents, checkpointer=InMemorySaver()).run("x")
-
-    assert failure_kind(state) == "supervision_invalid"
-    assert state["failure"]["message"].startswith("step 1: supervision is 'human'; give 'none' (")
-
-
 def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
     supervisor = FakeSupervisor(halt())
     state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
 
     assert (state["question"]["text"], supervisor.requests) == ("Do you accept the output of step 1?", [])
-
-
-def test_in_mode_human_agents_without_a_model_will_do():
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), FakeExecutor(), FakeMonitor(), supervision="human", checkpointer=InMemorySaver()
-    )
-    state = orchestrator.run("x")
-
-    assert (state["status"], supervision_of(state)["commitment"]) == ("executing", None)
 
 
 def test_an_unknown_mode_is_refused_before_anything_runs(subtests):

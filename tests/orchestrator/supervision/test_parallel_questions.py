@@ -6,11 +6,6 @@ import threading
 
 import pytest
 
-from agents.testing import ScriptedChatModel
-from orchestrator import (
-    Budget,
-)
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.supervision import (
     SpeakingExecutor,
 )
@@ -89,21 +84,3 @@ def test_a_denial_withdraws_the_questions_of_the_steps_beside():
         ("two", "pending_validation"),
     ]
     assert stored_state(orchestrator) == state
-
-
-class CallingExecutor(FakeExecutor):
-    """Asks a model, which is not for others to ask."""
-
-    def __init__(self, model):
-        super().__init__(lambda step, context: model.invoke(step).text)
-
-
-def test_a_budget_counts_what_steps_side_by_side_spent_before_a_resumption():
-    model = ScriptedChatModel(lambda messages: "out")
-    budget = Budget(max_model_calls=3)
-    orchestrator, _ = start_human(CallingExecutor(model), plan=PARALLEL_PLAN, budget=budget)
-    orchestrator.resume("thread", CORRECT)
-    orchestrator.resume("thread", APPROVE)
-    state = orchestrator.resume("thread", CORRECT)
-
-    assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)

@@ -7,7 +7,6 @@ import pytest
 from orchestrator import (
     ResumeError,
     RetryPolicy,
-    SupervisionPolicy,
 )
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
@@ -18,7 +17,6 @@ from tests.fakes.supervision import (
     ask_human,
     met,
     missed,
-    reorient,
 )
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
@@ -94,15 +92,6 @@ def test_after_a_correction_the_step_is_checked_and_asked_about_again():
     assert [record["report"]["status"] for record in state["results"]] == ["passed", "passed"]
 
 
-def test_a_correction_is_no_retry():
-    orchestrator, _ = start_human(plan=["one"], max_retries=0)
-    orchestrator.resume("thread", CORRECT)
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
-    assert state["retries"]["semantic"] == 0
-
-
 def test_who_answered_what_and_when_is_in_the_record():
     clock = FakeClock()
     orchestrator, _ = start_human(clock=clock)
@@ -137,14 +126,6 @@ def test_a_supervisors_question_is_answered(subtests):
             state = orchestrator.resume("thread", answer)
 
             assert (state["status"], statuses(state)) == (status, records)
-
-
-def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
-    policy = SupervisionPolicy(max_reorient_attempts=1)
-    _, orchestrator, _ = supervised(reorient(), plan=["one"], supervision_policy=policy)
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
 
 
 def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(subtests):
@@ -182,17 +163,6 @@ def test_a_cancelled_run_whose_parallel_steps_wait_keeps_their_results():
 
     assert (failure_kind(values), len(values["results"])) == ("cancelled", 2)
     assert orchestrator.graph.get_state(THREAD).next == ()
-
-
-def test_a_run_that_is_cancelled_just_before_it_asks_ends():
-    def cancel(event):
-        if type(event).__name__ == "StepExecuted":
-            orchestrator.cancel(event.thread_id, "enough")
-
-    orchestrator = build_human(FakeExecutor(), hooks=[cancel], contract=DONE)
-    state = orchestrator.run("x", "thread")
-
-    assert (state["status"], state["question"], failure_kind(state)) == ("failed", None, "cancelled")
 
 
 def test_cancelling_a_run_that_has_ended_or_an_unknown_one_changes_nothing():

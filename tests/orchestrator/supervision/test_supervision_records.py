@@ -13,7 +13,6 @@ from orchestrator import (
     Budget,
     SupervisionPolicy,
 )
-from tests.fakes.hook import RecordingHook
 from tests.fakes.supervision import (
     FakeSupervisor,
     SpeakingExecutor,
@@ -74,14 +73,6 @@ def test_supervision_that_goes_past_the_budget_ends_the_run(phase):
     assert (failure_kind(state), state["question"]) == ("budget_exceeded", None)
     assert (len(dear.prompts), state["usage"]["total_tokens"]) == (1, 100)
     assert executor.commitments == ["one"]
-
-
-def test_hooks_are_told_of_a_correction():
-    hook = RecordingHook()
-    run_llm(FakeSupervisor(reorient("shorter")), SpeakingExecutor(said=[missed(), met()]), hooks=[hook])
-    [retried] = [event for event in hook.events if type(event).__name__ == "StepRetried"]
-
-    assert (retried.attempt, retried.feedback) == (2, "shorter")
 
 
 def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(subtests):

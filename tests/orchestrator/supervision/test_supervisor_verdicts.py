@@ -115,22 +115,6 @@ def test_a_verdict_that_stands_in_what_was_shown_does_not_count(subtests):
             assert "quoted" in read["reason"]
 
 
-def test_a_question_about_an_unreadable_reply_holds_the_start_of_the_reply_in_one_line():
-    question = read_verdict("I\n like\tit " + "x" * 1000)["question"]
-    assert "I like it xxx" in question
-    assert len(question) < 600
-    assert "\n" not in question
-
-
-def test_a_value_that_is_nested_too_deeply_lets_nothing_continue():
-    for depth in range(100, 1200, 7):
-        nested = "[" * depth + "]" * depth
-        assert read_verdict(f'{{"verdict": "halt", "x": {nested}}}')["verdict"] != "continue"
-        assert read_verdict(f'{{"verdict": "continue", "x": {nested}, "y": [false]}}')["verdict"] == (
-            "ask_human"
-        )
-
-
 FOREIGN = {
     "None": None,
     "a text": GO,

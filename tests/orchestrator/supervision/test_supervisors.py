@@ -26,7 +26,6 @@ from tests.orchestrator.supervision.supervised_runs import (
     DONE,
     build_llm,
     failure_kind,
-    replying,
     run_llm,
     statuses,
     supervision_of,
@@ -112,18 +111,6 @@ def test_a_supervisor_that_raises_fails_the_step_with_its_cause():
     )
 
 
-def exit_program(*_):
-    raise SystemExit(3)
-
-
-def test_a_comparison_that_ends_the_program_escalates_the_step():
-    supervisor = FakeSupervisor(halt(), reconciled=exit_program)
-    state = run_llm(supervisor, SpeakingExecutor())
-
-    assert failure_kind(state) == "halted"
-    assert supervision_of(state)["triggers"][0] == "reconciliation_failed:SystemExit: 3"
-
-
 def test_a_commitment_that_fails_is_unreadable_and_the_step_escalates():
     supervisor = FakeSupervisor(halt())
     executor = SpeakingExecutor(committed=[ValueError("no")])
@@ -164,13 +151,6 @@ def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(subte
             state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
 
             assert failure_kind(state) == "halted"
-
-
-def test_a_model_may_be_the_supervisor():
-    model = replying({"verdict": "halt", "text": "no more"})
-    state = run_llm(model, SpeakingExecutor(said=[missed()]))
-
-    assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
 
 
 def test_the_monitors_model_supervises_where_none_is_given():

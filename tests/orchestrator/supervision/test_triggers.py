@@ -10,7 +10,6 @@ from orchestrator import (
     ModelSupervisor,
     SupervisionPolicy,
 )
-from tests.fakes.monitor import FakeMonitor
 from tests.fakes.supervision import (
     FakeSupervisor,
     SpeakingExecutor,
@@ -74,10 +73,3 @@ def test_a_comparison_that_does_not_say_that_a_step_is_clean_escalates(reconcile
     state = run_llm(supervisor)
 
     assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
-
-
-def test_a_step_without_a_verdict_of_the_monitor_is_not_clean():
-    supervisor = FakeSupervisor()
-    state = run_llm(supervisor, monitor=FakeMonitor("hmm"))
-
-    assert (failure_kind(state), len(supervisor.requests)) == ("needs_review", 1)

@@ -53,13 +53,6 @@ def test_reorient_executes_the_step_again_with_the_correction_in_its_instruction
     assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
 
 
-def test_corrections_accumulate():
-    executor = SpeakingExecutor(said=[missed(), missed(), met()])
-    run_llm(FakeSupervisor(reorient("shorter"), reorient("no commas")), executor)
-
-    assert executor.calls[2].step.endswith("\n- shorter\n- no commas")
-
-
 def test_corrections_are_kept_over_a_retry():
     executor = SpeakingExecutor("bad", "bad", "done", said=[missed(), met()])
     run_llm(FakeSupervisor(reorient("shorter"), go_on()), executor, contract=DONE)
@@ -81,27 +74,6 @@ def test_each_execution_has_a_commitment_of_its_kind_to_the_corrected_step():
     corrected = "one\n\nKeep to these corrections:\n- be brief"
     assert kinds == [("first", "one"), ("reorient", corrected), ("retry", corrected)]
     assert executor.commitments == ["one", corrected, corrected]
-
-
-class ContextExecutor(SpeakingExecutor):
-    """Keeps the contexts of its commitments."""
-
-    def __init__(self, *answers, **options):
-        super().__init__(*answers, **options)
-        self.contexts = []
-
-    def commit_step(self, step, context=""):
-        self.contexts.append(context)
-        return super().commit_step(step, context)
-
-
-def test_a_commitment_after_a_refusal_is_made_with_the_reason():
-    executor = ContextExecutor("bad", "done")
-    run_llm(FakeSupervisor(), executor, contract=DONE)
-
-    assert "bad" not in executor.contexts[0]
-    assert "bad" in executor.contexts[1]
-    assert "is missing." in executor.contexts[1]
 
 
 def test_a_supervisor_has_a_step_done_again_only_so_often(subtests):
@@ -129,13 +101,6 @@ def test_ask_human_without_one_fails_the_step_with_the_question():
 
     assert (failure_kind(state), statuses(state)) == ("needs_review", ["needs_review"])
     assert "nobody is there to be asked: May I pay?" in state["failure"]["message"]
-
-
-def test_a_policy_without_people_asks_nobody_even_with_a_checkpointer():
-    options = {"checkpointer": InMemorySaver(), "supervision_policy": SupervisionPolicy(human=False)}
-    state = run_llm(FakeSupervisor(ask_human()), SpeakingExecutor(said=[missed()]), **options)
-
-    assert failure_kind(state) == "needs_review"
 
 
 def test_a_halt_ends_the_run_with_the_supervisors_reason():
