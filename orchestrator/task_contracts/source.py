@@ -127,7 +127,9 @@ class TaskContracts:
         if self.case is not None:
             phrases = dict.fromkeys([*output["unchecked"], *self.case.unchecked])
             output = {**output, "unchecked": [*phrases]}
-        own = self._derive_steps(steps, output) if len(steps) > 1 else [None] * len(steps)
+        own: list[DerivedContract | None] = [None] * len(steps)
+        if len(steps) > 1:
+            own = self._derive_steps(steps, output)
         return DerivedContracts(output=output, steps=own)
 
     def derive_replan(
