@@ -2,46 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-_NAMES: Final = ("stop_reason", "finish_reason", "done_reason", "stopReason", "finishReason", "status")
+_NAMES: Final = ("stop_reason", "finish_reason", "done_reason", "stopReason", "finishReason")
 """Where providers and LangChain write why a message ended."""
 _WORDS: Final = 300
 """Number of characters of a refusal that are told."""
+_CALL: Final = re.compile(r"(?:(?:finish)?reason)?(?:tooluse|toolcalls?|functioncall)+")
+_WHOLE: Final = re.compile(
+    rf"(?:{_CALL.pattern}|(?:(?:finish)?reason)?(?:stop|stopsequence(?:reached)?|endturn|completed?"
+    r"|eos(?:token)?|endoftext|finish(?:ed)?|normal|done))+"
+)
+"""The reasons of a whole answer, in the references of the providers; a stream may repeat one."""
 _REASONS: Final = {
     "limit": (
-        "length", "max_tokens", "max_output_tokens", "token_limit", "error_limit",
-        "model_context_window_exceeded",
+        "length", "maxtokens", "maximumtokens", "maxoutputtokens", "tokenlimit", "errorlimit", "maxlen",
+        "maxcontext", "contextwindowexceeded",
     ),
     "block": (
-        "content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation", "blocklist",
-        "prohibited_content", "spii", "error_toxic", "model_armor", "blocked", "refusal",
-    ),
-    "failure": ("error", "failed", "timeout", "time_limit", "cancelled", "abort"),
-    "other": (
-        "pause_turn", "incomplete", "in_progress", "queued", "malformed_function_call",
-        "insufficient_system_resource",
+        "contentfilter", "contentfiltered", "guardrailintervened", "safety", "sensitive", "recitation",
+        "blocklist", "blacklist", "prohibitedcontent", "spii", "errortoxic", "modelarmor", "blocked",
+        "refusal",
     ),
 }  # fmt: skip
-"""Source: the reference of each provider; any other reason counts as an end."""
+_STATES: Final = frozenset({"incomplete", "in_progress", "queued", "failed", "cancelled"})
+"""The states in which a reply of OpenAI's Responses API is no whole answer."""
 
 
 def find_cut_off(report: Mapping[str, object]) -> str | None:
     """Returns the reason why a reply is not a whole answer, with the words of a refusal; None if it is.
 
+    A reason that is not known to mean a whole answer counts as a failure of the server.
+
     Args:
         report: What a provider reports, or a message with its content.
     """
-    return next((reason for reason in _list_reasons(report) if _find_kind(reason) is not None), None)
+    kinds = {reason: _find_kind(reason) for reason in _list_reasons(report)}
+    # Some servers write the text at which they stopped beside the reason.
+    harmless = {None, "failure"} if None in kinds.values() else {None}
+    state = report.get("status")
+    last = [state] if isinstance(state, str) and state in _STATES else []
+    return next((reason for reason, kind in kinds.items() if kind not in harmless), next(iter(last), None))
 
 
 def has_end(report: Mapping[str, object]) -> bool:
     """Returns whether a provider says that a reply has ended, for any reason."""
-    return report.get("done") is True or any(report.get(name) for name in _NAMES)
+    return report.get("done") is True or bool(report.get("status")) or any(_list_words(report))
 
 
 def find_message_cut_off(message: BaseMessage) -> str | None:
@@ -49,6 +60,11 @@ def find_message_cut_off(message: BaseMessage) -> str | None:
     return find_cut_off({
         **message.additional_kwargs, **message.response_metadata, "content": message.content,
     })  # fmt: skip
+
+
+def says_call(report: Mapping[str, object]) -> bool:
+    """Returns whether a provider says that a reply ended with the call of a tool."""
+    return any(_CALL.fullmatch(_spell(word)) for word in _list_words(report))
 
 
 def is_token_limit(reason: str) -> bool:
@@ -67,12 +83,20 @@ def is_blocked(reason: str) -> bool:
 
 
 def _find_kind(reason: str) -> str | None:
-    # The most common ends.
-    if reason in ("stop", "tool_calls", "end_turn", "tool_use"):
-        return None
-    # Gemini writes FinishReason.MAX_TOKENS; a stream that repeats the reason is joined to "lengthlength".
-    word = reason.partition(":")[0].strip().lower().replace("-", "_")
-    return next((kind for kind, words in _REASONS.items() if word.endswith(words)), None)
+    word = _spell(reason.partition(":")[0])
+    kinds = (kind for kind, words in _REASONS.items() if word.endswith(words))
+    return None if _WHOLE.fullmatch(word) else next(kinds, "failure")
+
+
+def _spell(word: str) -> str:
+    """Returns the letters: Gemini writes FinishReason.MAX_TOKENS, others max-tokens or maxTokens."""
+    return re.sub(r"[\W\d_]", "", word.lower())
+
+
+def _list_words(report: Mapping[str, object]) -> Iterator[str]:
+    words = (getattr(report.get(name), "name", report.get(name)) for name in _NAMES)
+    # A server that writes null as a text has not ended.
+    return (word for word in words if isinstance(word, str) and _spell(word) not in ("", "null", "none"))
 
 
 def _list_reasons(report: Mapping[str, object]) -> Iterator[str]:
@@ -80,9 +104,9 @@ def _list_reasons(report: Mapping[str, object]) -> Iterator[str]:
     if (refusal := read_refusal(report)) is not None:
         yield f"refusal: {refusal}" if refusal else "refusal"
     # OpenAI's Responses API says more than its status, "incomplete".
-    if isinstance(details, Mapping):
-        yield str(details.get("reason"))
-    yield from (str(report[name]) for name in _NAMES if report.get(name))
+    if isinstance(details, Mapping) and details.get("reason"):
+        yield str(details["reason"])
+    yield from _list_words(report)
     if isinstance(feedback, Mapping) and feedback.get("block_reason"):
         yield "prompt_blocked"
 

@@ -19,6 +19,7 @@ from agents import (
     EffectsMiddleware,
     ExecutionAgent,
     ModelRefusedError,
+    ModelUnavailableError,
     TransportRetry,
 )
 from agents.models.transport_retry import is_transient
@@ -168,6 +169,43 @@ async def test_an_error_event_that_would_come_again_is_told_at_once(protocol):
         with pytest.raises(ModelRefusedError, match="no such voice"):
             await BaseAgent(build_streaming(server, protocol), transport_retry=AT_ONCE).ainvoke("x")
         assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for_again(subtests, protocol):
+    again = ["engine_overloaded", "network_error", "OTHER", "unknown", "error", "lengthstop", "user_cancel"]
+    for reason, requests in [*((each, 2) for each in again), ("STOP", 1), ("eos_token", 1)]:
+        for write in (write_stream, write_body):
+            first, last = (
+                encode(write(protocol, ModelReply(PLAIN.text, reason=each))) for each in (reason, "stop")
+            )
+            with (
+                subtests.test(reason=reason, write=write.__name__),
+                serve_protocol(answer_in_turn(first, last)) as server,
+            ):
+                model = server.model(protocol, streaming=write is write_stream)
+                assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
+                assert len(server.bodies) == requests
+
+
+def test_a_reason_that_stays_is_told_with_the_word_of_the_server():
+    with serve_protocol(
+        lambda _: encode(write_body("openai", ModelReply("Hel", reason="engine_overloaded")))
+    ) as server:
+        with pytest.raises(ModelUnavailableError, match="engine_overloaded"):
+            ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE).execute_step("x")
+
+
+def test_the_text_at_which_a_server_stopped_is_no_reason(subtests):
+    for report, cut_off in [
+        ({"finish_reason": "stop", "stop_reason": "Observation:"}, None),
+        ({"stop_reason": "length", "finish_reason": "stop"}, "length"),
+        ({"finish_reason": "stop", "status": "failed"}, "failed"),
+        ({"finish_reason": "null"}, None),
+        ({"status": "sent"}, None),
+    ]:
+        with subtests.test(report=report):
+            assert find_message_cut_off(AIMessage("x", response_metadata=report)) == cut_off
 
 
 PASSING = {

@@ -134,7 +134,8 @@ def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(subtests
 
 def test_a_reply_that_the_provider_did_not_finish_is_asked_for_once_more():
     unfinished = AIMessage(GOOD, response_metadata={"finish_reason": "insufficient_system_resource"})
-    assert failure(replying(unfinished, unfinished)[0]).kind == "provider_failure"
+    with pytest.raises(ModelUnavailableError, match="insufficient_system_resource"):
+        replying(*[unfinished] * 4)[0].judge(request())
     assert replying(unfinished, REPLY)[0].judge(request())["score"] == 4.5
 
 

@@ -63,7 +63,7 @@ def test_the_reason_of_each_provider_counts(subtests):
         (["length", "MAX_TOKENS", "model_context_window_exceeded"], 1),
         # The pieces of a stream repeat the reason.
         (["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"], 1),
-        (["stop", "end_turn", "eos_token"], 0),
+        (["stop", "end_turn", "eos_token", "toolUse", "FinishReason.STOP", "stopstop"], 0),
     ]:
         with subtests.test(reasons=reasons):
             for reason in reasons:
@@ -90,7 +90,7 @@ def test_it_counts_where_each_provider_reports_it(subtests):
 def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subtests):
     for fields in [
         {"response_metadata": {"finish_reason": "content_filter"}},
-        {"response_metadata": {"finish_reason": "insufficient_system_resource"}},
+        {"response_metadata": {"finish_reason": "sensitive"}},
         {"response_metadata": {"stop_reason": "refusal"}},
         {"additional_kwargs": {"refusal": "I will not write about a boat."}},
     ]:
