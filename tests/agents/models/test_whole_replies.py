@@ -189,11 +189,13 @@ def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for
 
 
 def test_a_reason_that_stays_is_told_with_the_word_of_the_server():
-    with serve_protocol(
-        lambda _: encode(write_body("openai", ModelReply("Hel", reason="engine_overloaded")))
-    ) as server:
-        with pytest.raises(ModelUnavailableError, match="engine_overloaded"):
-            ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE).execute_step("x")
+    with (
+        serve_protocol(
+            lambda _: encode(write_body("openai", ModelReply("Hel", reason="engine_overloaded")))
+        ) as server,
+        pytest.raises(ModelUnavailableError, match="engine_overloaded"),
+    ):
+        ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE).execute_step("x")
 
 
 def test_the_text_at_which_a_server_stopped_is_no_reason(subtests):
