@@ -27,15 +27,13 @@ from orchestrator.persistence import Store, open_store
 STORES: Final = ("sqlite", "sqlite, encrypted", "postgres")
 TARGET_MS: Final = 200.0
 RARE: Final = 5_000
-"""Of so many runs, one has a rare status, basis, model and task."""
+"""Of so many runs, one has a rare status, basis and task."""
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE: Final = 25
 LISTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "first page": {},
-    "first page by start, oldest first": {"sort": "started", "order": "asc"},
     "rare status": {"status": "waiting"},
     "rare basis": {"basis": "approved"},
-    "rare model": {"model": "largest"},
     "rare text": {"task": "unicorn"},
     "absent text": {"task": "no task has this"},
 }
@@ -48,8 +46,8 @@ def fill(store: Store, count: int) -> None:
     values: Any = store.saver.serde.loads_typed((kind, data))
     rows = [_copy_row(store, values, number) for number in range(count)]
     store.saver.change(
-        "INSERT INTO orchestrator_runs (thread_id, mark, checkpoint_id, status, started, type, summary) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO orchestrator_runs (thread_id, mark, checkpoint_id, status, type, summary) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
         rows,
     )
 
@@ -61,20 +59,18 @@ def _copy_row(store: Store, values: Mapping[str, object], number: int) -> tuple[
     started = BEGIN + timedelta(seconds=number * 7919 % 10**6)
     updated = BEGIN + timedelta(seconds=number)
     status, basis = ("waiting" if is_rare else "success"), ("approved" if is_rare else "judged")
-    model = "the-largest" if is_rare else "small"
     summary = {
         **values,
         "thread_id": f"run {number}",
         "task": text,
         "status": status,
         "basis": basis,
-        "models": [model],
         "started": started,
         "updated": updated,
     }
     kind, data = store.saver.serde.dumps_typed(summary)
     place = f"1f0c0000-{number // 65536:04x}-6000-8000-{number:012x}"
-    return (f"run {number}", "", place, status, started.isoformat(timespec="microseconds"), kind, data)
+    return (f"run {number}", "", place, status, kind, data)
 
 
 def measure(store: Store, selection: Mapping[str, Any], repeats: int) -> tuple[float, int]:

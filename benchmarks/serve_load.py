@@ -29,7 +29,7 @@ from tests.faults.served import Server
 CALL_S: Final = 0.5
 PAUSE_S: Final = 0.1
 """Between two pages."""
-PAGES: Final = ("/", "/runs", "/run?thread_id={}", "/runs?text=guest1&model=Slow", "/start", "/compare")
+PAGES: Final = ("/", "/runs", "/run?thread_id={}", "/runs?text=guest1", "/start")
 TARGET_MS: Final = 400.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 

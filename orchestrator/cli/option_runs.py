@@ -24,7 +24,6 @@ from orchestrator.runtime.events import Hook
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Question
 
 _SAME: Final = {
     *(RunOptions.model_fields.keys() & OrchestratorOptions.__annotations__.keys()),
@@ -71,16 +70,14 @@ class OptionRuns:
             yield orchestrator
 
     def find_problem(self, thread_id: str) -> str | None:
-        """Returns why a run cannot be continued here."""
+        """Returns why a run cannot be continued here, and what continues it elsewhere."""
         try:
             self.read_options(thread_id)
-        except (ConfigurationError, StoreError) as error:
+        except StoreError as error:
             return str(error)
+        except ConfigurationError as error:
+            return str(error) if self.store is None else f"{error}; {describe_next(self.store, thread_id)}"
         return None
-
-    def describe_next(self, thread_id: str, question: Question | None) -> str:  # noqa: ARG002
-        """Returns what continues a run elsewhere."""
-        return "" if self.store is None else describe_next(self.store, thread_id)
 
     def read_options(self, thread_id: str) -> RunOptions:
         """Returns the options of a stored run, with the changes.
@@ -90,9 +87,10 @@ class OptionRuns:
             ConfigurationError: The run has tools that these options do not name.
         """
         name = format_repr(thread_id, 80)
-        stored = None if self.store is None else self.store.history.command(thread_id)
-        if stored is None:
-            hint = self.describe_next(thread_id, None)
+        if self.store is None:
+            raise StoreError(f"thread {name} is not stored; give a store")
+        if (stored := self.store.history.command(thread_id)) is None:
+            hint = describe_next(self.store, thread_id)
             raise StoreError(f"thread {name} was not started by `orchestrator run`; to go on, {hint}")
         try:
             options = RunOptions.model_validate({**stored, **self.changes})

@@ -16,7 +16,6 @@ from orchestrator.state.plain_values import format_repr
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
 _KEY_BYTES: Final = (16, 24, 32)
-_NONCE_BYTES: Final = 12
 _KINDS: Final = frozenset({"null", "bytes", "bytearray", "msgpack"})
 
 
@@ -65,6 +64,24 @@ class StrictSerializer(SerializerProtocol):
             ) from error
 
 
+class AesSerializer(EncryptedSerializer):
+    """LangGraph's encryption with AES: without the key, nobody can read or change a value."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> object:
+        """Decrypts and deserialises a value.
+
+        Raises:
+            StoreError: The key is another one, or the bytes were changed.
+        """
+        try:
+            return super().loads_typed(data)
+        except ValueError as error:
+            raise StoreError(
+                "the store cannot be decrypted: the key is another one, or what is stored was changed; "
+                "give the key it was made with"
+            ) from error
+
+
 def build_serializer(encryption_key: str | None) -> SerializerProtocol:
     """Builds the serialiser of a store.
 
@@ -72,52 +89,18 @@ def build_serializer(encryption_key: str | None) -> SerializerProtocol:
         encryption_key: 16, 24 or 32 bytes in UTF-8. Default: the variable ``PEM_ENCRYPTION_KEY``.
 
     Raises:
-        ConfigurationError: The key has another length, or the package cryptography is not installed.
+        ConfigurationError: The key has another length, or the package pycryptodome is not installed.
     """
     key = os.environ.get(KEY_VARIABLE) if encryption_key is None else encryption_key
-    plain = StrictSerializer()
+    if key is None:
+        return StrictSerializer()
     name = KEY_VARIABLE if encryption_key is None else "encryption_key"
-    return plain if key is None else EncryptedSerializer(_build_cipher(key, name), plain)
-
-
-class AesGcm:
-    """AES in Galois/Counter Mode (NIST SP 800-38D): without the key, nobody can read or change a value."""
-
-    def __init__(self, key: bytes) -> None:
-        """Takes a key of 16, 24 or 32 bytes."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
-
-        self._aes = AESGCM(key)
-
-    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
-        """Encrypts bytes. Returns the cipher's name, and a new nonce with the ciphertext and its tag."""
-        nonce = os.urandom(_NONCE_BYTES)
-        return "aesgcm", nonce + self._aes.encrypt(nonce, plaintext, None)
-
-    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:  # noqa: ARG002 - LangGraph's
-        """Decrypts bytes. Bytes of another cipher have no valid tag.
-
-        Raises:
-            StoreError: The key is another one, or the bytes were changed.
-        """
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
-
-        try:
-            return self._aes.decrypt(ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:], None)
-        except (InvalidTag, ValueError) as error:  # ValueError: too short for a nonce
-            raise StoreError(
-                "the store cannot be decrypted: the key is another one, or what is stored was changed; "
-                "give the key it was made with"
-            ) from error
-
-
-def _build_cipher(key: str, name: str) -> AesGcm:
     data = key.encode("utf-8", "surrogateescape")
     if len(data) not in _KEY_BYTES:
         raise ConfigurationError(f"{name} has {len(data)} bytes; give 16, 24 or 32, or leave it unset")
     try:
-        return AesGcm(data)
+        return AesSerializer.from_pycryptodome_aes(StrictSerializer(), key=data)
     except ImportError as error:
         raise ConfigurationError(
-            f"{name} needs the package cryptography; install it with `pip install cryptography`"
+            f"{name} needs the package pycryptodome; install plan-execute-monitor[encryption]"
         ) from error

@@ -86,7 +86,7 @@ def open_store(
         where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``). The option
             ``connect_timeout`` of the URL is the time to wait for the database in seconds, by default 10.
             Default: a file in the user's data folder.
-        encryption_key: A key of 16, 24 or 32 bytes in UTF-8. Stored values are encrypted with AES-GCM (extra
+        encryption_key: A key of 16, 24 or 32 bytes in UTF-8. Stored values are encrypted with AES (extra
             ``[encryption]``); thread ids, counters, times, a run's status and its basis are not. Default: the
             environment variable ``PEM_ENCRYPTION_KEY``; without it, nothing is encrypted.
         make: Whether a missing store is created.

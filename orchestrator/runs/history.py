@@ -57,13 +57,10 @@ class History:
             status: Only runs with this status.
             since: Only runs stored at this time or later; with a time zone.
             task: Only runs whose task contains this text. Case is ignored.
-            model: Only runs that called a model whose name contains this text. Case is ignored.
             basis: Only successes that rest on this: "checked", "judged", "approved" or "unverified".
             limit: Maximum number of runs.
             cursor: ``next`` of the page before. Runs that come, go or are stored again meanwhile move no
                 other run to another page.
-            sort: "updated", by the latest checkpoint, or "started".
-            order: "desc" for the latest first, or "asc".
 
         Returns:
             A list with the attribute ``next``: the cursor of the page after it, None on the last.
@@ -76,7 +73,7 @@ class History:
         most = None if chosen.limit is None else chosen.limit + 1
         found = [*islice(self._index.list_runs(chosen), most)]
         page = RunList(run.summary for run in found[: chosen.limit])
-        page.next = chosen.write_cursor(found[-2]) if 1 < len(found) == most else None
+        page.next = found[-2].checkpoint_id if 1 < len(found) == most else None
         return page
 
     def count_waiting(self) -> int:

@@ -86,16 +86,9 @@ def build_summary(
         updated=_update_time(checkpoint),
         question=question if status not in ENDED else None,
         usage=None if status == "planning" else state["usage"],
-        models=list_models(state),
         basis=state["basis"] if status == "success" else None,
         judged_again=find_rejudging(state) is not None,
     )
-
-
-def list_models(state: OrchestratorState) -> tuple[str, ...]:
-    """Returns the names of the models that the executor called, each once."""
-    records = [*state["results"], *state["synthesis"]]
-    return tuple(dict.fromkeys(record["model"] for record in records if record["model"]))
 
 
 def unreadable_summary(thread_id: str, checkpoint: CheckpointTuple | None) -> RunSummary:

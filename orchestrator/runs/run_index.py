@@ -15,7 +15,7 @@ from typing import Final
 from orchestrator.errors import BrokenRunError, StoreError, StoreLostError
 from orchestrator.runs.reader import read_summary, unreadable_summary
 from orchestrator.runs.run_saver import RunSaver, checkpoint_config
-from orchestrator.runs.run_selection import IndexedRun, RunSelection, RunSummary, format_start
+from orchestrator.runs.run_selection import IndexedRun, RunSelection, RunSummary
 from orchestrator.state.graph_state import UNDERWAY
 from orchestrator.state.stored_form import convert_read_errors
 
@@ -26,7 +26,7 @@ _MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> ''
 _MARK_OF: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?"
 _WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = ''"
 _STORE: Final = """
-    UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, started = ?, type = ?, summary = ?
+    UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, type = ?, summary = ?
     WHERE thread_id = ? AND mark = ?
 """
 _REMOVE: Final = "DELETE FROM orchestrator_runs WHERE thread_id = ? AND mark = ?"
@@ -46,27 +46,24 @@ class RunIndex:
 
     def list_runs(self, selection: RunSelection) -> Iterator[IndexedRun]:
         """Yields the selected runs. Those whose rows are marked are read anew."""
-        place, statuses = selection.read_cursor(), selection.list_statuses()
+        cursor, statuses = selection.cursor, selection.list_statuses()
         # Without a status, an index has the order; a list of all statuses would sort the rows.
         where = f"status IN ({', '.join('?' * len(statuses))})" if statuses else "status <> ''"
         self.update_rows(self._saver.select(_MARKED, ()))
-        column = "checkpoint_id" if selection.sort == "updated" else "started"
-        way, beyond = ("DESC", "<") if selection.order == "desc" else ("ASC", ">")
         while True:
-            after = "" if place is None else f"AND ({column}, checkpoint_id) {beyond} (?, ?)"
+            after = "" if cursor is None else "AND checkpoint_id < ?"
             rows = self._saver.select(
-                f"SELECT {column}, checkpoint_id, type, summary FROM orchestrator_runs "  # noqa: S608
-                f"WHERE {where} {after} "
-                f"ORDER BY {column} {way}, checkpoint_id {way} LIMIT {_PAGE}",
-                [*statuses, *(place or ())],
+                "SELECT checkpoint_id, type, summary FROM orchestrator_runs "  # noqa: S608
+                f"WHERE {where} {after} ORDER BY checkpoint_id DESC LIMIT {_PAGE}",
+                [*statuses, *(() if cursor is None else [cursor])],
             )
-            for _, checkpoint_id, kind, data in rows:
+            for checkpoint_id, kind, data in rows:
                 run = self.mark_interrupted(self._decode(kind, data))
                 if selection.matches(run):
                     yield IndexedRun(checkpoint_id, run)
             if len(rows) < _PAGE:
                 return
-            place = rows[-1][:2]
+            cursor = rows[-1][0]
 
     def mark_interrupted(self, run: RunSummary) -> RunSummary:
         """Returns the summary as "interrupted" if the run is unfinished and no process runs it."""
@@ -110,12 +107,10 @@ class RunIndex:
         """Returns the values of a row. A later version may read an unreadable run: its row stays marked."""
         is_final = not is_running and run.summary.status != "unreadable"
         kind, data = self._saver.serde.dumps_typed(asdict(run.summary))
-        columns = (run.checkpoint_id, run.summary.status, format_start(run.summary))
-        return ("" if is_final else mark, *columns, kind, data)
+        return ("" if is_final else mark, run.checkpoint_id, run.summary.status, kind, data)
 
     def _decode(self, kind: str, data: bytes) -> RunSummary:
-        values = self._saver.serde.loads_typed((kind, data))
-        return RunSummary(**{**values, "models": tuple(values["models"])})
+        return RunSummary(**self._saver.serde.loads_typed((kind, data)))
 
 
 def index_run(saver: object, thread_id: str) -> None:

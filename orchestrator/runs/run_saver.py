@@ -25,13 +25,11 @@ _CREATE_INDEX: Final = """
         mark TEXT NOT NULL,
         checkpoint_id TEXT NOT NULL DEFAULT '',
         status TEXT NOT NULL DEFAULT '',
-        started TEXT NOT NULL DEFAULT '',
         type TEXT,
         summary BYTEA
     );
     CREATE INDEX IF NOT EXISTS orchestrator_runs_mark ON orchestrator_runs (thread_id) WHERE mark <> '';
     CREATE INDEX IF NOT EXISTS orchestrator_runs_updated ON orchestrator_runs (checkpoint_id);
-    CREATE INDEX IF NOT EXISTS orchestrator_runs_started ON orchestrator_runs (started, checkpoint_id);
     CREATE INDEX IF NOT EXISTS orchestrator_runs_status ON orchestrator_runs (status, checkpoint_id);
     INSERT INTO orchestrator_runs (thread_id, mark)
     SELECT DISTINCT thread_id, 'new' FROM checkpoints WHERE checkpoint_ns = ''

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, TypeAlias, TypedDict
 
 from pydantic import AwareDatetime, Field
 
-from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.graph_state import STATUSES, UNDERWAY, StoredStatus
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question
 from orchestrator.state.usage import Usage
 
@@ -32,7 +30,6 @@ class RunSummary:
         updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
         question: The question for a person.
         usage: The usage of the run; None before there is a plan.
-        models: The names of the models that the executor called, each once.
         basis: By what the success is known; None if the run did not succeed.
         judged_again: Whether the run failed because it could not be judged: ``resume`` judges it again.
     """
@@ -46,7 +43,6 @@ class RunSummary:
     updated: AwareDatetime
     question: Question | None
     usage: Usage | None
-    models: tuple[str, ...] = ()
     basis: Basis | None = None
     judged_again: bool = False
 
@@ -66,10 +62,6 @@ class RunList(list[RunSummary]):
     next: str | None = None
 
 
-SortKey: TypeAlias = Literal["updated", "started"]
-Order: TypeAlias = Literal["desc", "asc"]
-Place: TypeAlias = tuple[str, str]
-"""The place of a run in an ordered list: the value that it is sorted by, and its latest checkpoint."""
 _Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
 
 
@@ -87,26 +79,20 @@ class SelectedRuns(TypedDict, total=False):
     status: StoredStatus | None
     since: datetime | None
     task: str | None
-    model: str | None
     basis: Basis | None
     limit: int | None
     cursor: str | None
-    sort: SortKey
-    order: Order
 
 
 class RunSelection(SettingsModel):
-    """Which runs are listed, and in which order; see ``History.runs``."""
+    """Which runs are listed; see ``History.runs``."""
 
     status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
     since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
     task: _Text = None
-    model: _Text = None
     basis: Basis | None = None
     limit: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
     cursor: Annotated[str | None, Field(description="`next` of the page before, or None")] = None
-    sort: SortKey = "updated"
-    order: Order = "desc"
 
     def matches(self, run: RunSummary) -> bool:
         """Checks whether a run is selected."""
@@ -114,7 +100,6 @@ class RunSelection(SettingsModel):
             self.status in (None, run.status)
             and (self.since is None or run.updated >= self.since)
             and (self.task or "").casefold() in run.task.casefold()
-            and (self.model or "").casefold() in "\n".join(run.models).casefold()
             and self.basis in (None, run.basis)
         )
 
@@ -123,29 +108,3 @@ class RunSelection(SettingsModel):
         if self.status in {*UNDERWAY, "interrupted"}:
             return ("planning", "executing")  # locks tell them apart
         return () if self.status is None else (self.status,)
-
-    def write_cursor(self, run: IndexedRun) -> str:
-        """Returns the cursor of the runs after this one."""
-        value = run.checkpoint_id if self.sort == "updated" else format_start(run.summary)
-        return "|".join((self.sort, self.order, value, run.checkpoint_id))
-
-    def read_cursor(self) -> Place | None:
-        """Returns the place that the cursor names.
-
-        Raises:
-            ConfigurationError: It is no cursor of a list in this order.
-        """
-        if self.cursor is None:
-            return None
-        match self.cursor.split("|"):
-            case (self.sort, self.order, value, checkpoint_id):
-                return value, checkpoint_id
-        raise ConfigurationError(
-            f"cursor is {format_repr(self.cursor, 80)}; give the `next` of a page with the same sort and "
-            "order"
-        )
-
-
-def format_start(run: RunSummary) -> str:
-    """Returns the start of a run as a text that sorts by time; empty if it is unknown."""
-    return "" if run.started is None else run.started.isoformat(timespec="microseconds")

@@ -6,21 +6,19 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Final, Protocol, Self
+from typing import Annotated, Any, Final, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.sync import DaemonExecutor, start_call
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runtime.events import Event
-from orchestrator.service.event_feed import EventFeed
 from orchestrator.state.plain_values import format_traceback
-from orchestrator.state.records import Question, Requirement, SupervisionMode
+from orchestrator.state.records import Requirement, SupervisionMode
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -67,11 +65,7 @@ class RunBuilder(Protocol):
         ...
 
     def find_problem(self, thread_id: str) -> str | None:
-        """Returns why a run cannot be continued here: its tools are missing, say; None if it can."""
-        ...
-
-    def describe_next(self, thread_id: str, question: Question | None) -> str:
-        """Returns the command, or the call in Python, that continues a run elsewhere."""
+        """Returns why a run cannot be continued here, and what continues it elsewhere; None if it can."""
         ...
 
 
@@ -96,10 +90,6 @@ class OneOrchestrator:
     def find_problem(self, thread_id: str) -> str | None:  # noqa: ARG002
         """Returns None: ``resume`` finds the problems."""
         return None
-
-    def describe_next(self, thread_id: str, question: Question | None) -> str:
-        """Returns the call in Python."""
-        return f"orchestrator.{format_resume_call(thread_id, question)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +156,11 @@ _log: Final = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Running:
     orchestrator: LangGraphOrchestrator
-    ended: asyncio.Event
+    task: asyncio.Future[None]
+
+
+_Began: TypeAlias = Future[tuple[str, LangGraphOrchestrator]]
+"""Gets the thread and the orchestrator of a run at its first event."""
 
 
 @dataclass(slots=True)
@@ -178,13 +172,10 @@ class RunSessions:
 
     Attributes:
         builder: Builds their orchestrators.
-        feed: Gets their events, in the loop of the server.
     """
 
     builder: RunBuilder
-    feed: EventFeed
     _loop: asyncio.AbstractEventLoop = field(init=False)
-    _tasks: set[asyncio.Future[None]] = field(default_factory=set)
     _running: dict[str, _Running] = field(default_factory=dict)
 
     def open(self) -> None:
@@ -196,8 +187,7 @@ class RunSessions:
     async def wait_for_end(self, thread_id: str, longest_s: float) -> None:
         """Waits until this process no longer executes a run, but no longer than the given time."""
         if (running := self._running.get(thread_id)) is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(running.ended.wait(), longest_s)
+            await asyncio.wait({running.task}, timeout=longest_s)
 
     async def cancel(self, thread_id: str, reason: str) -> None:
         """Ends a run for good; raises the errors of ``cancel``."""
@@ -206,60 +196,44 @@ class RunSessions:
             return
         async with open_in_thread(lambda: self.builder.open_stored(thread_id)) as orchestrator:
             await orchestrator.acancel(thread_id, reason)
-        await self.feed.refresh(thread_id)
 
     async def close(self) -> None:
         """Interrupts every run, as a kill would; ``resume`` continues them."""
-        for thread_id, running in [*self._running.items()]:
-            running.orchestrator.interrupt(thread_id)
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.feed.close()
+        running = dict(self._running)
+        for thread_id, each in running.items():
+            each.orchestrator.interrupt(thread_id)
+        await asyncio.gather(*(each.task for each in running.values()), return_exceptions=True)
         if self._loop.is_running():
             self._loop.call_soon_threadsafe(self._loop.stop)
 
     async def begin(self, execution: Execution) -> None:
         """Executes a run in the background; returns when it has begun, or raises why it has not."""
-        began, server = asyncio.Event(), asyncio.get_running_loop()
-        executed = self._execute(execution, server, began)
-        task = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(executed, self._loop))
-        self._tasks.add(task)
-        first = asyncio.ensure_future(began.wait())
+        began = _Began()
+        executed = asyncio.run_coroutine_threadsafe(_execute(execution, began), self._loop)
+        task, first = asyncio.wrap_future(executed), asyncio.wrap_future(began)
         both: set[asyncio.Future[Any]] = {task, first}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        first.cancel()
-        if not began.is_set():
-            self._tasks.discard(task)
+        if not first.done():
+            first.cancel()
             await task
             return
-        task.add_done_callback(self._finish)
+        thread_id, orchestrator = first.result()
+        self._running[thread_id] = _Running(orchestrator, task)
+        task.add_done_callback(partial(self._finish, thread_id))
 
-    async def _execute(
-        self, execution: Execution, server: asyncio.AbstractEventLoop, began: asyncio.Event
-    ) -> None:
-        async with aclosing(execution.follow()) as events:
-            orchestrator, first = await anext(events)
-            server.call_soon_threadsafe(self._add_first, first, orchestrator, began)
-            try:
-                async for _, event in events:
-                    server.call_soon_threadsafe(self.feed.add, event)
-            finally:
-                server.call_soon_threadsafe(self._remove, first.thread_id)
-
-    def _add_first(self, first: Event, orchestrator: LangGraphOrchestrator, began: asyncio.Event) -> None:
-        self.feed.begin(first)
-        self._running[first.thread_id] = _Running(orchestrator, asyncio.Event())
-        began.set()
-
-    def _remove(self, thread_id: str) -> None:
-        self.feed.stop(thread_id)
-        if (running := self._running.pop(thread_id, None)) is not None:
-            running.ended.set()
-
-    def _finish(self, task: asyncio.Future[None]) -> None:
-        self._tasks.discard(task)
+    def _finish(self, thread_id: str, task: asyncio.Future[None]) -> None:
+        if self._running[thread_id].task is task:  # and no later execution of the run
+            del self._running[thread_id]
         if not task.cancelled() and (error := task.exception()) is not None:
             # What was stored before is intact: the page shows the run as interrupted.
             _log.error("a run of the server stopped\n%s", format_traceback(error))
+
+
+async def _execute(execution: Execution, began: _Began) -> None:
+    async with aclosing(execution.follow()) as events:
+        async for orchestrator, event in events:
+            if not began.done():
+                began.set_result((event.thread_id, orchestrator))
 
 
 def _run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -17,9 +18,8 @@ from agents.reply_types import AnswerWord
 from evaluation import evaluate, run_from_state
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.service.event_feed import EventFeed
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
-from orchestrator.service.run_view import find_last_answer
+from orchestrator.service.run_view import StoredEvent, find_last_answer, list_events
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
@@ -29,7 +29,8 @@ from orchestrator.supervision.human import read_answer
 _LONGEST_END_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 5.0
 _PAUSE_S: Final = 0.02
-_log: Final = logging.getLogger(__name__)
+_POLL_S: Final = 1.0
+"""How often the store is read for a run that a client follows."""
 
 
 class RunRequestError(ResumeError):
@@ -99,14 +100,14 @@ class RunService:
     Attributes:
         history: The stored runs.
         builder: Builds orchestrators.
-        feed: The events of the runs.
         sessions: The runs that this process executes.
+        closing: Set when the server ends, so that no client follows a run any longer.
     """
 
     history: History
     builder: RunBuilder
-    feed: EventFeed
     sessions: RunSessions
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def find(self, thread_id: str) -> RunSummary:
@@ -119,6 +120,26 @@ class RunService:
         """Returns a run with its state; raises UnknownRunError if there is none."""
         self.find(thread_id)
         return self.history.show(thread_id)
+
+    async def follow(self, thread_id: str) -> AsyncGenerator[StoredEvent, None]:
+        """Yields the events of a run as they are stored, whatever process executes it, until it has ended."""
+        sent: set[str] = set()
+        while not self.closing.is_set() and "end" not in sent:
+            start = time.monotonic()
+            for event in await asyncio.to_thread(self._list_events, thread_id):
+                if event.key not in sent:
+                    sent.add(event.key)
+                    yield event
+            # A long run takes long to read, which the server does for a fifth of its time at most.
+            pause_s = max(_POLL_S, 4 * (time.monotonic() - start))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.closing.wait(), pause_s)
+
+    def _list_events(self, thread_id: str) -> list[StoredEvent]:
+        try:
+            return [*list_events(self.history.show(thread_id))]
+        except StoreError:  # deleted, or of another version
+            return [StoredEvent("end", "end", {})]
 
     async def start(self, run: NewRun) -> str:
         """Starts a run, and returns its name.
@@ -159,9 +180,7 @@ class RunService:
             ResumeError: There is nothing to resume, or the answer is not accepted.
         """
         if (problem := await asyncio.to_thread(self.builder.find_problem, thread_id)) is not None:
-            run = await asyncio.to_thread(self.find, thread_id)
-            command = await asyncio.to_thread(self.builder.describe_next, thread_id, run.question)
-            raise RunConflictError(f"the run cannot go on here: {problem}; {command}")
+            raise RunConflictError(f"the run cannot go on here: {problem}")
         try:
             await self.sessions.begin(Execution.of_stored(self.builder, thread_id, answer))
         except ConfigurationError as error:  # its lock is held
@@ -206,7 +225,6 @@ class RunService:
         """
         await asyncio.to_thread(self.find, thread_id)
         await asyncio.to_thread(self.history.delete, thread_id)
-        self.feed.drop(thread_id)
 
     def _describe_closed(self, thread_id: str) -> str:
         try:

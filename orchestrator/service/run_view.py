@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,7 +12,7 @@ from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import Report, checks_of, judge_result
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import HumanAnswer, Question, StepRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -28,16 +28,14 @@ class OpenQuestion:
         task: Its task.
         question: As the run asks it.
         attempt: The execution in question, with its checks; None for a call that has not run.
-        problem: The reason why this server cannot resume the run; empty if it can.
-        command: What resumes it elsewhere; empty if this server can.
+        problem: Why this server cannot resume the run, and what resumes it elsewhere; None if it can.
     """
 
     thread_id: str
     task: str
     question: Question
     attempt: AttemptView | None
-    problem: str = ""
-    command: str = ""
+    problem: str | None = None
 
 
 def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
@@ -52,15 +50,8 @@ def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
 
 
 def _read(history: History, builder: RunBuilder, run: RunSummary, question: Question) -> OpenQuestion:
-    problem = builder.find_problem(run.thread_id)
-    return OpenQuestion(
-        thread_id=run.thread_id,
-        task=run.task,
-        question=question,
-        attempt=_find_attempt(history, run, question),
-        problem=problem or "",
-        command="" if problem is None else builder.describe_next(run.thread_id, question),
-    )
+    attempt, problem = _find_attempt(history, run, question), builder.find_problem(run.thread_id)
+    return OpenQuestion(run.thread_id, run.task, question, attempt, problem)
 
 
 def _find_attempt(history: History, run: RunSummary, question: Question) -> AttemptView | None:
@@ -195,3 +186,48 @@ def _view_attempt(record: StepRecord) -> AttemptView:
         answer=None if supervision is None else supervision["answer"],
         usage=add_usage(record["usage"], record["judge_usage"] or NO_USAGE),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """Something that a stored run shows to have happened.
+
+    Attributes:
+        name: A name of ``orchestrator.events``, or "end" if nothing follows.
+        key: Tells it from the other events of its run.
+        values: Its fields as JSON.
+    """
+
+    name: str
+    key: str
+    values: Mapping[str, object]
+
+
+_OF_STATE: Final = ("status", "output", "basis", "evidence", "failure", "question", "usage", "warnings")
+"""The fields of a state that the last event has."""
+
+
+def list_events(run: StoredRun) -> Iterator[StoredEvent]:
+    """Yields the events of a run as far as it is stored: without the calls of tools and the retries."""
+    state, status = run.state, run.summary.status
+    yield StoredEvent("RunStarted", "RunStarted", {"task": state["task"]})
+    if plan := state["plan"]:
+        yield StoredEvent("Planned", f"Planned:{len(plan)}", {"plan": plan})  # a new plan appends steps
+    for record in (*state["results"], *state["synthesis"]):
+        yield from _list_of_attempt(record)
+    known: Mapping[str, object] = {**state}
+    last = {"state": {name: known.get(name) for name in _OF_STATE}}
+    if (question := run.summary.question) is not None:
+        yield StoredEvent("RunPaused", f"RunPaused:{question['id']}", {"question": question, **last})
+    elif status in ENDED:
+        yield StoredEvent("RunFinished", "RunFinished", {"status": status, **last})
+        yield StoredEvent("end", "end", {})
+
+
+def _list_of_attempt(record: StepRecord) -> Iterator[StoredEvent]:
+    place, report = f"{record['step_index']}.{record['attempt']}", record["report"] or {}
+    fields: Mapping[str, object] = {**record, "report": None, "checks": checks_of(report)}
+    yield StoredEvent("StepExecuted", f"StepExecuted:{place}", {"record": fields})
+    if record["verdict"] is not None and record["status"] != "pending_validation":
+        judged = {"record": fields, "verdict": record["verdict"]}
+        yield StoredEvent("StepJudged", f"StepJudged:{place}", judged)

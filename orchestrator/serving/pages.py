@@ -1,4 +1,4 @@
-"""The pages: inbox, runs, one run, start of a run, queue and login; and what their forms do."""
+"""The pages: inbox, runs, one run, start of a run, and login; and what their forms do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.queue.queue_status import read_queue_status
-from orchestrator.runs.run_selection import SortKey
 from orchestrator.service.executions import NewRun
 from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import MOST_QUESTIONS, build_run_view, list_questions
@@ -23,10 +21,7 @@ from orchestrator.state.records import Basis
 
 PERSON: Final = "pem_person"
 """The cookie with the name that a person gave last."""
-_REFRESHED: Final = (
-    *("end", "Planned", "Replanned", "StepExecuted", "StepJudged", "StepRetried"),
-    *("RunResumed", "RunPaused", "RunFinished", "RunInterrupted"),
-)
+_REFRESHED: Final = (*("end", "Planned", "StepExecuted", "StepJudged", "RunPaused", "RunFinished"),)
 """The events that load the page of a run again."""
 _YEAR_S: Final = 31_536_000
 _Thread = Annotated[str, Form(min_length=1)]
@@ -72,15 +67,8 @@ def show_runs(request: Request, service: Service, query: Annotated[RunQuery, Que
         "json_address": build_address("/api/runs", chosen),
         "statuses": STATUSES,
         "bases": get_args(Basis),
-        "sorts": get_args(SortKey),
     }
     return render(request, "runs.html", values)
-
-
-@router.get("/queue")
-def show_queue(request: Request) -> Response:
-    """Shows the jobs of the queues, and the workers with their last sign of life."""
-    return render(request, "queue.html", {"status": read_queue_status(request.app.state.store.saver)})
 
 
 @router.get("/run")
@@ -93,8 +81,7 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
         "view": build_run_view(run),
         "refreshed": _REFRESHED,
         "can_change": not request.app.state.options.read_only,
-        "resume_problem": problem or "",
-        "resume_command": "" if problem is None else service.builder.describe_next(thread_id, None),
+        "resume_problem": problem,
     }
     return render(request, "run.html", values)
 

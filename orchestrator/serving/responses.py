@@ -27,7 +27,7 @@ from orchestrator.service.run_service import RunRequestError, RunService, Unknow
 from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent
-PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"), ("/queue", "Queue"))
+PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"))
 _MINUTE_S: Final = 60.0
 _MILLISECONDS: Final = 1000
 

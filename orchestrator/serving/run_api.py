@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
@@ -13,12 +14,9 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary
-from orchestrator.queue.queue_status import QueueStatus, read_queue_status
-from orchestrator.runs.run_selection import Order, SortKey
 from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import OpenQuestion, list_questions
@@ -39,15 +37,12 @@ _Text = Annotated[str | None, Field(max_length=500), _Blank]
 
 
 class RunQuery(BaseModel):
-    """Which runs to list, in which order, and from where.
+    """Which runs to list, the latest first, and from where.
 
     Attributes:
         status: Only runs with this status.
         basis: Only successes that rest on this.
         text: Only runs whose task contains this text.
-        model: Only runs that called a model whose name contains this text.
-        sort: The field that orders them.
-        order: "desc" for the greatest first.
         cursor: ``next`` of the page before.
         limit: Most runs on a page.
     """
@@ -57,9 +52,6 @@ class RunQuery(BaseModel):
     status: Annotated[StoredStatus | None, _BlankStatus] = None
     basis: Annotated[Basis | None, _BlankBasis] = None
     text: _Text = None
-    model: _Text = None
-    sort: SortKey = "updated"
-    order: Order = "desc"
     cursor: _Text = None
     limit: Annotated[int, Field(ge=1, le=200)] = 25
 
@@ -117,12 +109,6 @@ def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     return list_page(service.history, query)
 
 
-@router.get("/queue")
-def read_queue(request: Request) -> QueueStatus | None:
-    """Count the jobs of the queues, and list the workers; null without a queue."""
-    return read_queue_status(request.app.state.store.saver)
-
-
 @router.post("/runs", status_code=201)
 async def start_run(
     service: Service,
@@ -159,16 +145,14 @@ async def _find_existing(service: Service, thread_id: Thread) -> str:
 
 @router.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
 async def follow_run(
-    service: Service,
-    thread_id: Annotated[str, Depends(_find_existing)],
-    last_event_id: Annotated[str | None, Header()] = None,
+    service: Service, thread_id: Annotated[str, Depends(_find_existing)]
 ) -> AsyncIterator[ServerSentEvent]:
-    """Follow the events of a run until it has ended; `Last-Event-ID` continues after an event."""
-    async with aclosing(service.feed.follow(thread_id, last_event_id)) as events:
-        async for name, entry in events:
-            yield ServerSentEvent(raw_data=entry.text, event=entry.name, id=name)
-    if not service.feed.is_closed:
-        yield ServerSentEvent(raw_data="{}", event="end")
+    """Follow the events of a run as they are stored, from the first one to `end`."""
+    async with aclosing(service.follow(thread_id)) as events:
+        async for event in events:
+            # A store holds only finite numbers, and times as texts.
+            text = json.dumps({"thread_id": thread_id, **event.values})
+            yield ServerSentEvent(raw_data=text, event=event.name, id=event.key)
 
 
 @router.post("/runs/{thread_id}/answers", status_code=202)

@@ -17,7 +17,6 @@ from starlette.staticfiles import StaticFiles
 from agents.sync import DaemonExecutor
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.service.event_feed import EventFeed
 from orchestrator.service.executions import RunBuilder, RunSessions
 from orchestrator.service.run_service import RunService
 from orchestrator.serving import pages, run_api
@@ -39,8 +38,6 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         options: Who may reach it. Default: programs and browsers on this machine.
     """
     chosen = options or ServerOptions()
-    feed = EventFeed(store.history)
-    sessions = RunSessions(builder, feed)
     app = FastAPI(
         title="plan-execute-monitor",
         lifespan=_live,
@@ -48,7 +45,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.service = RunService(store.history, builder, feed, sessions)
+    app.state.service = RunService(store.history, builder, RunSessions(builder))
     app.state.store, app.state.options = store, chosen
     for router in (pages.router, run_api.router):
         app.include_router(router)
@@ -73,14 +70,14 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
 class PageServer(uvicorn.Server):
     """A server that ends its streams first, because uvicorn waits for the connections."""
 
-    def __init__(self, config: uvicorn.Config, feed: EventFeed) -> None:
-        """Takes the feed of the application."""
+    def __init__(self, config: uvicorn.Config, service: RunService) -> None:
+        """Takes the service of the application."""
         super().__init__(config)
-        self._feed = feed
+        self._service = service
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends the streams, and then the server."""
-        await self._feed.close()
+        self._service.closing.set()
         await super().shutdown(sockets)
 
 
@@ -107,7 +104,7 @@ def run_server(
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
         )
-        PageServer(config, app.state.service.feed).run(sockets=[listener])
+        PageServer(config, app.state.service).run(sockets=[listener])
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -221,10 +221,7 @@ async def test_a_question_survives_a_restart_and_another_process_answers_it(buil
 async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve):
     class Elsewhere(OneOrchestrator):
         def find_problem(self, thread_id):
-            return "its tools are missing"
-
-        def describe_next(self, thread_id, question):
-            return f"type: orchestrator resume {thread_id}"
+            return f"its tools are missing; type: orchestrator resume {thread_id}"
 
     client = await serve(Elsewhere(await ask_about_tool(build, "Bob")))
 

@@ -18,15 +18,14 @@ from tests.orchestrator.serving.conftest import GOOD, invite, send
 from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
 
 GREETING = ['{"plan": ["Greet"]}', "Hello", GOOD]
-NAMES = ["RunStarted", "Planned", "StepStarted", "StepExecuted", "StepJudged", "RunFinished", "end"]
+NAMES = ["RunStarted", "Planned", "StepExecuted", "StepJudged", "RunFinished", "end"]
 
 
-async def read_events(address, thread, last_id=None, until="end"):
-    headers = {} if last_id is None else {"Last-Event-ID": last_id}
+async def read_events(address, thread, until="end"):
     events = []
     async with (
         httpx.AsyncClient(base_url=address, timeout=30, trust_env=False) as client,
-        aconnect_sse(client, "GET", f"/api/runs/{thread}/events", headers=headers) as source,
+        aconnect_sse(client, "GET", f"/api/runs/{thread}/events") as source,
     ):
         async for event in source.aiter_sse():
             events.append(event)
@@ -56,30 +55,15 @@ async def test_a_run_is_started_and_followed_to_its_end(build, listening):
     assert (finished["status"], finished["state"]["output"]) == ("success", "Hello")
 
 
-async def test_a_client_that_reconnects_gets_every_event_once(build, listening):
-    gate = GatedReplies(*GREETING)
-    address = await listening(build(gate))
-    await post(address, "/api/runs", task="Greet", thread_id="new")
-
-    before = await read_events(address, "new", until="StepStarted")
-    gate.opened.set()
-    after = await read_events(address, "new", before[-1].id)
-    everything = await read_events(address, "new")
-
-    assert [event.id for event in (*before, *after)] == [event.id for event in everything]
-    assert names(before)[-1] == "StepStarted"
-
-
 async def test_the_events_of_a_stored_run_are_rebuilt(build, listening):
     orchestrator = build(*GREETING)
     await orchestrator.arun("Greet", "stored")
     address = await listening(orchestrator)
 
     events = await read_events(address, "stored")
-    rest = await read_events(address, "stored", events[2].id)
 
     assert names(events) == NAMES
-    assert names(rest) == NAMES[3:]
+    assert len({event.id for event in events}) == len(NAMES)
 
 
 async def test_a_slash_in_a_name_is_part_of_the_name(build, serve):
@@ -96,14 +80,6 @@ async def test_a_slash_in_a_name_is_part_of_the_name(build, serve):
     assert "/api/runs/x%2Fevents/events" in page
     assert deleted.status_code == 204
     assert [run.thread_id for run in client.store.history.runs()] == ["x"]
-
-
-async def test_an_id_of_an_earlier_server_gets_all_events(build, listening):
-    orchestrator = build(*GREETING)
-    await orchestrator.arun("Greet", "stored")
-    address = await listening(orchestrator)
-
-    assert names(await read_events(address, "stored", "0123456789ab.3")) == NAMES
 
 
 async def test_a_run_that_another_process_goes_on_with_is_followed(build, listening):
@@ -256,8 +232,6 @@ async def test_a_run_with_tools_asks_and_is_answered_and_followed(build, listeni
     question = json.loads(paused[-1].data)["question"]["id"]
 
     await post(address, "/api/runs/asking/answers", question=question, answer="approve", answered_by="Ada")
-    rest = await read_events(address, "asking", paused[-1].id)
+    events = await read_events(address, "asking")
 
-    assert names(rest)[0] == "RunResumed"
-    assert "ToolEnded" in names(rest)
-    assert names(rest)[-2:] == ["RunFinished", "end"]
+    assert names(events)[-2:] == ["RunFinished", "end"]

@@ -32,12 +32,11 @@ async def run_three(build):
         ("?basis=unverified", ["good"]),
         ("?text=LOUD", ["bad"]),
         ("?text=nothing", []),
-        ("?sort=started&order=asc", ["good", "bad", "asking"]),
         ("?limit=2", ["asking", "bad"]),
-        ("?status=&text=&basis=&model=", ["asking", "bad", "good"]),
+        ("?status=&text=&basis=", ["asking", "bad", "good"]),
     ],
 )
-async def test_runs_are_filtered_sorted_and_paged(build, serve, query, listed):
+async def test_runs_are_filtered_and_paged(build, serve, query, listed):
     client = await serve(await run_three(build))
 
     page = await client.get(f"/runs{query}")
@@ -53,11 +52,9 @@ async def test_a_page_names_the_page_after_it(build, serve):
     first = (await client.get("/api/runs?limit=2")).json()
     rest = (await client.get("/api/runs", params={"limit": 2, "cursor": first["next"]})).json()
     page = await client.get("/runs", params={"limit": 2, "cursor": first["next"]})
-    refused = await client.get("/api/runs?cursor=2")
 
     assert ([run["thread_id"] for run in rest["runs"]], rest["next"]) == (["good"], None)
     assert "First page" in page.text
-    assert (refused.status_code, "cursor is '2'; give the `next`" in refused.text) == (422, True)
 
 
 async def test_a_run_is_shown_with_its_plan_attempts_calls_and_basis(build, serve):
@@ -104,10 +101,7 @@ async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
 async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build, serve, store):
     class Elsewhere(OneOrchestrator):
         def find_problem(self, thread_id):
-            return "its tools are missing"
-
-        def describe_next(self, thread_id, question):
-            return f"type: orchestrator resume {thread_id}"
+            return f"its tools are missing; type: orchestrator resume {thread_id}"
 
     await cut_off(store, "x", "stopped")
     here, elsewhere = await serve(build()), await serve(Elsewhere(build()))
