@@ -73,7 +73,11 @@ class ScriptedChatModel(BaseChatModel):
         if isinstance(reply, Exception):
             raise reply
         message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
-        return ChatResult(generations=[ChatGeneration(message=self._with_usage(message))])
+        if self.usage is not None and message.usage_metadata is None:
+            sent, received = self.usage
+            usage = UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
+            message = message.model_copy(update={"usage_metadata": usage})
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _ask(self, messages: list[BaseMessage]) -> Reply:
         reply = self._answer(messages)
@@ -81,13 +85,6 @@ class ScriptedChatModel(BaseChatModel):
             return reply
         first = f"{messages[0].text.partition('.')[0][:80]!r} asks: {messages[-1].text[:200]!r}"
         raise AssertionError(f"the script has run out at call {len(self.prompts)}, where {first}")
-
-    def _with_usage(self, message: AIMessage) -> AIMessage:
-        if self.usage is None or message.usage_metadata is not None:
-            return message
-        sent, received = self.usage
-        usage = UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
-        return message.model_copy(update={"usage_metadata": usage})
 
     def bind_tools(
         self,

@@ -12,11 +12,10 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from agents import prompts
-from agents.loop.effects import Effect, Withheld, build_effect
+from agents.loop.effects import Effect, Withheld, build_correction, build_effect, find_last_reply
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
-from agents.loop.replies import build_correction, find_last_reply
-from agents.loop.single_agent import SingleAgentGate, ask_decision
+from agents.loop.single_agent import ask_decision, build_single_gate
 from agents.loop.tool_answers import build_answer
 from evaluation import EvaluationContract, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
@@ -96,7 +95,6 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         self._on_failure = on_failure
         self._options = options
         self._rules: CallRules = read_call_rules([self._contract or Contract()])
-        self._gate = SingleAgentGate()
 
     def before_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         """Notes where the request begins.
@@ -142,7 +140,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
                 made = [*made, _plan_record(call)]
             else:
                 refused[str(call["id"])] = call, breach
-        return _refuse_calls(refused, self._gate.execution) if refused else None
+        return _refuse_calls(refused, build_single_gate().execution) if refused else None
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002

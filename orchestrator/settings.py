@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final, Unpack, cast, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import Field, InstanceOf, SkipValidation, create_model
+from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, create_model
 from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
@@ -19,6 +19,11 @@ from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
+
+
+def _read_in_utc(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    """Returns a clock in UTC, because local hours repeat when summer time ends."""
+    return clock if clock is utc_now else lambda: clock().astimezone(UTC)
 
 
 class RunSettings(TypedDict, total=False):
@@ -59,9 +64,11 @@ class RunSettings(TypedDict, total=False):
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
     clock: Annotated[
-        Callable[[], datetime], Field(default=utc_now, description="a function that returns the time")
+        Callable[[], datetime],
+        Field(default=utc_now, description="a function that returns the time"),
+        AfterValidator(_read_in_utc),
     ]
-    """Returns the time."""
+    """Returns the time. Default: the system's clock."""
 
 
 CHECKED: Final[type[settings_model.SettingsModel]] = create_model(
@@ -121,10 +128,6 @@ class Settings:
         """Executions of a step after its first."""
         return self.options["retry_policy"].max_retries
 
-    def now(self) -> datetime:
-        """Returns the clock's time in UTC, because local hours repeat when summer time ends."""
-        return self.options["clock"]().astimezone(UTC)
-
     @property
     def default_mode(self) -> SupervisionMode:
         """The mode of every step to which no function gives one."""
@@ -151,7 +154,7 @@ class Settings:
             call_timeout=self.options["call_timeout"],
             step_timeout=self.options["step_timeout"],
             interruptible=interruptible,
-            now=self.now,
+            now=self.options["clock"],
         )
 
 

@@ -1,20 +1,22 @@
-"""Calls of tools that act: what is known of them, and the decision about each before it is made."""
+"""Effects of calls, marks of replies, and the gate that decides about calls."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Final, NotRequired, Protocol, TypeAlias, cast
+from datetime import datetime
+from typing import Any, Final, NotRequired, TypeAlias, cast
+from uuid import uuid4
 
-from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from agents.errors import CallHaltedError
-from agents.loop.acting_tools import ActingTool, ActingTools
+from agents.loop.acting_tools import ActingTools
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
@@ -22,8 +24,8 @@ Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
 LOST_START: Final = "#start"
 """It stands in the id of an effect, between the id of a call and the number of a start that did not end."""
 NOT_ENDED: Final = "the call did not end"
-_NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
-_LASTING: Final = frozenset({"acted", "unknown", "stated"})
+_CORRECTION: Final = "contract"
+_REPLY_MARK: Final = "orchestrator_call"
 _ONLY_ANSWERED: Final = frozenset({"reused", "stated"})
 
 
@@ -98,30 +100,25 @@ class CallQuestion:
     new_after: int | None = None
 
 
-class CallGate(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallGate(ABC):
     """Decides about the calls of an execution, and learns what became of them.
 
     By default there is no contract, no other attempt, and nothing is noted.
 
     Attributes:
         execution: Id of this execution of the graph: another one after a crash and after each answer.
-        acting: The tools that act, for a middleware without its own.
         can_ask: Whether a person can be asked.
+        clock: Returns the time in UTC.
+        acting: The tools that act, for a middleware without its own.
+        has_bounds: Whether a contract may exclude a call.
     """
 
-    @property
-    def execution(self) -> str: ...  # noqa: D102
-
-    @property
-    def acting(self) -> ActingTools | None:  # noqa: D102
-        return None
-
-    @property
-    def can_ask(self) -> bool: ...  # noqa: D102
-
-    def now(self) -> str:
-        """Returns the time, as ISO 8601 in UTC."""
-        ...
+    execution: str
+    can_ask: bool
+    clock: Callable[[], datetime]
+    acting: ActingTools | None = None
+    has_bounds: bool = False
 
     def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:  # noqa: ARG002
         """Returns whether a call whose intent is stored may have been begun before."""
@@ -139,9 +136,9 @@ class CallGate(Protocol):
         """Returns the last equal call in another execution of the run; None if there is none."""
         return None
 
+    @abstractmethod
     def ask(self, question: CallQuestion) -> HumanAnswer:
-        """Asks a person with ``interrupt``."""
-        ...
+        """Asks a person with ``interrupt``, until an answer can be read."""
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:  # noqa: ARG002
         """Takes what is known of a call, and with ``told`` the answer to one whose tool did not run."""
@@ -205,102 +202,6 @@ class Withheld:
 Decision: TypeAlias = Made | Withheld
 
 
-def decide_call(  # noqa: PLR0917
-    gate: CallGate,
-    call: ToolCall,
-    tool: ActingTool,
-    breach: str | None,
-    asked_at: str,
-    earlier: EarlierCall | None,
-) -> Decision:
-    """Decides about a call of a tool that acts: by the contract, by an equal call before, by a person.
-
-    Args:
-        gate: Knows the person.
-        call: The call.
-        tool: The treatment of its tool.
-        breach: Why the contract excludes it; None if it may allow it.
-        asked_at: Time of a question about it.
-        earlier: The last equal call before.
-
-    Raises:
-        CallHaltedError: The person ends the run.
-    """
-    repeated = None if earlier is None else _decide_repetition(tool, earlier)
-    if repeated is not None and repeated.gate == "reused" and repeated.doubt is None:
-        return repeated
-    if breach is not None and not (tool.approve and gate.can_ask):
-        return Withheld(breach, "forbidden")
-    if repeated is None and not tool.approve:
-        return Made()
-    shown = [] if earlier is None or repeated else [f"An equal call answered {earlier.answer[:200]!r}."]
-    findings = [*shown, *([breach] if breach else [])]
-    return ask_about(gate, call, repeated or Withheld(_NOBODY, "denied", doubt=""), asked_at, findings)
-
-
-def ask_about(  # noqa: PLR0917
-    gate: CallGate,
-    call: ToolCall,
-    otherwise: Withheld,
-    asked_at: str,
-    findings: Sequence[str] = (),
-    new_after: int | None = None,
-) -> Decision:
-    """Asks a person about a call.
-
-    Args:
-        gate: Knows the person.
-        call: The call.
-        otherwise: The decision if nobody can be asked, with the doubt; it is final if there is no doubt.
-        asked_at: Time of the question.
-        findings: What else speaks against the call.
-        new_after: As for ``ask_person``.
-
-    Raises:
-        CallHaltedError: The person ends the run.
-    """
-    if otherwise.doubt is None or not gate.can_ask:
-        return otherwise
-    answer = gate.ask(CallQuestion(call, asked_at, otherwise.doubt, findings, new_after))
-    if answer["answer"] == "approve":
-        return Made(answer)
-    if answer["answer"] == "correct":
-        return Withheld(answer["text"], "stated", answer)
-    if answer["answer"] == "halt":
-        raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
-    return _deny(answer)
-
-
-def doubt_effect(reason: str) -> Withheld:
-    """Returns the decision about a call that may have acted before."""
-    refusal = (
-        f"This call was made before, and it is not known whether it had its effect ({reason}), "
-        "so it is not made again. Go on without it, and say so in your answer."
-    )
-    doubt = f"The same call was made before, and it is not known whether it had its effect: {reason}"
-    return Withheld(refusal, "unknown", doubt=doubt)
-
-
-def find_earlier_effect(
-    call: ToolCall, effects: Sequence[tuple[str, Effect]], refused: Collection[str]
-) -> EarlierCall | None:
-    """Returns the last equal call of a conversation that never ended, or of a refused attempt; else None.
-
-    Args:
-        call: The call.
-        effects: The effects before, by the ids of their calls.
-        refused: The ids of the calls of refused attempts at the same request.
-    """
-    for at, (key, effect) in reversed([*enumerate(effects)]):
-        is_open = effect["outcome"] == "unknown" and effect["answer"] is None
-        is_equal = (effect["name"], effect["args"]) == (call["name"], call["args"])
-        if is_equal and (is_open or key in refused):
-            is_latest = not any(each["outcome"] in _LASTING for _, each in effects[at + 1 :])
-            denial = effect.get("approval") if effect["outcome"] == "denied" else None
-            return EarlierCall(effect["outcome"], effect["answer"] or "", {}, True, is_latest, denial)
-    return None
-
-
 def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     """Builds what is known of a call before it is made, or of one that is not made."""
     effect = Effect(name=call["name"], args=call["args"], outcome="unknown", answer=None, execution=execution)
@@ -318,30 +219,6 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     return cast("Effect", {name: value for name, value in withheld.items() if value is not None})
 
 
-def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:
-    """Returns the decision about a call after an equal one; None if it is a call like any other."""
-    if earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step:
-        return _deny(earlier.denial, "The same call was denied before in this step")
-    if tool.repeat == "allow" or earlier.outcome in ("refused", "denied"):
-        return None
-    if earlier.outcome == "unknown":
-        return doubt_effect(earlier.answer or NOT_ENDED)
-    if tool.repeat == "reuse" and earlier.is_same_step and earlier.is_latest:
-        answer = f"{earlier.answer}\n(This call was not made again: it was made in an earlier attempt.)"
-        return Withheld(answer, "reused", earlier=earlier)
-    refusal = (
-        f"This call was made before and answered: {earlier.answer}\n"
-        "It is not made again. Go on without it, and say so in your answer."
-    )
-    doubt = f"The same call was made before and acted; it answered {earlier.answer[:200]!r}"
-    return Withheld(refusal, "reused", earlier=earlier, doubt=doubt)
-
-
-def _deny(answer: HumanAnswer, denied: str = "The call was denied") -> Withheld:
-    reason = f"{denied}: {answer['answered_by']} said: {answer['text']}. Go on without it."
-    return Withheld(reason, "denied", answer)
-
-
 def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
     """Returns the output of a tool with the effects, as an update of the agent's state."""
     update = {"effects": effects}
@@ -351,3 +228,86 @@ def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
     if isinstance(output, Command) and output.graph is None and isinstance(output.update, Mapping):
         return replace(output, update={**output.update, **update})
     return [*(output if isinstance(output, list) else [output]), Command(update=update)]
+
+
+class ReplyMark(TypedDict):
+    """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC."""
+
+    model: str
+    execution: str
+    replied_at: str
+
+
+def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark) -> AIMessage:
+    """Returns a reply with a mark, which is stored with it and sent to no server, and with ids of its calls.
+
+    Each call gets an id of its own: some servers send none or repeat one, and an answer needs one.
+
+    Args:
+        reply: The reply.
+        messages: The conversation before it.
+        mark: The mark.
+    """
+    taken, calls = {call["id"] for each in messages for call in _list_calls(each)}, list[object]()
+    for call in _list_calls(reply):
+        call_id = call["id"] if call["id"] and call["id"] not in taken else uuid4().hex
+        taken = {*taken, call_id}
+        calls.append({**call, "id": call_id})
+    valid = len(reply.tool_calls)
+    update = {
+        "response_metadata": {**reply.response_metadata, _REPLY_MARK: mark},
+        "tool_calls": calls[:valid],
+        "invalid_tool_calls": calls[valid:],
+    }
+    return reply.model_copy(update=update)
+
+
+def _list_calls(message: BaseMessage) -> list[Mapping[str, object]]:
+    calls = [*message.tool_calls, *message.invalid_tool_calls] if isinstance(message, AIMessage) else []
+    return cast("list[Mapping[str, object]]", calls)
+
+
+def read_reply_mark(reply: AIMessage) -> ReplyMark | None:
+    """Returns the mark of a reply; None for a message of a model that is a part of the request."""
+    mark = reply.response_metadata.get(_REPLY_MARK)
+    return cast("ReplyMark", mark) if isinstance(mark, Mapping) else None
+
+
+def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """Returns the last reply of the model, and the ids of its calls that have answers."""
+    answered = set[str]()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
+    """Lists the replies that other executions got, with the names of their models."""
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    marked = [(read_reply_mark(reply), reply) for reply in replies]
+    return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
+
+
+def build_correction(text: str) -> HumanMessage:
+    """Builds the message that sends a refused answer back to the model."""
+    return HumanMessage(text, additional_kwargs={"lc_source": _CORRECTION})
+
+
+def is_correction(message: BaseMessage) -> bool:
+    """Returns whether a message sends a refused answer back, so that it begins another attempt."""
+    return message.additional_kwargs.get("lc_source") == _CORRECTION
+
+
+def list_refused_calls(messages: Sequence[BaseMessage]) -> set[str]:
+    """Returns the ids of the calls of the attempts at the last request that were refused."""
+    refused, current = set[str](), set[str]()
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            refused = refused | current if is_correction(message) else set()
+            current = set()
+        elif isinstance(message, AIMessage):
+            current |= {str(call["id"]) for call in message.tool_calls}
+    return refused

@@ -33,6 +33,7 @@ from agents.loop.acting_tools import (
     read_acting_tools,
 )
 from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
+from agents.loop.decisions import ask_about, decide_call, doubt_effect, find_earlier_effect
 from agents.loop.effects import (
     LOST_START,
     NOT_ENDED,
@@ -41,19 +42,19 @@ from agents.loop.effects import (
     Effect,
     Made,
     Output,
+    ReplyMark,
     Withheld,
     add_effects,
-    ask_about,
     build_effect,
-    decide_call,
-    doubt_effect,
-    find_earlier_effect,
     find_gate,
+    find_last_reply,
+    list_refused_calls,
+    mark_reply,
+    read_reply_mark,
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back
-from agents.loop.replies import ReplyMark, find_last_reply, list_refused_calls, mark_reply, read_reply_mark
-from agents.loop.single_agent import SingleAgentGate
+from agents.loop.single_agent import build_single_gate
 from agents.loop.tool_answers import build_answer, raise_outer, read_answer
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
@@ -104,7 +105,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
         self._gate = gate
-        self._single = SingleAgentGate()
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
@@ -159,14 +159,15 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         made = list[ToolCall]()
         for call in calls:
             decision: Decision = Made()
-            breach, tool = gate.find_breach(call, made), self._describe_tool(call).treatment
+            breach = gate.find_breach(call, made) if gate.has_bounds else None
+            tool = self._describe_tool(call).treatment
             if tool is not None:
                 if (late := find_late_durability(read_config())) is not None:
                     raise LateDurabilityError(call["name"], late)
                 earlier = gate.find_earlier(call) or find_earlier_effect(
                     call, before, list_refused_calls(state["messages"])
                 )
-                asked_at = gate.now() if mark is None else mark["replied_at"]
+                asked_at = gate.clock().isoformat() if mark is None else mark["replied_at"]
                 decision = decide_call(gate, call, tool, breach, asked_at, earlier)
             elif breach is not None:
                 decision = Withheld(breach, "forbidden")
@@ -177,21 +178,23 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, handler(prepared))
+        return self._mark(prepared, name_called(prepared.model), handler(prepared))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, await handler(prepared))
+        return self._mark(prepared, name_called(prepared.model), await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply."""
         self._note_history(request.state)
         return request.override(model=check_replies(request.model))
 
-    def _mark(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+    def _mark(
+        self, request: ModelRequest[Any], model: str, response: ModelResponse[Any]
+    ) -> ModelResponse[Any]:
         gate, last = self._find_gate(), response.result[-1]
-        mark = ReplyMark(model=name_called(request.model), execution=gate.execution, replied_at=gate.now())
+        mark = ReplyMark(model=model, execution=gate.execution, replied_at=gate.clock().isoformat())
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
             mark_reply(each, request.messages if each is last else (), mark)
@@ -224,7 +227,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             make = partial(handler, self.begin_call(request))
             output = self.read_output(request, (yield Call(make, make)))
         except GraphInterrupt as pause:
-            yield from add_mark(request.runtime.config, str(call["id"]), "paused", gate.now())
+            yield from add_mark(request.runtime.config, str(call["id"]), "paused", gate.clock().isoformat())
             gate.note_begun(request, is_begun=False)
             return self.tell_pause(request, pause, effect)
         except BaseException as error:  # noqa: BLE001 - a tool is user code
@@ -242,7 +245,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _begin_again(self, request: ToolCallRequest) -> Conversation[Output | int]:
         """Asks about a call that was begun before; returns the number of its starts if it is made again."""
         call_id, config, gate = str(request.tool_call["id"]), request.runtime.config, self._find_gate()
-        marks, now = (yield from read_marks(config, call_id)), gate.now()
+        marks, now = (yield from read_marks(config, call_id)), gate.clock().isoformat()
         if marks.is_unasked:
             yield from add_mark(config, call_id, "asked", now, marks.answers)
         if marks.starts > 0:
@@ -277,7 +280,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             gate.note_history(stored["messages"], stored.get("effects") or {})
 
     def _find_gate(self) -> CallGate:
-        return self._gate or find_gate() or self._single
+        return self._gate or find_gate() or build_single_gate()
 
     def _describe_tool(self, called: ToolCall | ToolCallRequest) -> ToolUse:
         acting = self._acting or self._find_gate().acting or _GUESSING

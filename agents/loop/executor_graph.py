@@ -26,10 +26,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from agents import prompts
 from agents.errors import ModelSetupError, TextualCallError, ToolLoopError
-from agents.loop.effects import Effect, Output, Withheld, build_effect
+from agents.loop.effects import Effect, Output, Withheld, build_effect, find_last_reply
 from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
 from agents.loop.langgraph_internals import find_storage_problem, has_saver
-from agents.loop.replies import find_last_reply
 from agents.loop.tool_answers import (
     build_answer,
     describe_error,

@@ -19,6 +19,7 @@ from agents.reply_types import AnswerWord, HumanAnswer
 _WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
 
 
+_read_time: Final = partial(datetime.now, UTC)
 _open: Final[set[tuple[str, str]]] = set()
 """The stored calls that are under way in this process, by the ids of their checkpoints and their own."""
 
@@ -37,16 +38,6 @@ class _Response(BaseModel):
 class SingleAgentGate(CallGate):
     """The gate of an agent that no orchestrator runs: without a contract and other attempts."""
 
-    @property
-    def execution(self) -> str:
-        """The process: a resumed graph in the same process is told apart by its open calls."""
-        return _build_process_id(os.getpid())
-
-    @property
-    def can_ask(self) -> bool:
-        """Whether a saver keeps the question."""
-        return has_saver()
-
     def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:
         """Returns whether another process may have begun a call, or this one has in an earlier run."""
         return super().may_have_begun(intent, request) or _find_place(request) in _open
@@ -56,13 +47,14 @@ class SingleAgentGate(CallGate):
         place = _find_place(request)
         (_open.add if is_begun and place[0] else _open.discard)(place)
 
-    def now(self) -> str:
-        """Returns the time, as ISO 8601 in UTC."""
-        return _read_time()
-
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks until an answer can be read, and returns it."""
         return ask_decision(partial(_build_request, question), question.new_after)
+
+
+def build_single_gate() -> SingleAgentGate:
+    """Builds the gate: the execution is the process, and its open calls tell its resumed graphs apart."""
+    return SingleAgentGate(execution=_build_process_id(os.getpid()), can_ask=has_saver(), clock=_read_time)
 
 
 def ask_decision(build_request: Callable[[str], object], new_after: int | None = None) -> HumanAnswer:
@@ -81,7 +73,9 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
             problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
             continue
         word, text = _WORDS[decision.type], decision.message or "no reason given"
-        return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=_read_time())
+        return HumanAnswer(
+            answer=word, text=text, answered_by="a person", answered_at=_read_time().isoformat()
+        )
 
 
 def _find_place(request: ToolCallRequest) -> tuple[str, str]:
@@ -92,12 +86,8 @@ def _find_place(request: ToolCallRequest) -> tuple[str, str]:
 
 
 @cache
-def _build_process_id(pid: int) -> str:  # noqa: ARG001 - a forked process has another number, and the same module
+def _build_process_id(pid: int) -> str:  # noqa: ARG001 - a forked process has another number, same module
     return uuid4().hex
-
-
-def _read_time() -> str:
-    return datetime.now(UTC).isoformat()
 
 
 def _build_request(question: CallQuestion, problem: str) -> dict[str, object]:

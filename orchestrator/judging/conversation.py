@@ -9,8 +9,7 @@ from typing import Final, cast
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from typing_extensions import TypedDict
 
-from agents.loop.effects import Effect
-from agents.loop.replies import is_correction
+from agents.loop.effects import Effect, is_correction
 from evaluation import EvaluationReport
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls

@@ -32,7 +32,7 @@ from orchestrator.retry.step_request import (
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
-from orchestrator.runtime.call_records import CallObserver
+from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.graph_executor import AnyGraph
 from orchestrator.runtime.run_context import RunContext
@@ -217,13 +217,18 @@ class _Execution:
 
     def _build_gate(self) -> RunGate:
         """Returns the gate of the execution: what contracts forbid, who is asked, what ran before."""
+        bounds = self._read_bounds() if self.executor.tools.known != () else None
         return RunGate(
-            self.state,
-            CallOrigin(step_index=self.index, attempt=self.attempt),
-            self.run,
-            self.settings.options["supervision_policy"],
-            self.executor.tools,
-            self._read_bounds() if self.executor.tools.known != () else None,
+            execution=self.run.execution,
+            can_ask=self.settings.options["supervision_policy"].human and self.run.interruptible,
+            clock=self.run.now,
+            acting=self.executor.tools.acting,
+            has_bounds=bounds is not None,
+            state=self.state,
+            origin=CallOrigin(step_index=self.index, attempt=self.attempt),
+            run=self.run,
+            tools=self.executor.tools,
+            bounds=bounds,
         )
 
     def _read_bounds(self) -> CallBounds | None:

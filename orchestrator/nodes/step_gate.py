@@ -12,7 +12,7 @@ from typing import Final, cast
 from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
-from agents.loop.acting_tools import ActingTools, describe_tool
+from agents.loop.acting_tools import describe_tool
 from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
@@ -27,7 +27,6 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
-from orchestrator.supervision.modes import SupervisionPolicy
 
 _SHOWN: Final = 5
 """Most earlier calls that a person is shown."""
@@ -37,7 +36,7 @@ _LATE: Final = re.compile(
 """What leaves open in the answer of a failed call whether it acted before it failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunGate(CallGate):
     """The gate of one execution: ``agents.loop.effects.CallGate``.
 
@@ -45,7 +44,6 @@ class RunGate(CallGate):
         state: The state before the execution.
         origin: The execution.
         run: The run.
-        policy: Says whether a person can be asked.
         tools: The executor's tools.
         bounds: What the contracts say of calls; None if they say nothing.
     """
@@ -53,28 +51,8 @@ class RunGate(CallGate):
     state: OrchestratorState
     origin: CallOrigin
     run: RunContext
-    policy: SupervisionPolicy
     tools: ExecutorTools
     bounds: CallBounds | None
-
-    @property
-    def execution(self) -> str:
-        """Id of this start or resume of the run."""
-        return self.run.execution
-
-    @property
-    def acting(self) -> ActingTools:
-        """The tools that act."""
-        return self.tools.acting
-
-    @property
-    def can_ask(self) -> bool:
-        """Whether a person can be asked."""
-        return self.policy.human and self.run.interruptible
-
-    def now(self) -> str:
-        """Returns the time of the run, as ISO 8601 in UTC."""
-        return self.run.now().isoformat()
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""

@@ -161,7 +161,7 @@ class Runner:
                 await mark_thread(self.saver, run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
-                run.began = start.began or self.launcher.settings.now().isoformat()
+                run.began = start.began or self.launcher.settings.options["clock"]().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
                         await notify_hooks(with_log(self.hooks), event)

@@ -17,8 +17,8 @@ from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call_recorder import UsageRecorder, use_recorder
-from orchestrator.runtime.call_records import CallObserver, find_cut_off_reply, find_cut_prompt
+from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
+from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.run_context import RunContext, TimeBound
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text

@@ -7,27 +7,74 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage, ToolCall, get_buffer_string
-from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, get_buffer_string
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
+from langgraph.types import StreamWriter
 
 from agents.errors import CallHaltedError
-from agents.loop.effects import Effect
+from agents.loop.effects import Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
-from agents.loop.replies import list_earlier_replies
 from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
-from orchestrator.runtime import call_records
-from orchestrator.runtime.events import ToolEnded, ToolStarted
+from orchestrator.runtime.call_records import (
+    ModelCall,
+    add_sizes,
+    build_withheld,
+    list_call_ids,
+    read_effect,
+    read_tool_calls,
+    read_tool_output,
+    sort_calls,
+    sum_calls,
+)
+from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.settings_model import ModelPrice
-from orchestrator.state.plain_values import format_text, plain_json
+from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
+
+_TOKEN_LIMIT: Final = 2**40
+"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallObserver:
+    """Emits the events of one call of an agent.
+
+    Attributes:
+        write: Takes the events.
+        thread_id: Thread of the run.
+        agent: The agent.
+        step_index: Index of the step; None for the planner.
+    """
+
+    write: StreamWriter
+    thread_id: str
+    agent: StreamingAgent
+    step_index: int | None = None
+
+    def emit_text(self, text: str) -> None:
+        """Emits a piece of text, unless it is empty."""
+        if text:
+            piece = TextStreamed(
+                thread_id=self.thread_id,
+                agent=self.agent,
+                step_index=self.step_index,
+                text=plain_text(text),
+            )
+            self.write(piece)
+
+    def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
+        """Emits the start or the end of a tool call."""
+        self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
 
 
 class UsageRecorder(BaseCallbackHandler):
@@ -58,7 +105,7 @@ class UsageRecorder(BaseCallbackHandler):
         gate: Callable[[], None],
         prices: Mapping[str, ModelPrice],
         lock: threading.Lock,
-        observer: call_records.CallObserver | None = None,
+        observer: CallObserver | None = None,
     ) -> None:
         self.refused: BudgetExceededError | None = None
         self.halted: CallHaltedError | None = None
@@ -66,7 +113,7 @@ class UsageRecorder(BaseCallbackHandler):
         self._gate = gate
         self._prices = prices
         self._observer = observer
-        self._models: dict[UUID, call_records.ModelCall] = {}
+        self._models: dict[UUID, ModelCall] = {}
         self._restored: set[str | None] = set()
         self._running: set[UUID] = set()
         self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
@@ -75,16 +122,14 @@ class UsageRecorder(BaseCallbackHandler):
 
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""
-        return call_records.sum_calls(
-            self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started)
-        )
+        return sum_calls(self.list_model_calls(), self._prices, 1000 * (time.monotonic() - self._started))
 
     def sum_ended_calls(self) -> tuple[Usage, int]:
         """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
         ended = [call for run_id, call in self._models.items() if run_id not in self._running]
-        return call_records.sum_calls(ended, self._prices, 0.0), len(self._running)
+        return sum_calls(ended, self._prices, 0.0), len(self._running)
 
-    def list_model_calls(self) -> list[call_records.ModelCall]:
+    def list_model_calls(self) -> list[ModelCall]:
         """Lists the model calls so far, in the order of their starts."""
         with self._lock:
             return [*self._models.values()]
@@ -102,18 +147,18 @@ class UsageRecorder(BaseCallbackHandler):
             for model, reply in list_earlier_replies(messages, execution):
                 if reply.id not in self._restored:
                     self._restored.add(reply.id)
-                    self._models[uuid4()] = call_records.read_reply(reply, model)
+                    self._models[uuid4()] = _read_reply(reply, model)
             known = {record.get("id") for _, record in self._tools.values()}
-            stored = call_records.read_tool_calls(messages, effects)
+            stored = read_tool_calls(messages, effects)
             missing = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
             if missing:
-                order = call_records.list_call_ids(messages)
-                self._tools = call_records.sort_calls({**self._tools, **missing}, order)
+                order = list_call_ids(messages)
+                self._tools = sort_calls({**self._tools, **missing}, order)
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
         """Records what is known of a call, and with ``told`` a call whose tool did not run."""
-        withheld = None if told is None else call_records.build_withheld(call, effect, told)
-        noted = call_records.read_effect(effect)
+        withheld = None if told is None else build_withheld(call, effect, told)
+        noted = read_effect(effect)
         if withheld is not None:
             noted = {**noted, "result": withheld["result"], "error": withheld["error"]}
         with self._lock:
@@ -174,8 +219,8 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            call = call_records.ModelCall(model=format_text(name), tokens=None, failed=False)
-            self._models[run_id] = call_records.add_sizes(call, prompts, size) if type(size) is int else call
+            call = ModelCall(model=format_text(name), tokens=None, failed=False)
+            self._models[run_id] = add_sizes(call, prompts, size) if type(size) is int else call
             self._running.add(run_id)
 
     def on_llm_new_token(
@@ -191,11 +236,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, partial(call_records.end_call, response=response))
+        self._end_model(run_id, partial(_end_call, response=response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        self._end_model(run_id, partial(call_records.fail_call, error=error))
+        self._end_model(run_id, partial(_fail_call, error=error))
 
     def on_tool_start(
         self,
@@ -222,16 +267,14 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
-        result, error = call_records.read_tool_output(output)
+        result, error = read_tool_output(output)
         self._end_tool(run_id, {"result": result, "error": error})
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the error."""
         self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}"})
 
-    def _end_model(
-        self, run_id: UUID, end: Callable[[call_records.ModelCall], call_records.ModelCall]
-    ) -> None:
+    def _end_model(self, run_id: UUID, end: Callable[[ModelCall], ModelCall]) -> None:
         with self._lock:
             if run_id in self._models:
                 self._models[run_id] = end(self._models[run_id])
@@ -247,6 +290,54 @@ class UsageRecorder(BaseCallbackHandler):
             self._tools[run_id] = started, ended
         if self._observer is not None:
             self._observer.emit_tool(ToolEnded, ended)
+
+
+def _end_call(call: ModelCall, response: LLMResult) -> ModelCall:
+    """Returns the call with its reply."""
+    generations = [generation for batch in response.generations for generation in batch]
+    messages = [generation.message for generation in generations if isinstance(generation, ChatGeneration)]
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    usages: Iterator[Mapping[str, object]] = (each.usage_metadata or {} for each in replies)
+    usage = next(filter(None, usages), {})
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    # A model of plain text has no message, and reports the reason beside the text.
+    reports: list[Mapping[str, object]] = [
+        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
+        *(generation.generation_info or {} for generation in generations),
+    ]
+    text = generations[0].text if generations else ""
+    return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
+
+
+def _fail_call(call: ModelCall, error: BaseException) -> ModelCall:
+    """Returns the call as failed, unless the error contains a reply.
+
+    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
+    """
+    completion = getattr(error, "completion", None)
+    usage = getattr(completion, "usage", None)
+    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    text = getattr(getattr(choice, "message", None), "content", None) or ""
+    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
+    tokens = _check_counts(counts)
+    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
+
+
+def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
+    # Some servers send null, text or negative numbers instead of counts.
+    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
+    if len(numbers) < len(counts):
+        return None
+    sent, received, total = numbers
+    return UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=total)
+
+
+def _read_reply(reply: AIMessage, model: str) -> ModelCall:
+    """Builds the record of a call of a model from its stored reply."""
+    generation = ChatGeneration(message=reply)
+    call = ModelCall(model=format_text(model), tokens=None, failed=False)
+    return _end_call(call, LLMResult(generations=[[generation]]))
 
 
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)

@@ -1,18 +1,15 @@
-"""The records of model calls and tool calls, the sum of their usage, and the events of a call."""
+"""The records of model calls and tool calls: from a stored conversation, their usage, and replies cut off."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final, NotRequired, cast
 from uuid import UUID
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, LLMResult
-from langgraph.types import StreamWriter
 from typing_extensions import TypedDict
 
 from agents.credentials.masking import mask_keys
@@ -21,14 +18,11 @@ from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
-from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
-_TOKEN_LIMIT: Final = 2**40
-"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6
 """The part of the estimated tokens that a whole prompt has at least."""
@@ -97,47 +91,6 @@ def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
     return None
 
 
-def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
-    """Returns the call with its reply."""
-    generations = [generation for batch in response.generations for generation in batch]
-    messages = [generation.message for generation in generations if isinstance(generation, ChatGeneration)]
-    replies = [message for message in messages if isinstance(message, AIMessage)]
-    usages: Iterator[Mapping[str, object]] = (each.usage_metadata or {} for each in replies)
-    usage = next(filter(None, usages), {})
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
-    # A model of plain text has no message, and reports the reason beside the text.
-    reports: list[Mapping[str, object]] = [
-        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
-        *(generation.generation_info or {} for generation in generations),
-    ]
-    text = generations[0].text if generations else ""
-    return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
-
-
-def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
-    """Returns the call as failed, unless the error contains a reply.
-
-    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
-    """
-    completion = getattr(error, "completion", None)
-    usage = getattr(completion, "usage", None)
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    text = getattr(getattr(choice, "message", None), "content", None) or ""
-    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
-    tokens = _check_counts(counts)
-    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
-
-
-def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
-    # Some servers send null, text or negative numbers instead of counts.
-    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
-    if len(numbers) < len(counts):
-        return None
-    sent, received, total = numbers
-    return UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=total)
-
-
 def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:
     """Finds out why the reply that became the output was cut off; None if it was not.
 
@@ -159,45 +112,6 @@ def _is_same_end(first: str, second: str) -> bool:
 
 def _read_last_words(text: str) -> str:
     return " ".join(plain_text(text).split())[-_END:]
-
-
-@dataclass(frozen=True, slots=True)
-class CallObserver:
-    """Emits the events of one call of an agent.
-
-    Attributes:
-        write: Takes the events.
-        thread_id: Thread of the run.
-        agent: The agent.
-        step_index: Index of the step; None for the planner.
-    """
-
-    write: StreamWriter
-    thread_id: str
-    agent: StreamingAgent
-    step_index: int | None = None
-
-    def emit_text(self, text: str) -> None:
-        """Emits a piece of text, unless it is empty."""
-        if text:
-            piece = TextStreamed(
-                thread_id=self.thread_id,
-                agent=self.agent,
-                step_index=self.step_index,
-                text=plain_text(text),
-            )
-            self.write(piece)
-
-    def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
-        """Emits the start or the end of a tool call."""
-        self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
-
-
-def read_reply(reply: AIMessage, model: str) -> ModelCall:
-    """Builds the record of a call of a model from its stored reply."""
-    generation = ChatGeneration(message=reply)
-    call = ModelCall(model=format_text(model), tokens=None, failed=False)
-    return end_call(call, LLMResult(generations=[[generation]]))
 
 
 def read_tool_calls(

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeAlias
+from functools import partial
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
-from orchestrator.runtime.call_recorder import UsageRecorder
-from orchestrator.runtime.call_records import CallObserver
+from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
@@ -31,9 +31,8 @@ class TimeBound:
     reason: str
 
 
-def utc_now() -> datetime:
-    """Returns the current time in UTC."""
-    return datetime.now(UTC)
+utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
+"""Returns the current time in UTC."""
 
 
 @dataclass(slots=True)
