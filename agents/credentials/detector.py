@@ -1,42 +1,23 @@
-"""Compiles regular expressions for the detectors and limits how many candidates they look at."""
+"""Compiles the regular expressions of the detectors, and runs those whose quick tests match."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Final, cast
 
 import re2
 
-from agents.credentials.spans import MAX_VALUES, Span
+from agents.credentials.spans import Span
 
-MAX_CANDIDATES: Final = 100_000
-"""Places in one text that are checked in detail. A check takes some microseconds."""
 # Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
 _MEMORY_BYTES: Final = 64 << 20
 _LOOKALIKES: Final = dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-") | dict.fromkeys(
     (0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "
 )
 """Dashes and spaces as ASCII."""
-_FOREIGN_LOGINS: Final = (
-    *("пароль", "паролем", "пароля", "парола", "лозинка", "гасло", "密码", "密碼", "口令", "暗証番号"),
-    *("パスワード", "パスフレーズ", "비밀번호", "암호", "كلمة المرور", "كلمة السر", "סיסמה", "סיסמא"),
-    *("पासवर्ड", "รหัสผ่าน", "κωδικός"),
-)
-_FOREIGN_KEYS: Final = (
-    *("токен", "секрет", "ключ api", "api-ключ", "ключ доступа", "密钥", "密鑰", "秘钥", "令牌"),
-    *("シークレット", "トークン", "apiキー", "토큰", "비밀키"),
-)
-_FOREIGN_NAMES: Final = re.compile(
-    "|".join(
-        f"({'|'.join((*names, *map(str.capitalize, names)))})" for names in (_FOREIGN_LOGINS, _FOREIGN_KEYS)
-    )
-)
-_OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
 
 
 class Pattern:
@@ -71,54 +52,10 @@ class Pattern:
             yield next((pair for pair in bounds if pair[0] >= 0), match.span())
 
 
-class TooManyCandidatesError(Exception):
-    """A limit is reached, and the rest of the value has not been searched."""
-
-
-class Quota:
-    """Counts down how many items may still be examined."""
-
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-
-    def use(self, count: int = 1) -> None:
-        """Count items.
-
-        Raises:
-            TooManyCandidatesError: The limit is exceeded.
-        """
-        self._left -= count
-        if self._left < 0:
-            raise TooManyCandidatesError
-
-
-class EncodedText:
-    r"""The bytes of a text, exactly one per character, with look-alikes as ASCII characters.
-
-    Names of credentials in other scripts become marks: ``\x02`` for a login, ``\x03`` for a key. All
-    patterns share ``MAX_CANDIDATES`` matches. A slow check of a match counts as several of them.
-    """
-
-    def __init__(self, text: str) -> None:
-        if not text.isascii() and _OTHER_SCRIPT.search(text):
-            text = _FOREIGN_NAMES.sub(lambda match: ("\x02" if match[1] else "\x03") * len(match[0]), text)
-        # A character that is not in Latin-1 becomes "?".
-        self.data = (text if text.isascii() else text.translate(_LOOKALIKES)).encode("latin-1", "replace")
-        self.quota = Quota(MAX_CANDIDATES)
-
-    def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
-        """Yield the spans of ``pattern``, and count each as a candidate.
-
-        Raises:
-            TooManyCandidatesError: All patterns together match in too many places.
-        """
-        for bounds in pattern.find_spans(self.data):
-            self.quota.use()
-            yield bounds
-
-    def decode(self, start: int, end: int) -> str:
-        """Return a part of the text in ASCII and Latin-1 characters."""
-        return self.data[start:end].decode("latin-1")
+def encode_text(text: str) -> bytes:
+    """Return the bytes of a text, exactly one per character, with look-alikes as ASCII characters."""
+    # A character that is not in Latin-1 becomes "?".
+    return (text if text.isascii() else text.translate(_LOOKALIKES)).encode("latin-1", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +68,7 @@ class Detector:
     """
 
     trigger: str
-    find: Callable[[EncodedText], Iterator[Span]]
+    find: Callable[[bytes], Iterator[Span]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +77,16 @@ class Rule:
 
     kind: str
     pattern: Pattern
-    accepts: Callable[[EncodedText, int, int], bool]
+    accepts: Callable[[bytes, int, int], bool]
 
 
 def detect(trigger: str, rules: Sequence[Rule]) -> Detector:
     """Build a detector of credentials from rules."""
 
-    def find(subject: EncodedText) -> Iterator[Span]:
+    def find(data: bytes) -> Iterator[Span]:
         for rule in rules:
-            for start, end in subject.find_spans(rule.pattern):
-                if rule.accepts(subject, start, end):
+            for start, end in rule.pattern.find_spans(data):
+                if rule.accepts(data, start, end):
                     yield Span(start, end, rule.kind, "credential")
 
     return Detector(trigger, find)
@@ -165,20 +102,15 @@ class Family:
         self.any = Pattern(self.source)
         self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
 
-    def find_spans(self, subject: EncodedText) -> Iterator[Span]:
+    def find_spans(self, data: bytes) -> Iterator[Span]:
         """Yield the values that the detectors find whose triggers match."""
-        if self.any.occurs_in(subject.data):
+        if self.any.occurs_in(data):
             for trigger, find in self._detectors:
-                if trigger.occurs_in(subject.data):
-                    yield from find(subject)
+                if trigger.occurs_in(data):
+                    yield from find(data)
 
 
 def search_text(text: str, families: Sequence[Family]) -> list[Span]:
-    """Return the values that the detectors find; the whole text, as ``unsearched``, if there are too many."""
-    subject = EncodedText(text)
-    found = (span for family in families for span in family.find_spans(subject))
-    with suppress(TooManyCandidatesError):
-        spans = [*islice(found, MAX_VALUES + 1)]
-        if len(spans) <= MAX_VALUES:
-            return spans
-    return [Span(0, len(text), "unsearched", "unsearched")]
+    """Return the values that the detectors find, in no order."""
+    data = encode_text(text)
+    return [span for family in families for span in family.find_spans(data)]

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from agents.credentials.detector import Detector, EncodedText, Pattern, Rule, detect
+from agents.credentials.detector import Detector, Pattern, Rule, detect
 from agents.credentials.secret_values import (
     KEY_NAMES,
     LOGIN_NAMES,
@@ -43,41 +43,33 @@ _SHORTEST_PAIR: Final = 8
 _SHORTEST_NAMED_PASSWORD: Final = 3
 
 
-def _find_assigned(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_PASSWORD_ASSIGNED):
-        yield from _password_span(subject, start, end)
-    for start, end in subject.find_spans(_SECRET_ASSIGNED):
-        yield from _secret_span(subject, start, end)
+def _find_assigned(data: bytes) -> Iterator[Span]:
+    for start, end in _PASSWORD_ASSIGNED.find_spans(data):
+        yield from _password_span(data, start, end)
+    for start, end in _SECRET_ASSIGNED.find_spans(data):
+        yield from _secret_span(data, start, end)
 
 
-def _find_stated(subject: EncodedText) -> Iterator[Span]:
+def _find_stated(data: bytes) -> Iterator[Span]:
     """Find passwords and secrets in sentences: ``The password is hunter2.``."""
-    for start, end in subject.find_spans(_STATED):
+    for start, end in _STATED.find_spans(data):
         # "The password is incorrect" does not tell a password.
-        if not is_plain_word(subject.decode(start, end).rstrip(".,;:!?)")):
-            yield from _password_span(subject, start, end)
+        if not is_plain_word(data[start:end].decode("latin-1").rstrip(".,;:!?)")):
+            yield from _password_span(data, start, end)
 
 
-def _password_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
-    stop = _value_end(subject.data, start, end)
+def _password_span(data: bytes, start: int, end: int) -> Iterator[Span]:
+    stop = _value_end(data, start, end)
     # What follows an escaped line end is prose.
-    is_line_end = subject.data[start : start + 2] == b"\\n"
-    if (
-        stop - start >= _SHORTEST_PASSWORD
-        and not is_line_end
-        and _is_assigned_value(subject.data, start, stop, end)
-    ):
+    is_line_end = data[start : start + 2] == b"\\n"
+    if stop - start >= _SHORTEST_PASSWORD and not is_line_end and _is_assigned_value(data, start, stop, end):
         yield Span(start, stop, "password", "credential")
 
 
-def _secret_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
-    stop = _value_end(subject.data, start, end)
-    is_generated = looks_random(subject.decode(start, stop)) or is_login_pair(subject.data[start:stop])
-    if (
-        is_generated
-        and _is_assigned_value(subject.data, start, stop, end)
-        and not is_public_name(subject.data, start)
-    ):
+def _secret_span(data: bytes, start: int, end: int) -> Iterator[Span]:
+    stop = _value_end(data, start, end)
+    is_generated = looks_random(data[start:stop].decode("latin-1")) or is_login_pair(data[start:stop])
+    if is_generated and _is_assigned_value(data, start, stop, end) and not is_public_name(data, start):
         yield Span(start, stop, "secret", "credential")
 
 
@@ -168,26 +160,26 @@ _PORT: Final = Pattern(r"[0-9]{1,5}[/?#]")
 _BASIC: Final = Pattern(r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})")
 
 
-def _is_password(subject: EncodedText, start: int, end: int) -> bool:
-    return is_value(subject.data[start:end]) and not is_code(subject.data, start, end)
+def _is_password(data: bytes, start: int, end: int) -> bool:
+    return is_value(data[start:end]) and not is_code(data, start, end)
 
 
-def _is_secret(subject: EncodedText, start: int, end: int) -> bool:
-    return looks_random(subject.decode(start, end)) and _is_password(subject, start, end)
+def _is_secret(data: bytes, start: int, end: int) -> bool:
+    return looks_random(data[start:end].decode("latin-1")) and _is_password(data, start, end)
 
 
-def _is_no_word(subject: EncodedText, start: int, end: int) -> bool:
+def _is_no_word(data: bytes, start: int, end: int) -> bool:
     # A cookie and a password need not look generated; a word is none of them.
-    return not is_plain_word(subject.decode(start, end)) and _is_password(subject, start, end)
+    return not is_plain_word(data[start:end].decode("latin-1")) and _is_password(data, start, end)
 
 
-def _is_login(subject: EncodedText, start: int, end: int) -> bool:
+def _is_login(data: bytes, start: int, end: int) -> bool:
     # The code holds "user:password"; in prose, any word may follow "basic".
-    return is_login_pair(subject.data[start:end])
+    return is_login_pair(data[start:end])
 
 
-def _is_opaque(subject: EncodedText, start: int, end: int) -> bool:
-    return looks_opaque(subject.data[start:end])
+def _is_opaque(data: bytes, start: int, end: int) -> bool:
+    return looks_opaque(data[start:end])
 
 
 _PLACES: Final = (
@@ -200,12 +192,12 @@ _PLACES: Final = (
 )
 
 
-def _find_in_urls(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_URL_PASSWORD):
-        user, _, password = subject.data[start:end].partition(b":")
+def _find_in_urls(data: bytes) -> Iterator[Span]:
+    for start, end in _URL_PASSWORD.find_spans(data):
+        user, _, password = data[start:end].partition(b":")
         first = end - len(password)
         # "https://host:8080/path@v2" has a port and no password; "guest:guest" is the account of a manual.
-        if user != password and is_value(password) and _PORT.match_end(subject.data, first) < 0:
+        if user != password and is_value(password) and _PORT.match_end(data, first) < 0:
             yield Span(first, end, "url_password", "credential")
 
 

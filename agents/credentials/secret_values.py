@@ -8,16 +8,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from agents.credentials.detector import EncodedText, Pattern
+from agents.credentials.detector import Pattern, encode_text
 
 LOGIN_NAMES: Final = (
-    r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b|\x02+"
+    r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b"
     r"|contrase(?:\xf1|ny|n)a|mot[ _]de[ _]passe|motdepasse|\bmdp\b|\bsenha\b|_senha\b"
     r"|palavra[ _\-]passe"
     r"|wachtwoord|kennwort|salasana|adgangskode|kodeord|l[o\xf6]senord|kata[ _]sandi|m\?t kh\?u"
     r"|(?:\b|_)(?:parola|parool|heslo|has[l?]o|geslo|lozinka|jelszo|sifre)\b|jelsz\xf3|\?ifre\b"
 )
-"""Names whose value may be an ordinary word. ``\x02`` stands for a name in another script."""
+"""Names whose value may be an ordinary word."""
 _KINDS_OF_KEYS: Final = (
     "api|app|application|access|private|auth|encryption|encrypt|signing|account|master|session|service|storage"
     "|subscription|consumer|license|deploy|admin|write|ingest|function|functions|shared|hmac|aes|jwt|crypto|cipher"
@@ -26,7 +26,7 @@ _KINDS_OF_KEYS: Final = (
 KEY_NAMES: Final = (
     rf"secret|token|(?:{_KINDS_OF_KEYS})[_\- ]?key|credential|\bcreds\b|_creds\b|authorization|\bauth\b"
     r"|[_\-]auth\b"
-    r"|\bjwt\b|_jwt\b|_pat\b|\bpsk\b|_psk\b|pre[_\-]?shared[_\-]?key|_dsn\b|webhook[_\- ]?url|\x03+"
+    r"|\bjwt\b|_jwt\b|_pat\b|\bpsk\b|_psk\b|pre[_\-]?shared[_\-]?key|_dsn\b|webhook[_\- ]?url"
     r"|[_\-]key\b|chave[ _](?:de[ _])?(?:api|acesso)|clave[ _](?:de[ _])?(?:api|acceso|secreta)"
     r"|cl[e\xe9][ _]api"
     r"|(?:api|zugangs)[ _\-]?schl(?:\xfc|ue)ssel|chiave[ _](?:api|segreta)"
@@ -170,7 +170,7 @@ def looks_opaque(value: bytes) -> bool:
 @lru_cache(1024)
 def name_kind(name: str) -> str | None:
     """Return the kind of value that a field of this name holds: ``password``, ``secret``, or None."""
-    data = EncodedText(name).data
+    data = encode_text(name)
     if _PASSWORD_NAME.match_end(data, 0) >= 0:
         return "password"
     is_secret = _SECRET_NAME.match_end(data, 0) >= 0 and not is_public_name(data, len(data))

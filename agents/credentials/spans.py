@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
-Category = Literal["credential", "personal", "unsearched"]
-"""The category of a span; an ``unsearched`` one may hold anything."""
-MAX_VALUES: Final = 20_000
-"""Values that one search returns; it does not search the rest."""
+Category = Literal["credential", "personal"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from agents.credentials.detector import Detector, EncodedText, Pattern, Rule, detect
+from agents.credentials.detector import Detector, Pattern, Rule, detect
 from agents.credentials.spans import Span
 
 _UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -114,9 +114,9 @@ _RUN: Final = re.compile(rb"[A-Za-z0-9]{6,}")
 _DIGIT_OR_CAPITAL: Final = re.compile(rb"^[0-9]|.[0-9A-Z]")
 
 
-def _find_prefixed(subject: EncodedText) -> Iterator[Span]:
-    for start, end in subject.find_spans(_CANDIDATES):
-        token = subject.data[start : min(end, start + _LONGEST)]
+def _find_prefixed(data: bytes) -> Iterator[Span]:
+    for start, end in _CANDIDATES.find_spans(data):
+        token = data[start : min(end, start + _LONGEST)]
         kind, length = _identify_token(token)
         if length:
             yield Span(start, end if length == _LONGEST else start + length, kind, "credential")
@@ -161,12 +161,12 @@ _KEY_BLOCK: Final = Pattern(
 )
 
 
-def _is_no_sample(subject: EncodedText, start: int, end: int) -> bool:
-    return _SAMPLE_PAYLOAD not in subject.data[start:end]
+def _is_no_sample(data: bytes, start: int, end: int) -> bool:
+    return _SAMPLE_PAYLOAD not in data[start:end]
 
 
-def _is_key_block(subject: EncodedText, start: int, end: int) -> bool:
-    block = subject.data[start:end]
+def _is_key_block(data: bytes, start: int, end: int) -> bool:
+    block = data[start:end]
     # Source code that names both lines has no key between them.
     return b"-----END" not in block or _KEY_LINE.search(block) is not None
 

@@ -15,7 +15,7 @@ from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.findings import Finding, FindingKind
 from evaluation.measures.trajectory.idle_rules import find_misspelt
 from evaluation.report.metric_groups import compare_with_bound, missing_data
-from evaluation.report.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
+from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import end_sentence
 from evaluation.report.state import Action
 from evaluation.sensitive.json_values import find_at_places
@@ -66,10 +66,6 @@ def exposure_findings(
         found = (key for key in exposures if key[0] == category)
         for key in islice(found, MAX_FINDINGS):
             yield _report_exposure(key, len(exposures[key]), reaction, values.get(key[1]))
-    if any(category == "unsearched" for category, _, _ in exposures):
-        yield build_audit_finding(
-            "sensitive.unsearched", "privacy", "metric_error", "warning", UNSEARCHED, action=WITHHELD_ACTION
-        )
 
 
 def build_audit_finding(  # noqa: PLR0917

@@ -10,8 +10,8 @@ from evaluation.findings import STATUS, Finding, Group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
-from evaluation.report.metric_groups import build_group, limit_name
-from evaluation.report.redaction import UNSEARCHED, Redactor, build_excerpt
+from evaluation.report.metric_groups import build_group
+from evaluation.report.redaction import Redactor, build_excerpt
 from evaluation.report.report_model import SCHEMA_VERSION, Alert, describe_check, raise_alert
 from evaluation.report.state import (
     NOTHING_ASKED,
@@ -92,10 +92,6 @@ def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> Evalua
     }
 
 
-_METRICS: Final = frozenset(
-    name for metric in METRICS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
-)
-"""Metric names, which are never redacted."""
 _QUOTED: Final = 3
 """Number of reasons in a summary."""
 _NOTHING: Final = "No action needed."
@@ -130,9 +126,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
         ),
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
-    redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
-    if redactor.permitted is not None:
-        state = {**state, "errors": [*state["errors"], UNSEARCHED]}
+    redactor = Redactor.of(sources, plugins.recognizers)
     update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],

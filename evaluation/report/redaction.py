@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import json
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from rapidfuzz.distance import Prefix
-
-from agents.credentials.detector import MAX_CANDIDATES
-from agents.credentials.spans import MAX_VALUES, Recognizer
+from agents.credentials.spans import Recognizer
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.contract.run import MATCH_MODES
-from evaluation.errors import JudgeFailureKind
-from evaluation.findings import ACTIONS, STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
+from evaluation.findings import STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
 from evaluation.report.metric_groups import OUTCOME_STATUSES
 from evaluation.report.report_model import Alert, CheckRecord, EvaluationReport, JudgeReport, Metrics
 from evaluation.report.state import EvaluationState
-from evaluation.sensitive.json_values import MAX_SCALARS, SensitiveValue, encode_json, find_at_places
+from evaluation.sensitive.json_values import SensitiveValue, encode_json, find_at_places
 from evaluation.sensitive.scanner import Search, build_search, find_sensitive, redact, shorten
 from evaluation.values import JsonObject, Severity
 
-_HEAD: Final = 4
-"""Bytes by which a value is looked up. A shorter one is not searched for: "abc" occurs in every report."""
+_SHORTEST: Final = 4
+"""Characters of the values that are searched for: "abc" occurs in every report."""
 _ANYWHERE: Final = 6
-"""Bytes from which a value is found inside a word too."""
+"""Characters from which a value is found inside a word too."""
 _LONG_NUMBER: Final = 8
-"""Bytes up to which a number with a digit next to it is another number."""
-_SHORTEST_TRUNCATED: Final = 8
-"""Bytes of a value that are recognised at the place where a quotation was truncated."""
+"""Characters up to which a number with a digit next to it is another number."""
 _LONGEST: Final = 20_000
-_ELLIPSES: Final = (b"\xe2\x80\xa6", b"...", b"")
 _PARTS: Final = re.compile(r"[^\w\-]+")
 _SHORTEST_PART: Final = 12
 _PLAIN: Final = re.compile(r"[\w.@+\-:/=]*", re.ASCII)
@@ -44,13 +38,14 @@ _MARKS: Final = re.compile(r"[\s().+\-/]+")
 _EDGE: Final = ".,;:!?)]}'\""
 
 
+_ASCII_SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """A set of values, each with its kind. Matching ignores the case of ASCII letters."""
+    """A set of values, each with its kind, the longest first. Matching ignores the case of ASCII letters."""
 
-    kinds: dict[bytes, str]
-    by_head: dict[bytes, list[bytes]]
-    """The values by their first bytes, the longest first."""
+    kinds: dict[str, str]
 
     @classmethod
     def from_values(cls, values: Iterable[SensitiveValue], words: str) -> Self:
@@ -59,47 +54,34 @@ class Literals:
             spelling: value.kind
             for value in dict.fromkeys(values)
             for spelling in map(_fold, _spellings(value))
-            if len(spelling) >= _HEAD and spelling.decode("utf-8", "replace") not in words
+            if len(spelling) >= _SHORTEST and spelling not in words
         }
-        by_head: dict[bytes, list[bytes]] = {}
-        for literal in sorted(kinds, key=len, reverse=True):
-            by_head.setdefault(literal[:_HEAD], []).append(literal)
-        return cls(kinds, by_head)
+        # Otherwise a value that begins with another one would be replaced in part.
+        return cls({spelling: kinds[spelling] for spelling in sorted(kinds, key=len, reverse=True)})
 
     def redact(self, text: str) -> str:
         """Replace every value by ``[kind]``."""
-        data = text.encode("utf-8", "surrogatepass")
-        pieces, end = [], 0
-        for start, stop, kind in self._find_spans(data.lower()):
-            pieces += [data[end:start], b"[" + kind.encode() + b"]"]
-            end = stop
-        return b"".join([*pieces, data[end:]]).decode("utf-8", "surrogatepass") if pieces else text
+        folded = _fold(text)
+        written = [_write_pattern(literal) for literal in self.kinds if literal in folded]
+        if not written:
+            return text
+        pattern = re.compile("|".join(written), re.IGNORECASE | re.ASCII)
+        return pattern.sub(lambda match: f"[{self.kinds[_fold(match[0])]}]", text)
 
     def kind_of(self, text: str) -> str | None:
         """Return the kind of a text that is exactly one of the values."""
         return self.kinds.get(_fold(text))
 
-    def _find_spans(self, data: bytes) -> Iterator[tuple[int, int, str]]:
-        end = 0
-        # Few texts have a value, and the search for its first bytes is faster than the look at each place.
-        if len(self.by_head) < len(data) and not any(head in data for head in self.by_head):
-            return
-        for place in range(len(data)):
-            is_head = place >= end and data[place : place + _HEAD] in self.by_head
-            match = self._match_at(data, place) if is_head else None
-            if match:
-                end = match[0]
-                yield place, *match
 
-    def _match_at(self, data: bytes, start: int) -> tuple[int, str] | None:
-        # Longest first: otherwise a value that begins with another one would be replaced in part.
-        for literal in self.by_head[data[start : start + _HEAD]]:
-            size = Prefix.similarity(literal, data[start : start + len(literal)])
-            is_whole = size == len(literal) and _stands_alone(data, start, start + size)
-            is_cut = size >= _SHORTEST_TRUNCATED and data[start + size : start + size + 3] in _ELLIPSES
-            if is_whole or is_cut:
-                return start + size, self.kinds[literal]
-        return None
+def _write_pattern(literal: str) -> str:
+    """Write the pattern of a value; a short one, a word or a number is not found in a longer one."""
+    quoted = re.escape(literal)
+    if len(literal) < _ANYWHERE or literal.isalpha():
+        return rf"(?<!\w){quoted}(?!\w)"
+    if len(literal) > _LONG_NUMBER:
+        return quoted
+    before, after = (r"(?<!\d)", r"(?!\d)")
+    return f"{before if literal[0].isdigit() else ''}{quoted}{after if literal[-1].isdigit() else ''}"
 
 
 def _spellings(value: SensitiveValue) -> Iterator[str]:
@@ -122,21 +104,8 @@ def _escaped_spellings(literal: str) -> Iterator[str]:
     yield from (literal.replace("~", "~0").replace("/", "~1"), literal.encode("utf-8", "replace").decode())
 
 
-def _fold(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").lower()
-
-
-def _stands_alone(data: bytes, start: int, end: int) -> bool:
-    """Return whether a short value, a word or a number is not a part of a longer one."""
-    value, before, after = data[start:end], data[start - 1 : start] if start else b"", data[end : end + 1]
-    if len(value) < _ANYWHERE or value.isalpha():
-        return not (_is_in_word(before) or _is_in_word(after))
-    is_joined = (before.isdigit() and value[:1].isdigit()) or (after.isdigit() and value[-1:].isdigit())
-    return len(value) > _LONG_NUMBER or not is_joined
-
-
-def _is_in_word(neighbour: bytes) -> bool:
-    return neighbour.isalnum() or neighbour == b"_"
+def _fold(text: str) -> str:
+    return text.translate(_ASCII_SMALL)
 
 
 _DIGITS_OF_HASH: Final = 16
@@ -152,39 +121,10 @@ _OWN_WORDS: Final = "\n".join((
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""
-_SHORT: Final = 200
+_WORDS: Final = frozenset(_OWN_WORDS.split())
 _JSON_TYPES: Final = {str: "string", bool: "boolean", int: "number", float: "number"}
-_NONE: Final = Literals.from_values((), "")
-UNSEARCHED: Final = (
-    "the run was not searched to its end for sensitive data, and the report withholds what it could quote: "
-    f"there are more than {MAX_VALUES} such values, {MAX_CANDIDATES} places that look like one, or "
-    f"{MAX_SCALARS} scalars."
-)
-WITHHELD_ACTION: Final = "Evaluate the run in smaller parts, or have a person look through it."
-_WITHHELD: Final = "[withheld]"
-_NAMES: Final = (
-    "actual actual_count argument_mismatches audit baseline change"
-    " checks compared concerns confidence contract criteria decisive details different direction"
-    " estimated expected expected_count extra_actions f1"
-    " failed_calls failure forbidden_actions higher length lower match_mode matched_count max measured min"
-    " missing missing_actions missing_keywords of optional_count"
-    " order_violations pass_score path precision privacy problem rationale recall recorded_writes"
-    " safety scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
-    " unexpected_writes unreadable_arguments worse"
-)
-_PLAIN_WORDS: Final = frozenset({
-    "", *_OWN_WORDS.split(), *_NAMES.split(), *get_args(JudgeFailureKind), *ACTIONS.values(),
-    UNSEARCHED, WITHHELD_ACTION,
-})  # fmt: skip
-"""The texts that stay in a report if the search of its run was stopped, besides known metric names."""
 T = TypeVar("T")
 _CleanText: TypeAlias = Callable[[str], str]
-
-
-@lru_cache(256)
-def _redact_short(text: str) -> str:
-    """Redact a text with the built-in search; most short texts are sentences that many reports have."""
-    return redact(text)
 
 
 def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
@@ -225,23 +165,13 @@ class Redactor:
     needed: bool
     """Whether the run contains anything sensitive."""
     search: Search = find_sensitive
-    permitted: frozenset[str] | None = None
-    """If the search was stopped at a limit: the only texts that the report may contain."""
 
     @classmethod
-    def of(
-        cls, values: Iterable[object], recognizers: Sequence[Recognizer] = (), known: Iterable[str] = ()
-    ) -> Self:
-        """Collect the sensitive data in JSON values.
-
-        A recogniser that fails is left out here; the audit reports it. If the search stops at a limit (see
-        ``find_at_places``), the report keeps only the package's own words and the ``known`` ones.
-        """
+    def of(cls, values: Iterable[object], recognizers: Sequence[Recognizer] = ()) -> Self:
+        """Collect the sensitive data in JSON values; a recogniser that fails is reported by the audit."""
         search = build_search(recognizers, {})
         matches = [match for _, match in find_at_places((("", value) for value in values), search)]
-        if any(match.category == "unsearched" for match in matches):
-            return cls(_NONE, True, search, _PLAIN_WORDS | {*known})
-        return cls(Literals.from_values(matches, _OWN_WORDS) if matches else _NONE, bool(matches), search)
+        return cls(Literals.from_values(matches, _OWN_WORDS), bool(matches), search)
 
     def clean(self, report: T) -> T:
         """Return a JSON value without sensitive data in strings, names and whole numbers.
@@ -255,14 +185,10 @@ class Redactor:
 
     def clean_text(self, text: str) -> str:
         """Return a text without sensitive data, for a log or an exception."""
-        if self.permitted is not None:
-            return text if text in self.permitted else _WITHHELD
         # A recogniser may mark any text, and the report keeps its fields and statuses.
-        if not self.needed or text in _PLAIN_WORDS:
+        if not self.needed or text in _WORDS:
             return text
-        shown = self.literals.redact(text)
-        is_short = self.search is find_sensitive and len(shown) <= _SHORT
-        return _redact_short(shown) if is_short else redact(shown, self.search)
+        return redact(self.literals.redact(text), self.search)
 
     def _clean_value(self, value: object, clean: _CleanText) -> object:
         if isinstance(value, str):
@@ -273,7 +199,7 @@ class Redactor:
             return [self._clean_value(item, clean) for item in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
             kind = self.literals.kind_of(str(abs(value)))
-            return _WITHHELD if self.permitted is not None else f"[{kind}]" if kind else value
+            return f"[{kind}]" if kind else value
         return value
 
     def _clean_fields(self, fields: Mapping[str, object], clean: _CleanText) -> dict[str, object]:

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from agents.credentials.detector import Quota, TooManyCandidatesError
 from agents.credentials.secret_places import is_credential
 from agents.credentials.secret_values import name_kind
-from agents.credentials.spans import MAX_VALUES, Category
+from agents.credentials.spans import Category
 from evaluation.sensitive.scanner import FIELD_SEPARATOR, Search, find_sensitive, may_contain_sensitive
 
 _MAX_NAME_LENGTH: Final = 100
@@ -29,10 +27,6 @@ _LARGEST_NUMBER: Final = 10**30
 """No personal number is larger, and Python refuses to write integers of more than 4300 digits."""
 _MAX_TEXT_DEPTH: Final = 3
 """How many levels of JSON inside a string are read."""
-MAX_SCALARS: Final = 1_000_000
-"""Scalars that are searched. Each takes some microseconds."""
-_COST: Final = 10
-"""Scalars that a text counts for that looks like JSON, or has a telling name: both take more time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +36,6 @@ class SensitiveValue:
     literal: str
     kind: str
     category: Category
-
-
-_UNSEARCHED: Final = ("", SensitiveValue("", "unsearched", "unsearched"))
-"""Represents everything that was not searched."""
 
 
 def encode_json(value: object) -> bytes:
@@ -63,31 +53,16 @@ def find_at_places(
     """Yield each sensitive value in several JSON values, with the place of its value.
 
     All names and scalars are searched as one text, each on a line of its own; what a place has twice is
-    searched once. If there are more than ``MAX_VALUES`` values, the last one is ``unsearched`` and represents
-    the rest.
+    searched once.
     """
-    matches = _search_values(values, search)
-    yield from islice(matches, MAX_VALUES)
-    if next(matches, None) is not None:
-        yield _UNSEARCHED
-
-
-def _search_values(
-    values: Iterable[tuple[str, object]], search: Search
-) -> Iterator[tuple[str, SensitiveValue]]:
-    quota, lines = Quota(MAX_SCALARS), dict[tuple[str, str], None]()
-    parsed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-    try:
-        for place, value in _list_suspects(values) if search is find_sensitive else values:
-            for name, text in _iterate_texts(value, 0, quota, parsed[place]):
-                kind = name_kind(name)
-                quota.use(1 if kind is None else _COST)
-                if kind is not None and is_credential(kind, text):
-                    yield place, SensitiveValue(text, kind, "credential")
-                else:
-                    lines[place, f"{name}: {text}" if name else text] = None
-    except TooManyCandidatesError:
-        yield _UNSEARCHED
+    lines = dict[tuple[str, str], None]()
+    for place, value in _list_suspects(values) if search is find_sensitive else values:
+        for name, text in _iterate_texts(value, 0):
+            kind = name_kind(name)
+            if kind is not None and is_credential(kind, text):
+                yield place, SensitiveValue(text, kind, "credential")
+            else:
+                lines[place, f"{name}: {text}" if name else text] = None
     if lines:
         yield from _search_lines([*lines], search)
 
@@ -95,9 +70,7 @@ def _search_values(
 def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
     """Yield the parts of the values in whose JSON text a value may be found; to walk through one is slow."""
     for place, value in values:
-        for part in _split_value(value):
-            if _is_suspect(part):
-                yield place, part
+        yield from ((place, part) for part in _split_value(value) if _is_suspect(part))
 
 
 def _split_value(value: object) -> Iterator[object]:
@@ -120,9 +93,6 @@ def _search_lines(lines: Sequence[tuple[str, str]], search: Search) -> Iterator[
     joined = FIELD_SEPARATOR.join([line for _, line in lines])
     ends = [*accumulate(len(line) + len(FIELD_SEPARATOR) for _, line in lines)]
     for span in search(joined):
-        if span.category == "unsearched":
-            yield _UNSEARCHED
-            continue
         first = bisect_right(ends, span.start)
         # A recogniser may return one span over several scalars.
         parts = joined[span.start : span.end].split(FIELD_SEPARATOR)
@@ -130,21 +100,14 @@ def _search_lines(lines: Sequence[tuple[str, str]], search: Search) -> Iterator[
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
 
 
-def _iterate_texts(
-    value: object, depth: int, quota: Quota, parsed: set[tuple[int, str]]
-) -> Iterator[tuple[str, str]]:
-    """Yield name and text of every scalar, also inside strings that are themselves JSON.
-
-    ``parsed`` gets these strings: calls and messages of a run hold the same answers.
-    """
+def _iterate_texts(value: object, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every scalar, also inside strings that are themselves JSON."""
     for name, leaf in iterate_leaves(value):
         text = _scalar_text(leaf)
         if text:
             yield name, text
-        if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["} and (depth, text) not in parsed:
-            parsed.add((depth, text))
-            quota.use(_COST)
-            yield from _iterate_texts(_parse_json(text), depth + 1, quota, parsed)
+        if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
+            yield from _iterate_texts(_parse_json(text), depth + 1)
 
 
 def _parse_json(text: str) -> object:

