@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from agents.credentials.masking import mask_keys
 from agents.models.openai_replies import BROKEN
+from agents.models.server_answers import iter_causes
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""
@@ -143,7 +144,8 @@ def read_broken_reply(error: Exception) -> AIMessage | None:
 
     They refuse arguments that are no object. The name of the tool is not known then.
     """
-    problems = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    refused = next((each for each in iter_causes(error) if isinstance(each, ValidationError)), None)
+    problems = [] if refused is None else refused.errors(include_url=False)
     calls = [
         InvalidToolCall(
             type="invalid_tool_call",

@@ -117,14 +117,13 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
     """
     if sampling is None or sampling == Sampling(model=sampling.model):
         return model
-    if isinstance(model, RunnableBinding):
-        return cast("R", model.model_copy(update={"bound": apply_sampling(model.bound, sampling)}))
-    if not isinstance(model, BaseChatModel):
-        return model
     values = {"temperature": sampling.temperature, "seed": sampling.seed}
-    names = type(model).model_fields
-    known = {name: value for name, value in values.items() if value is not None and name in names}
-    return cast("R", _change_settings(model, known)) if known else model
+    return _change_settings(model, {name: value for name, value in values.items() if value is not None})
+
+
+def stop_streaming(model: R) -> R:
+    """Returns a copy of the model that asks for replies without a stream."""
+    return _change_settings(model, {"disable_streaming": True, "streaming": False})
 
 
 def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
@@ -151,10 +150,18 @@ def unbind_model(model: object) -> object:
     return model
 
 
-def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> BaseChatModel:
-    changed = model.model_copy(update=values)
+def _change_settings(model: R, values: Mapping[str, object]) -> R:
+    """Returns a copy of the model with the settings that its class has."""
+    if isinstance(model, RunnableBinding):
+        return cast("R", model.model_copy(update={"bound": _change_settings(model.bound, values)}))
+    known = {
+        name: value for name, value in values.items() if name in getattr(type(model), "model_fields", ())
+    }
+    if not isinstance(model, BaseChatModel) or not known:
+        return model
+    changed = model.model_copy(update=known)
     # Computed from the old settings, such as the text by which a cache knows the model.
     for name in [*vars(changed)]:
         if isinstance(getattr(type(changed), name, None), cached_property):
             delattr(changed, name)
-    return changed
+    return cast("R", changed)

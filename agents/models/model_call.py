@@ -20,7 +20,13 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 from langchain_core.runnables import Runnable
 
-from agents.models.chat_options import Sampling, apply_sampling, remove_refused, unbind_model
+from agents.models.chat_options import (
+    Sampling,
+    apply_sampling,
+    remove_refused,
+    stop_streaming,
+    unbind_model,
+)
 from agents.models.identity import find_address, hide_credentials, name_called
 from agents.models.server_answers import find_status, read_retry_after
 from agents.models.server_errors import (
@@ -30,7 +36,7 @@ from agents.models.server_errors import (
     remember_schema_refusal,
 )
 from agents.models.transport_retry import TransportRetry
-from agents.models.whole_replies import check_replies
+from agents.models.whole_replies import EmptyStreamError, check_replies
 from agents.parsing.end_reasons import read_refusal
 from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
@@ -169,25 +175,29 @@ def retry_call(
         ask: Calls the model that it is given.
     """
 
-    def attempt(accepted: Sampling | None) -> Conversation[T]:
+    def attempt(accepted: Sampling | None, asked: M = model) -> Conversation[T]:
         yield from wait_for_call(model)
         try:
-            return (yield from ask(check_replies(apply_sampling(model, accepted))))
+            return (yield from ask(check_replies(apply_sampling(asked, accepted))))
         except Exception as error:
             pause_calls(model, error)
             left = None if accepted is None else remove_refused(accepted, error)
             if left is None:
                 raise
-        return (yield from attempt(left))
+        return (yield from attempt(left, asked))
 
     async def arun() -> T:
         return await arun_conversation(attempt(sampling))
 
     with convert_errors(model, retry):
-        reply: T = yield Call(
-            lambda: retry.sync()(lambda: run_conversation(attempt(sampling))),
-            lambda: retry.asynchronous()(arun),
-        )
+        try:
+            reply: T = yield Call(
+                lambda: retry.sync()(lambda: run_conversation(attempt(sampling))),
+                lambda: retry.asynchronous()(arun),
+            )
+        except EmptyStreamError:
+            # A client passes over the words, or the reply, of a server that answers without a stream.
+            reply = yield from attempt(sampling, stop_streaming(model))
         return reply
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.messages import AIMessage
 
 from agents.models.chat_options import unbind_model
-from agents.models.server_answers import NoReplyError
+from agents.models.server_answers import NoReplyError, read_answers, read_words
 
 if TYPE_CHECKING:
     import openai
@@ -35,13 +35,16 @@ class OpenAIReplies(Base):
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
-        body = response if isinstance(response, dict | str) else response.model_dump(warnings=False)
-        if not isinstance(body, dict) or body.get("error") or not _has_messages(body.get("choices")):
+        # The client returns JSON that is no object, and any other text, as it is.
+        body: Any = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
+        _refuse_error(body)
+        if not isinstance(body, dict) or not _has_messages(body.get("choices")):
             raise NoReplyError(body)
         choices = [_complete_choice(choice) for choice in body["choices"]]
         if choices != body["choices"]:
             response = body = {**body, "choices": choices}
-        result = super()._create_chat_result(response, generation_info)
+        with read_answers(body):
+            result = super()._create_chat_result(response, generation_info)
         for generation, choice in zip(result.generations, body["choices"], strict=True):
             generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
         return result
@@ -49,9 +52,11 @@ class OpenAIReplies(Base):
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
-        converted = super()._convert_chunk_to_generation_chunk(
-            chunk, default_chunk_class, base_generation_info
-        )
+        _refuse_error(chunk)
+        with read_answers(chunk):
+            converted = super()._convert_chunk_to_generation_chunk(
+                chunk, default_chunk_class, base_generation_info
+            )
         choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
         if converted is not None and choices:
             converted.message.additional_kwargs.update(_read_reasoning(choices[0].get("delta")))
@@ -98,6 +103,22 @@ def is_object(text: str | None, *, may_be_empty: bool) -> bool:
         return isinstance(json.loads(text or ("{}" if may_be_empty else ""), strict=False), dict)
     except ValueError:
         return False
+
+
+def _refuse_error(body: object) -> None:
+    """Raises the error that stands in the place of an answer, or of one of its choices.
+
+    Raises:
+        NoReplyError: There is one.
+    """
+    if not isinstance(body, Mapping):
+        return
+    choices = body.get("choices", ())
+    parts = [body, *choices] if isinstance(choices, list) else [body]
+    failed = [part for part in parts if isinstance(part, Mapping) and part.get("error")]
+    # Some servers send the words alone, as an event of the type "error".
+    if failed or (choices is None and read_words(body)):
+        raise NoReplyError(failed[-1] if failed else body)
 
 
 def _has_messages(choices: object) -> bool:

@@ -6,10 +6,15 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
+
+from pydantic import ValidationError
+
+from agents.credentials.masking import mask_keys
 
 _CODES: Final = ("status_code", "status", "code", "http_code", "type")
 _WORDS: Final = (
@@ -36,14 +41,50 @@ _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", 
 class NoReplyError(Exception):
     """The server answered with success, and its answer has no reply of a model.
 
-    Attributes:
-        body: The answer: decoded JSON, or another text.
+    Args:
+        body: The answer, or the part of it that cannot be read: decoded JSON, or another text.
+        problem: Why the client library cannot read it; None if it can.
     """
 
-    def __init__(self, body: object) -> None:
-        text = f"the answer has no reply: {json.dumps(body, default=str):.200}"
-        super().__init__(_read_words(body) or text)
+    def __init__(self, body: object, problem: Exception | None = None) -> None:
+        body = body if isinstance(body, str | list | Mapping) else json.dumps(body, default=str)
+        reason = "" if problem is None else f" ({type(problem).__name__}: {problem!s:.200})"
+        text = f"the answer has no reply: {json.dumps(body, default=str):.200}{reason}"
+        super().__init__(mask_keys(read_words(body) or text))
         self.body = body
+
+
+_UNREADABLE: Final = (
+    TypeError, AttributeError, LookupError, AssertionError, RecursionError, UnicodeDecodeError,
+    ValidationError,
+)  # fmt: skip
+"""What client libraries raise while they read an answer of another form; requests have other errors."""
+
+
+@contextmanager
+def read_answers(body: object = None) -> Iterator[None]:
+    """The border to a client library: an answer that it cannot read is a ``NoReplyError``.
+
+    Args:
+        body: The answer; None if only the library has it, which may also fail to write the request.
+    """
+    kinds: tuple[type[Exception], ...] = _UNREADABLE if body is None else (*_UNREADABLE, ValueError)
+    try:
+        yield
+    except kinds as error:
+        raise NoReplyError(_find_part(error) if body is None else body, error) from error
+
+
+def _find_part(error: Exception) -> object:
+    """Returns the answer that a library could not read, or a part of it; an empty text if it is not known."""
+    if (body := _read_response(getattr(error, "response", None))) is not None:
+        return body
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode(errors="replace")
+    if isinstance(error, ValidationError):
+        return error.errors(include_url=False, include_context=False)[0]["input"]
+    part = error.obj if isinstance(error, AttributeError) else ""
+    return part if part is None or isinstance(part, str | int | float | list | dict) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +155,8 @@ def read_retry_after(error: BaseException | None) -> float | None:
 
 def _list_causes(error: BaseException) -> list[BaseException]:
     # Ollama's client drops the response from its own error, but not from the context.
-    return [*iter_causes(error), *([error.__context__] if error.__context__ else [])]
+    causes = [*iter_causes(error)]
+    return [*causes, *(cause.__context__ for cause in causes if cause.__context__)]
 
 
 def _read_wait(value: str | None, unit: float) -> float | None:
@@ -139,7 +181,7 @@ def _read_cause(error: BaseException) -> ServerAnswer | None:
     codes = _read_codes(body)
     if status is None or status < HTTPStatus.BAD_REQUEST:
         status = _find_status(codes) or status
-    return ServerAnswer(status, body, _read_words(body), codes)
+    return ServerAnswer(status, body, read_words(body), codes)
 
 
 def _read_body(error: BaseException) -> object:
@@ -148,9 +190,6 @@ def _read_body(error: BaseException) -> object:
         return {"error": body}  # of an event within a stream
     if body is None and isinstance(error, json.JSONDecodeError):
         return error.doc or None
-    # The clients of OpenAI and Anthropic return a text as it is, which is read as a reply.
-    if isinstance(error, AttributeError) and error.name == "model_dump" and isinstance(error.obj, str):
-        return error.obj
     return _read_response(response) if body is None else body
 
 
@@ -180,7 +219,7 @@ def _find_status(codes: tuple[str, ...]) -> int | None:
     return next(iter(numbers), int(HTTPStatus.BAD_REQUEST) if is_permanent else None)
 
 
-def _read_words(body: object) -> str:
+def read_words(body: object) -> str:
     """Returns the words for a person in a body of any form: JSON, a page or plain text."""
     if isinstance(body, str):
         return " ".join(_MARKUP.sub(" ", body).split())

@@ -106,7 +106,7 @@ def _choose_kind(error: Exception) -> type[AgentError] | None:
 
 
 def _describe(model: object, error: Exception, calls: int) -> str:
-    address = find_address(model)
+    address, name = find_address(model), name_called(model)
     place = "" if address is None else f" at {hide_credentials(address)}"
     answer = read_answer(error)
     words = str(error) if answer is None or answer.words in str(error) else answer.words
@@ -118,15 +118,15 @@ def _describe(model: object, error: Exception, calls: int) -> str:
     is_missing = answer is not None and answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
     names_model = "model" in text.lower()
     if is_missing and names_model and (models := list_models(model)):
-        return f"the model's server{place} has no model {name_called(model)!r}; it has {_list_some(models)}"
-    is_page = answer is not None and answer.is_success and isinstance(answer.body, str)
+        return f"the model's server{place} has no model {name!r}; it has {_list_some(models)}"
+    is_page = answer is not None and answer.is_success and isinstance(answer.body, str) and answer.body != ""
     if (is_page and not is_transient(error)) or (is_missing and not names_model):
         return (
-            f"the server{place} sent no reply of a chat model, but: {text!r}; give the address of an "
-            "OpenAI-compatible endpoint (with /v1) or of an Ollama server"
+            f"the server{place}, asked for {name!r}, sent no reply of a chat model, but: {text!r}; "
+            "give the address of an OpenAI-compatible endpoint (with /v1) or of an Ollama server"
         )
     status = "" if answer is None or answer.status is None else f", status {answer.status}"
-    about = f"{type(error).__name__}{status}, model {name_called(model)!r}, calls: {calls}"
+    about = f"{type(error).__name__}{status}, model {name!r}, calls: {calls}"
     return explain_error(model, error) or (
         f"the model's server{place} failed ({about}): {text or 'it gave no reason'}"
     )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, wraps
-from typing import Final, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
@@ -21,7 +21,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import RunnableBinding
 
 from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object
-from agents.models.server_answers import NoReplyError
+from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
 
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
@@ -30,7 +30,6 @@ _OLLAMA: Final = frozenset({"ChatOllama"})
 """Its client streams each reply, and reports no error for a connection that is closed in the middle."""
 _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 """LangChain's classes for protocols in which each stream says why it ended."""
-_OR_A_PAGE: Final = ", or it sent a page and no reply: give the address of a chat model's endpoint (with /v1)"
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 
@@ -57,6 +56,10 @@ def check_replies(model: M) -> M:
     return cast("M", view)
 
 
+class EmptyStreamError(ModelConnectionError):
+    """Nothing came where a reply must have an end: the server may have answered without a stream."""
+
+
 class CheckedReplies:
     """The base class of models whose replies are checked."""
 
@@ -65,8 +68,11 @@ class CheckedReplies:
 def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
     """Builds a subclass of the same name that checks what the class itself implements."""
     names = {each.__name__ for each in model_class.__mro__}
+    packages = {each.__module__.partition(".")[0] for each in model_class.__mro__} - {"langchain_core"}
+    # A model without a client library raises its own errors.
+    border = read_answers if any(each.startswith("langchain_") for each in packages) else nullcontext
     methods = {
-        name: build(getattr(model_class, name), must_end=bool(ending & names))
+        name: build(getattr(model_class, name), border, must_end=bool(ending & names))
         for name, (build, ending) in _CHECKED.items()
         if getattr(model_class, name) is not getattr(BaseChatModel, name)
     }
@@ -75,11 +81,16 @@ def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
     return cast("type[BaseChatModel]", type(model_class.__name__, bases, {**place, **methods}))
 
 
-def _check_stream(stream: Callable[..., Iterator[ChatGenerationChunk]], *, must_end: bool) -> object:
+Border: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
+def _check_stream(
+    stream: Callable[..., Iterator[ChatGenerationChunk]], border: Border, *, must_end: bool
+) -> object:
     @wraps(stream)
     def checked(self: object, *args: object, **kwargs: object) -> Iterator[ChatGenerationChunk]:
         reader = _Stream(must_end=must_end)
-        with reader.expect_end():
+        with border(), reader.expect_end():
             for chunk in stream(self, *args, **kwargs):
                 yield from reader.read(chunk)
         yield from reader.end()
@@ -87,11 +98,13 @@ def _check_stream(stream: Callable[..., Iterator[ChatGenerationChunk]], *, must_
     return checked
 
 
-def _check_astream(stream: Callable[..., AsyncIterator[ChatGenerationChunk]], *, must_end: bool) -> object:
+def _check_astream(
+    stream: Callable[..., AsyncIterator[ChatGenerationChunk]], border: Border, *, must_end: bool
+) -> object:
     @wraps(stream)
     async def checked(self: object, *args: object, **kwargs: object) -> AsyncIterator[ChatGenerationChunk]:
         reader = _Stream(must_end=must_end)
-        with reader.expect_end():
+        with border(), reader.expect_end():
             async for chunk in stream(self, *args, **kwargs):
                 for each in reader.read(chunk):
                     yield each
@@ -171,18 +184,24 @@ def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> Us
     return subtract_usage(usage, before)
 
 
-def _check_generate(generate: Callable[..., ChatResult], *, must_end: bool) -> object:
+def _check_generate(generate: Callable[..., ChatResult], border: Border, *, must_end: bool) -> object:
     @wraps(generate)  # LangChain reads its parameters
     def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
-        return _check_result(generate(self, *args, **kwargs), must_end=must_end)
+        with border():
+            result = generate(self, *args, **kwargs)
+        return _check_result(result, must_end=must_end)
 
     return checked
 
 
-def _check_agenerate(generate: Callable[..., Awaitable[ChatResult]], *, must_end: bool) -> object:
+def _check_agenerate(
+    generate: Callable[..., Awaitable[ChatResult]], border: Border, *, must_end: bool
+) -> object:
     @wraps(generate)
     async def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
-        return _check_result(await generate(self, *args, **kwargs), must_end=must_end)
+        with border():
+            result = await generate(self, *args, **kwargs)
+        return _check_result(result, must_end=must_end)
 
     return checked
 
@@ -233,8 +252,8 @@ def _build_invalid(call: ToolCall) -> InvalidToolCall:
 def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     """Returns why a reply that has ended is not a whole answer; None if it is."""
     if must_end and not has_end(report):
-        reason = "the reply ended before the server said that it was done"
-        raise ModelConnectionError(reason if report else f"{reason}{_OR_A_PAGE}")
+        kind = ModelConnectionError if report else EmptyStreamError
+        raise kind("the reply ended before the server said that it was done")
     cut_off = find_cut_off(report)
     if cut_off is not None and is_failure(cut_off):
         raise ModelConnectionError(f"the server broke the reply off ({cut_off})")

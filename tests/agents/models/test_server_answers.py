@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import json
 import time
 
 import httpx
 import httpx2
 import pytest
+from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
 from agents import (
@@ -19,7 +21,15 @@ from agents import (
 )
 from agents.models.server_answers import read_retry_after
 from agents.models.transport_retry import is_transient
-from tests.fakes.protocol_server import PROTOCOLS, ModelReply, encode, serve_protocol, write_stream
+from tests.fakes.protocol_server import (
+    PROTOCOLS,
+    ModelReply,
+    Protocol,
+    encode,
+    serve_protocol,
+    write_body,
+    write_stream,
+)
 
 AT_ONCE = TransportRetry(max_attempts=2, initial_seconds=0)
 REASON = "model llama-9 is not loaded"
@@ -126,11 +136,90 @@ def test_a_server_of_another_kind_is_told_in_one_sentence_with_its_first_words(s
                 assert "sent no reply of a chat model" in message
 
 
-def test_a_page_in_answer_to_a_streaming_request_is_told():
-    with serve_protocol(lambda _: encode(LOGIN, 200, {"Content-Type": "text/html"})) as server:
-        model = server.model("openai", streaming=True)
-        with pytest.raises(ModelUnavailableError, match=f"{server.url}.*a page and no reply: give"):
-            BaseAgent(model, transport_retry=AT_ONCE).invoke("x")
+def _choose(message: object, **more: object) -> dict[str, object]:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], **more}
+
+
+def _say(content: object) -> dict[str, object]:
+    return {"role": "assistant", "content": content}
+
+
+BODIES: dict[Protocol, list[object]] = {
+    "openai": [
+        None, 5, "a text", [1, 2], {"choices": [None]}, {"choices": {"a": 1}}, _choose("a text"),
+        _choose(_say({"a": 1})), _choose(_say(5)), _choose(_say([1])), _choose(_say("Hi."), usage="x"),
+        _choose(_say("Hi."), usage=[1]), b"\xff\xfe\x00",
+    ],
+    "ollama": [
+        None, 5, "a text", [1, 2], {"model": "m", "done": True}, {"message": None, "done": True},
+        {"message": "a text"}, {"message": _say({"a": 1})}, b"\xff\xfe\x00",
+    ],
+    "anthropic": [
+        None, 5, "a text", [1, 2], {"content": None}, {"content": [None]}, {"content": "a text"},
+        {"content": [{"type": "text", "text": 5}], "usage": "x"}, b"\xff\xfe\x00",
+    ],
+}  # fmt: skip
+DELTAS: list[object] = [
+    {"content": 5}, {"content": {"a": 1}}, {"tool_calls": [None]}, {"tool_calls": "x"},
+    {"tool_calls": [{"index": 0, "function": None}]}, "a text",
+]  # fmt: skip
+EVENTS = [
+    None, 5, [1, 2], {"choices": [None]}, {"choices": {"a": 1}}, {"choices": 5},
+    {"choices": [], "usage": "x"}, *({"choices": [{"index": 0, "delta": delta}]} for delta in DELTAS),
+]  # fmt: skip
+
+
+async def fail(model: BaseChatModel, awaited: bool) -> str:
+    agent = BaseAgent(model, transport_retry=AT_ONCE)
+    with pytest.raises(ModelUnavailableError) as caught:
+        await agent.ainvoke("x") if awaited else agent.invoke("x")
+    return str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of the clients
+@pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
+async def test_an_answer_that_the_client_cannot_read_is_one_sentence(subtests, awaited):
+    answers = [(protocol, body, encode(body), {}) for protocol, bodies in BODIES.items() for body in bodies]
+    events = [*(json.dumps(event).encode() for event in EVENTS), b"\xff\xfe\x00"]
+    answers += [
+        ("openai", event, encode([b"data: " + event + b"\n\n"]), {"streaming": True}) for event in events
+    ]
+    for protocol, body, answer, options in answers:
+        with subtests.test(protocol, body=body), serve_protocol(lambda _: answer) as server:  # noqa: B023
+            message = await fail(server.model(protocol, **options), awaited)
+            assert f"at {server.url}" in message
+            assert "'m'" in message
+            assert "\n" not in message
+
+
+WORDS = "the quota of the team is used up"
+FAILED = {
+    "a body": encode({"error": {"message": WORDS}}),
+    "a choice": encode({"choices": [{"error": {"message": WORDS, "code": 502}, "message": _say("Hal")}]}),
+    "an event": encode([b'data: {"error": {"message": "%s"}}\n\n' % WORDS.encode()]),
+    "the type of an event": encode([b'event: error\ndata: {"message": "%s"}\n\n' % WORDS.encode()]),
+    "a choice of an event": encode([
+        b'data: {"choices": [{"delta": {"content": ""}, "error": {"message": "%s"}}]}\n\n' % WORDS.encode()
+    ]),
+    "a page": encode(b"<title>Sign in</title>" + WORDS.encode(), 200, {"Content-Type": "text/html"}),
+}  # fmt: skip
+
+
+async def test_the_words_of_an_error_in_a_success_are_told(subtests):
+    for label, answer in FAILED.items():
+        for streaming in [False, True]:
+            if not streaming and "event" in label:
+                continue
+            with subtests.test(label, streaming=streaming), serve_protocol(lambda _: answer) as server:  # noqa: B023
+                for awaited in [False, True]:
+                    assert WORDS in await fail(server.model("openai", streaming=streaming), awaited)
+
+
+def test_a_server_that_cannot_stream_is_asked_without_a_stream():
+    with serve_protocol(lambda _: encode(write_body("openai", ModelReply("Hello.")))) as server:
+        agent = BaseAgent(server.model("openai", streaming=True), transport_retry=AT_ONCE)
+        assert agent.invoke("x") == "Hello."
+    assert [body.get("stream") for body in server.bodies] == [True, True, False]
 
 
 def test_a_redirect_to_a_login_is_told():
