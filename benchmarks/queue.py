@@ -32,8 +32,8 @@ NAMES: Final = count()
 
 
 ADD: Final = """
-    INSERT INTO orchestrator_jobs (thread_id, queue, app, task, priority, start_at)
-    VALUES (?, 'default', 'a:b', '', 0, now())
+    INSERT INTO orchestrator_jobs (thread_id, queue, app, task, start_at)
+    VALUES (?, 'default', 'a:b', '', now())
 """
 
 

@@ -1,8 +1,7 @@
-"""Writes the results of many runs for other programs: CSV, JUnit XML, and Markdown for a pull request."""
+"""Writes the results of many runs as JUnit XML, and counts them."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,32 +9,9 @@ from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from evaluation.cases.case_result import UNVERIFIED, CaseResult
-from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import remove_unseen
 
-_MOST_ROWS: Final = 50
-"""Most runs in a Markdown table, which has to fit a comment."""
-_LONGEST_CELL: Final = 300
-_CODE: Final = str.maketrans({"`": "'", "\\": "\\\\", "|": "\\|"})
 _SUITE: Final = "evaluation"
-
-
-def write_csv(path: str | Path, results: Sequence[CaseResult]) -> None:
-    """Writes one row for each run. Raises OSError if the file cannot be written."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["run", "status", "verified", "basis", "accepted", "reasons"])
-        writer.writerows(
-            [
-                _guard(name),
-                each.verdict,
-                each.verified,
-                each.basis,
-                each.accepted,
-                _guard("; ".join(each.reasons)),
-            ]
-            for name, each in _name_runs(results)
-        )
 
 
 def _name_runs(results: Sequence[CaseResult]) -> list[tuple[str, CaseResult]]:
@@ -45,11 +21,6 @@ def _name_runs(results: Sequence[CaseResult]) -> list[tuple[str, CaseResult]]:
         (f"{each.name}[{each.trial + 1}]" if (each.name, each.arm) in repeated else each.name, each)
         for each in results
     ]
-
-
-def _guard(text: str) -> str:
-    # A spreadsheet executes a cell that begins with one of these signs.
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def write_junit(path: str | Path, results: Sequence[CaseResult]) -> None:
@@ -73,23 +44,6 @@ def _to_xml(text: str) -> str:
     return remove_unseen(text).encode("utf-8", "replace").decode("utf-8")
 
 
-def write_markdown(path: str | Path, results: Sequence[CaseResult]) -> None:
-    """Writes a summary, and a table of the runs that fail the gate; raises OSError as the others do."""
-    Path(path).write_text(format_markdown(results), encoding="utf-8")
-
-
-def format_markdown(results: Sequence[CaseResult]) -> str:
-    """Formats a summary, and a table of the runs that fail the gate."""
-    failed = [(name, each) for name, each in _name_runs(results) if not each.accepted]
-    lines = [f"**{'; '.join(describe_counts(results))}**"]
-    if failed:
-        lines += ["", "| run | status | look at |", "|---|---|---|"]
-        lines += [_format_row(name, each) for name, each in failed[:_MOST_ROWS]]
-    if len(failed) > _MOST_ROWS:
-        lines += ["", f"And {len(failed) - _MOST_ROWS} more."]
-    return "\n".join(lines) + "\n"
-
-
 def describe_counts(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yields the number of verified runs, of those in which nothing was found, and of the refused ones."""
     runs = "1 run" if len(results) == 1 else f"{len(results)} runs"
@@ -104,16 +58,6 @@ def describe_counts(results: Sequence[CaseResult]) -> Iterator[str]:
 
 def _count(words: Iterable[str]) -> str:
     return ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
-
-
-def _format_row(name: str, result: CaseResult) -> str:
-    cells = [_format_code(text) for text in (name, *result.reasons[:1])]
-    return f"| {cells[0]} | {result.status} | {''.join(cells[1:])} |"
-
-
-def _format_code(text: str) -> str:
-    # In code, nothing is markup, a link or the name of somebody who is notified.
-    return f"`{shorten(clean_line(text), _LONGEST_CELL).translate(_CODE)}`"
 
 
 def clean_line(text: str) -> str:

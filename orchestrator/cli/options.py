@@ -155,7 +155,6 @@ Code = Annotated[T, typer.Option(metavar="MODULE:NAME")]
 Count = Annotated[T, typer.Option(metavar="N", min=1)]
 Number = Annotated[T, typer.Option(metavar="N", min=0)]
 Rate = Annotated[float | None, typer.Option(metavar="N", min=0.001)]
-Age = Annotated[timedelta | None, typer.Option(metavar="AGE", parser=parse_age)]
 Time = Annotated[float | None, typer.Option(metavar="TIME", parser=parse_seconds)]
 
 Task = Annotated[str | None, Argument(help='What to do; "-" reads it from standard input.', metavar="TASK")]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -16,7 +14,6 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation import ContractError, read_case_set, run_from_state
 from evaluation.cases import stored_evaluation
-from evaluation.cases.case_result import CaseResult
 from evaluation.cases.stored_evaluation import EvaluationHeader
 from evaluation.cases.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.contract.intake import UnreadableCase
@@ -35,18 +32,6 @@ if TYPE_CHECKING:
 _FOR_CASES: Final = ("target", "model", "repeat", "concurrency")
 
 
-def _parse_since(text: str) -> timedelta:
-    """Reads ``since=7d``.
-
-    Raises:
-        typer.BadParameter: It is no such text.
-    """
-    name, _, age = text.rpartition("=")
-    if name != "since":
-        raise typer.BadParameter(f"{text!r} is not accepted; give since=AGE, such as since=12h or since=7d")
-    return forms.parse_age(age)
-
-
 class EvaluateOptions(BaseModel):
     """The runs or cases, their contract, and the files of the results."""
 
@@ -58,8 +43,6 @@ class EvaluateOptions(BaseModel):
     """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
     thread: Annotated[list[str] | None, typer.Option(metavar="ID")] = None
     """Evaluate this stored run (repeatable)."""
-    runs: Annotated[timedelta | None, typer.Option(metavar="since=AGE", parser=_parse_since)] = None
-    """Evaluate the stored runs of this last time that have ended, such as since=7d."""
     db: forms.Database = None
     fail_on: FailOn | None = None
     """The least severe status that is not accepted. Default: needs_review."""
@@ -86,12 +69,8 @@ class EvaluateOptions(BaseModel):
     """Write the results as a baseline."""
     html: forms.OutputFile = None
     """Write a report to look at, with all runs in one HTML file."""
-    csv: forms.OutputFile = None
-    """Write a row for each run to this file."""
     junit: forms.OutputFile = None
     """Write a JUnit report to this file."""
-    markdown: forms.OutputFile = None
-    """Write a summary for a pull request to this file."""
     as_json: Annotated[bool, typer.Option("--json")] = False
     """Print the report of each run as a line of JSON."""
 
@@ -113,18 +92,14 @@ def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Ite
         StoreError: There is no store, or no such run.
     """
     files = options.files or []
-    special = [file for file in files if _has_cases(file) or stored_evaluation.is_stored_evaluation(file)]
-    if special and (len(files) > 1 or options.thread or options.runs):
-        raise ConfigurationError(f"{special[0].name} is a file of cases or of results; give it alone")
-    has_cases = bool(special) and _has_cases(special[0])
-    if options.for_cases and not has_cases:
+    if any(map(_has_cases, files)):
+        if len(files) > 1 or options.thread:
+            raise ConfigurationError("a file of cases is executed alone; give it without other runs")
+        yield _read_cases(files[0], options, evaluation)
+    elif options.for_cases:
         raise _refuse_options(options, "these runs are recorded")
-    if has_cases:
-        yield _read_cases(special[0], options, evaluation)
-    elif special:
-        yield _read_stored(special[0], options, evaluation)
     else:
-        with _open_runs(options) if options.thread or options.runs else nullcontext() as store:
+        with _open_runs(options) if options.thread else nullcontext() as store:
             yield _read_recorded(store, options, evaluation)
 
 
@@ -151,28 +126,35 @@ def _has_cases(file: Path) -> bool:
 
 
 def _read_recorded(store: Store | None, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
-    files = chain.from_iterable(map(read_runs, options.files or ()))
-    runs = files if store is None else chain(files, _read_threads(store, _list_threads(store, options)))
-
-    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
-        for result in stored:
-            evaluation.number_trial(result)
-        evaluation.skipped = len(stored)
-        return evaluation.evaluate(runs)
-
-    header = _build_header(options, evaluation, files=_digest_files(options), threads=options.thread)
-    return Source(evaluation, evaluate, header)
+    if options.out is not None and options.out.is_file() and options.out.stat().st_size:
+        raise ConfigurationError("--out has results, and recorded runs begin anew; give a new file")
+    files = chain.from_iterable(_read_file(file, evaluation) for file in options.files or ())
+    for thread in options.thread or ():
+        if store is not None:
+            store.history.show(thread)  # a wrong name is found before the first evaluation
+    runs = files if store is None else chain(files, _read_threads(store, options.thread or ()))
+    return Source(evaluation, lambda _: evaluation.evaluate(runs), _build_header(options, evaluation))
 
 
-def _list_threads(store: Store, options: EvaluateOptions) -> list[str]:
-    from orchestrator.state.graph_state import ENDED
-
-    for thread in options.thread or []:
-        store.history.show(thread)  # a wrong name is found before the first evaluation
-    since = None if options.runs is None else datetime.now(UTC) - options.runs
-    recent = [] if since is None else store.history.runs(since=since)
-    ended = [run.thread_id for run in recent if run.status in ENDED]
-    return [*dict.fromkeys([*(options.thread or []), *ended])]
+def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
+    """Reads recorded runs; of a file that ``--out`` wrote, those that it has, to judge them again."""
+    if not stored_evaluation.is_stored_evaluation(file):
+        return read_runs(file)
+    if not evaluation.has_contract:
+        raise ConfigurationError(
+            f"{file.name} has results; --contract FILE judges their runs again, and the command that wrote "
+            "them shows them as they are"
+        )
+    evaluation.unread += stored_evaluation.read_end(file).unread
+    return (
+        RecordedRun(
+            {"case_id": each.name, "agent_run": each.agent_run},
+            score=each.score,
+            arm=each.arm,
+            trial=each.trial,
+        )
+        for each in stored_evaluation.read_results(file)
+    )
 
 
 def _read_threads(store: Store, threads: Sequence[str]) -> Iterator[ReadRun]:
@@ -185,47 +167,6 @@ def _read_threads(store: Store, threads: Sequence[str]) -> Iterator[ReadRun]:
         else:
             approved_by = "a person" if state.get("basis") == "approved" else None
             yield RecordedRun({"case_id": thread, "agent_run": run}, approved_by=approved_by)
-
-
-def _digest_files(options: EvaluateOptions) -> dict[str, str]:
-    """Returns what tells that a file has changed since its results were stored."""
-    digests = {}
-    for file in (options.files or ()) if options.out is not None else ():
-        with file.open("rb") as opened:
-            digests[str(file)] = hashlib.file_digest(opened, "sha256").hexdigest()
-    return digests
-
-
-def _read_stored(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
-    if options.judge is not None and options.contract is None:
-        raise ConfigurationError(
-            f"--judge has no effect, because the verdicts of {file.name} are shown as they are; "
-            "give --contract, too, or leave it out"
-        )
-
-    def evaluate(stored: Sequence[CaseResult]) -> Iterator[CaseResult]:
-        try:
-            evaluation.unread += stored_evaluation.read_end(file).unread
-        except ContractError as error:
-            evaluation.unread.append(str(error))
-        done = {result.key for result in stored}
-        before = (result for result in stored_evaluation.read_results(file) if result.key not in done)
-        if options.contract is not None:
-            return (scored for result in before for scored in _score_again(result, evaluation))
-        # Whoever wrote the file may have written any verdict.
-        evaluation.ignored.append(
-            f"{file.name}: its verdicts are shown as they are; --contract FILE evaluates its runs again"
-        )
-        return map(evaluation.apply_gate, before)
-
-    return Source(evaluation, evaluate, _build_header(options, evaluation, files=_digest_files(options)))
-
-
-def _score_again(result: CaseResult, evaluation: RecordedEvaluation) -> Iterator[CaseResult]:
-    """Yields the result under the contract of the command; nothing if it has no case of this name or task."""
-    run = RecordedRun({"case_id": result.name, "agent_run": result.agent_run}, score=result.score)
-    same = {"name": result.name, "arm": result.arm, "trial": result.trial, "correct": result.correct}
-    return (each.model_copy(update=same) for each in evaluation.evaluate_unnumbered([run]))
 
 
 def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

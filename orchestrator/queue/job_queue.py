@@ -30,11 +30,11 @@ _MOST_CHARACTERS: Final = 200_000
 _CREATE: Final = """
     CREATE TABLE IF NOT EXISTS orchestrator_jobs (
         thread_id text PRIMARY KEY, queue text NOT NULL, app text NOT NULL, task text NOT NULL,
-        priority integer NOT NULL, start_at timestamptz NOT NULL,
+        start_at timestamptz NOT NULL,
         submitted timestamptz NOT NULL DEFAULT clock_timestamp(), is_cancelled boolean NOT NULL DEFAULT false,
         worker text, taken integer NOT NULL DEFAULT 0, error text, failed_at timestamptz
     );
-    CREATE INDEX IF NOT EXISTS orchestrator_jobs_next ON orchestrator_jobs (queue, priority DESC, submitted);
+    CREATE INDEX IF NOT EXISTS orchestrator_jobs_next ON orchestrator_jobs (queue, submitted);
     CREATE TABLE IF NOT EXISTS orchestrator_workers (
         id text PRIMARY KEY, queue text NOT NULL, apps text[] NOT NULL, host text NOT NULL,
         process integer NOT NULL, version text NOT NULL, concurrency integer NOT NULL,
@@ -43,10 +43,10 @@ _CREATE: Final = """
     )
 """
 _ADD: Final = """
-    INSERT INTO orchestrator_jobs AS job (queue, app, task, thread_id, priority, start_at)
-    VALUES (?, ?, ?, ?, ?, now() + make_interval(secs => ?))
+    INSERT INTO orchestrator_jobs AS job (queue, app, task, thread_id, start_at)
+    VALUES (?, ?, ?, ?, now())
     ON CONFLICT (thread_id) DO UPDATE SET queue = excluded.queue, app = excluded.app, task = excluded.task,
-        priority = excluded.priority, start_at = excluded.start_at, submitted = excluded.submitted,
+        start_at = excluded.start_at, submitted = excluded.submitted,
         worker = NULL, taken = 0, error = NULL
     WHERE job.error IS NOT NULL
     RETURNING thread_id
@@ -66,7 +66,7 @@ _TAKE: Final = f"""
     UPDATE orchestrator_jobs SET worker = ?, taken = taken + 1 WHERE thread_id IN (
         SELECT thread_id FROM orchestrator_jobs
         WHERE queue = ? AND app = ANY(?) AND error IS NULL AND start_at <= now() AND NOT {IS_RUNNING}
-        ORDER BY is_cancelled DESC, priority DESC, submitted LIMIT ? FOR UPDATE SKIP LOCKED
+        ORDER BY is_cancelled DESC, submitted LIMIT ? FOR UPDATE SKIP LOCKED
     ) RETURNING thread_id, app, task, is_cancelled, taken
 """  # noqa: S608 - constants
 _LIST_CANCELLED: Final = "SELECT thread_id FROM orchestrator_jobs WHERE worker = ? AND is_cancelled"
@@ -89,8 +89,6 @@ class QueuedRun(SettingsModel):
         app: The function that builds the orchestrator, as ``MODULE:FUNCTION``.
         task: What to do.
         thread_id: Name of the run.
-        priority: A run with a greater number is taken first.
-        after_s: How long it is delayed, in seconds.
 
     Raises:
         ConfigurationError: A value is not accepted.
@@ -110,8 +108,6 @@ class QueuedRun(SettingsModel):
     thread_id: Annotated[
         str, StringConstraints(max_length=500), Field(description="a name of at most 500 characters")
     ]
-    priority: Annotated[int, Field(ge=-1000, le=1000, description="a whole number from -1000 to 1000")] = 0
-    after_s: Annotated[int | float, Field(ge=0, le=31_622_400, description="seconds from 0 to a year")] = 0
 
 
 DONE: Final = frozenset({*ENDED, "waiting"})
@@ -168,15 +164,7 @@ class JobQueue:
     _checked: set[str] = field(default_factory=set)
     _building: threading.Lock = field(default_factory=threading.Lock)
 
-    def submit(
-        self,
-        task: str,
-        *,
-        app: str,
-        thread_id: str | None = None,
-        priority: int = 0,
-        after_s: float = 0,
-    ) -> Submission:
+    def submit(self, task: str, *, app: str, thread_id: str | None = None) -> Submission:
         """Queues a run. A thread is queued once: the same call may be repeated after an error.
 
         Args:
@@ -184,8 +172,6 @@ class JobQueue:
             app: ``MODULE:FUNCTION`` that takes the store and returns the orchestrator. It is built here once,
                 so that a mistake is noticed before anything is queued.
             thread_id: Name of the run. Default: a new name. A run that was interrupted is resumed.
-            priority: From -1000 to 1000; greater ones first.
-            after_s: How long the start is delayed, in seconds.
 
         Raises:
             ConfigurationError: An argument is not accepted, or the thread has a run of another task, or is
@@ -194,14 +180,7 @@ class JobQueue:
         """
         check_thread_id(thread_id)
         name = thread_id or str(uuid.uuid4())
-        run = QueuedRun(
-            queue=self.name,
-            app=app,
-            task=_check_queued_task(task),
-            thread_id=name,
-            priority=priority,
-            after_s=after_s,
-        )
+        run = QueuedRun(queue=self.name, app=app, task=_check_queued_task(task), thread_id=name)
         # One thread imports and builds the app: the user's module may not be made for several.
         with self._building:
             if app not in self._checked:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Annotated, Unpack
+from typing import Unpack
 
 from langgraph.checkpoint.base import CheckpointTuple
-from pydantic import Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 from orchestrator.runs.reader import StoredRun, is_run, read_run
@@ -22,20 +21,10 @@ from orchestrator.runs.run_saver import (
     lock_for_delete,
 )
 from orchestrator.runs.run_selection import RunList, RunSelection, RunSummary, SelectedRuns
-from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
-
-
-class _Retention(SettingsModel):
-    """The arguments of ``prune``."""
-
-    keep_last: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
-    older_than: Annotated[
-        timedelta | None, Field(ge=timedelta(0), description="a timedelta of at least 0, or None")
-    ] = None
 
 
 class History:
@@ -136,37 +125,30 @@ class History:
             self._saver.delete_thread(thread_id)
         index_run(self._saver, thread_id)
 
-    def prune(
-        self, *, keep_last: int | None = None, older_than: timedelta | None = None, dry_run: bool = False
-    ) -> list[str]:
+    def prune(self, older_than: timedelta) -> list[str]:
         """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
 
         Args:
-            keep_last: Number of ended runs to keep, the latest first.
-            older_than: Keep runs that were stored within this time. With both options, a run is kept if
-                either option keeps it.
-            dry_run: Whether the runs are only listed.
+            older_than: Keep runs that were stored within this time.
 
         Returns:
-            The threads that were deleted, or would be.
+            The threads that were deleted.
 
         Raises:
-            ConfigurationError: Both retention arguments are missing, or one is not accepted.
+            ConfigurationError: The argument is not accepted.
             StoreError: The store cannot be read or written.
         """
-        if keep_last is None and older_than is None:
-            raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
-        _Retention(keep_last=keep_last, older_than=older_than)
-        now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
-        ended = [run for run in self._index.list_runs(RunSelection()) if run.summary.status in ENDED]
+        if not isinstance(older_than, timedelta) or older_than < timedelta(0):
+            raise ConfigurationError(
+                f"older_than is {format_repr(older_than, 80)}; give a timedelta of at least 0"
+            )
+        now = datetime.now(UTC)
         old = [
             (run.summary.thread_id, run.checkpoint_id)
-            for run in ended[keep_last or 0 :]
-            if now - run.summary.updated > age
+            for run in self._index.list_runs(RunSelection())
+            if run.summary.status in ENDED and now - run.summary.updated > older_than
         ]
-        return [
-            thread_id for thread_id, latest in old if dry_run or self._delete_unchanged(thread_id, latest)
-        ]
+        return [thread_id for thread_id, latest in old if self._delete_unchanged(thread_id, latest)]
 
     def _delete_unchanged(self, thread_id: str, checkpoint_id: str) -> bool:
         """Deletes a thread, unless a new run on it has begun meanwhile."""

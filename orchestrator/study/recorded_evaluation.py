@@ -55,7 +55,6 @@ class RecordedEvaluation:
         unread: The runs and cases that could not be read, one sentence each.
         ignored: What was ignored in those that were read, one sentence each.
         next_trials: The number of the next run of each case and arm.
-        skipped: How many of the next runs are left out, because they were evaluated before.
         cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
             counts as unread. The task and then the name of one case share one object.
         used: The names and tasks in ``cases`` that runs have.
@@ -69,7 +68,6 @@ class RecordedEvaluation:
     unread: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     next_trials: dict[tuple[str, str], int] = field(default_factory=dict)
-    skipped: int = 0
     cases: Mapping[str, JsonObject] | None = None
     used: set[str] = field(default_factory=set)
 
@@ -80,13 +78,9 @@ class RecordedEvaluation:
 
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
         """Yields the result of each run, in their order."""
-        return map(self.number_trial, self.evaluate_unnumbered(runs))
-
-    def evaluate_unnumbered(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
-        """Yields the results with the numbers of their trials as the files have them."""
         waiting: deque[RecordedRun] = deque()
         for report in evaluate_many(self._list_cases(runs, waiting), judge=self.judge):
-            yield self.build_result(report, waiting.popleft())
+            yield self._number_trial(self.build_result(report, waiting.popleft()))
 
     def _list_cases(self, runs: Iterable[ReadRun], waiting: deque[RecordedRun]) -> Iterator[JsonObject]:
         for run in runs:
@@ -99,9 +93,6 @@ class RecordedEvaluation:
                 self.unread.append(f"{run.case.get('case_id')}: {NO_CASE}")
                 continue
             self.ignored += judged.warnings
-            if self.skipped > 0:
-                self.skipped -= 1
-                continue
             waiting.append(judged)
             yield judged.case
 
@@ -192,7 +183,7 @@ class RecordedEvaluation:
         )
         return self.apply_gate(result)
 
-    def number_trial(self, result: CaseResult) -> CaseResult:
+    def _number_trial(self, result: CaseResult) -> CaseResult:
         """Returns the result as a further trial of its case if another one has its name."""
         key = (result.name, result.arm)
         trial = max(result.trial, self.next_trials.get(key, 0))

@@ -18,7 +18,7 @@ from evaluation.cases import case_result
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.first_problems import rank_problems
-from evaluation.reporting.result_files import describe_counts, write_csv, write_junit, write_markdown
+from evaluation.reporting.result_files import describe_counts, write_junit
 from orchestrator.cli import consoles, result_source
 from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
@@ -100,8 +100,8 @@ def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=
 
     Without a contract, it compares what each run says with what it did: claimed actions without a call,
     failures told as done, other values, facts that contradict a result, leaked credentials, replies that were
-    cut off. A run in which nothing is found is not verified. A file that --out wrote is evaluated again
-    without running anything.
+    cut off. A run in which nothing is found is not verified. With --contract, the runs of a file
+    that --out wrote are judged again, without running anything.
 
     Exit status: 0 if nothing is found against any run (with --baseline: if no case is worse), 1 for a defect
     or, unless --fail-on failed, a suspicion, 2 for bad input, or for a run or a case that cannot be read.
@@ -119,16 +119,14 @@ def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=
 
 
 def _check_options(options: EvaluateOptions) -> None:
-    if not (options.files or options.thread or options.runs):
-        raise typer.BadParameter("give FILE..., --thread ID or --runs since=AGE")
+    if not (options.files or options.thread):
+        raise typer.BadParameter("give FILE... or --thread ID")
     _check_files(options.files or ())
     if options.contract is not None and options.contract.exists():
         _check_files([options.contract])
     if {"--target", "--model"} <= {*options.for_cases}:
         raise typer.BadParameter("--target executes the cases without --model; give one of them")
-    if options.out is not None and options.runs is not None:
-        raise typer.BadParameter("--out needs the same runs each time; give --thread ID instead of --runs")
-    written = (options.save_baseline, options.csv, options.junit, options.markdown, options.html, options.out)
+    written = (options.save_baseline, options.junit, options.html, options.out)
     read = [*(options.files or ()), *filter(None, (options.contract, options.baseline))]
     result_source.check_outputs(written, read)
     if options.save_baseline is not None and options.save_baseline.exists():
@@ -236,9 +234,7 @@ def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> Non
     names = [file.name for file in options.files or []] + (options.thread or [])
     writers: dict[Callable[[Path, Sequence[CaseResult]], None], Path | None] = {
         partial(write_html, title=", ".join(names) or "Stored runs"): options.html,
-        write_csv: options.csv,
         write_junit: options.junit,
-        write_markdown: options.markdown,
     }
     failed: list[OSError] = []
     for write, path in writers.items():

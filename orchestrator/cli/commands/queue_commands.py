@@ -58,8 +58,6 @@ def submit(
     task: options.Task = None,
     *,
     queue: options.Name[str] = "default",
-    priority: Annotated[int, typer.Option(metavar="N")] = 0,
-    after: options.Age = None,
     json: options.Json = False,
 ) -> None:
     """Queue a run of TASK for workers on any machine, and print what is queued.
@@ -69,14 +67,11 @@ def submit(
     Args:
         app: Function that takes the store and returns the orchestrator.
         queue: Name of the queue.
-        priority: Greater ones are taken first.
-        after: Delay the start, such as 90s or 12h.
     """
     with consoles.report_bad_input():
         text = read_task(task)
-        delay_s = 0.0 if after is None else after.total_seconds()
         with open_queue(db, queue) as opened:
-            submitted = opened.submit(text, app=app, thread_id=thread, priority=priority, after_s=delay_s)
+            submitted = opened.submit(text, app=app, thread_id=thread)
             status = opened.read_status()
     if json:
         consoles.print_json(submitted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -13,7 +14,6 @@ from orchestrator.cli import options
 from orchestrator.cli.consoles import build_console, one_line, print_json, report_bad_input
 from orchestrator.cli.run_drawings import draw_run, draw_runs, output_first
 from orchestrator.cli.stored_runs import describe_next, find_thread, open_store
-from orchestrator.errors import ConfigurationError
 from orchestrator.state.graph_state import StoredStatus
 
 
@@ -80,27 +80,16 @@ def delete(
 
 
 def prune(
+    older_than: Annotated[timedelta, typer.Option(metavar="AGE", parser=options.parse_age)],
     *,
-    keep_last: options.Number[int | None] = None,
-    older_than: options.Age = None,
-    dry_run: bool = False,
     db: options.Database = None,
 ) -> None:
     """Delete runs that have ended. Runs that wait, are being executed or crashed are never deleted.
 
-    With both options, a run is kept if either option keeps it.
-
     Args:
-        keep_last: Keep the N runs that were stored last.
         older_than: Keep the runs of this last time, such as 12h or 30d.
-        dry_run: List what would be deleted, and delete nothing.
     """
-    with report_bad_input():
-        if keep_last is None and older_than is None:
-            raise ConfigurationError("prune needs --keep-last N or --older-than AGE; give one of them")
-        with open_store(db) as store:
-            threads = store.history.prune(keep_last=keep_last, older_than=older_than, dry_run=dry_run)
-    for thread in threads:
-        typer.echo(f"{'would delete' if dry_run else 'deleted'} {one_line(thread, 5000)}", err=True)
-    if not threads:
-        typer.echo("nothing to delete", err=True)
+    with report_bad_input(), open_store(db) as store:
+        threads = store.history.prune(older_than)
+    for line in [f"deleted {one_line(thread, 5000)}" for thread in threads] or ["nothing to delete"]:
+        typer.echo(line, err=True)

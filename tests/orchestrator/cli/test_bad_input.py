@@ -45,7 +45,7 @@ TABLE = {
     "doctor --judge nonsense": "names no model",
     "runs --status done": "'done' is not one of 'planning', 'executing'",
     "prune --older-than 30": "'30' is not accepted; give a duration with its unit",
-    "prune": "prune needs --keep-last N or --older-than AGE; give one of them",
+    "prune": "Missing option '--older-than'",
     "show t": "no run is stored yet; `orchestrator run TASK` stores its run in ",
     "show t --db absent": "absent",
     "resume t --approve --deny no": "--approve, --correct, --deny and --halt contradict each other",

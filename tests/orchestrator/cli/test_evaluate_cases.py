@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -186,13 +187,11 @@ def test_runs_of_a_repeated_case_have_numbers_in_every_report(cli, cases, tmp_pa
     file = cases("- {name: price, task: x, contract: {required_content: [{number: 12.5}]}}", "flaky")
     command = ("evaluate", file, "--out", "r.jsonl")
 
-    cli(*command, "--repeat", "4", "--csv", "r.csv", "--junit", "r.xml", "--markdown", "r.md")
+    cli(*command, "--repeat", "4", "--junit", "r.xml")
     again = cli(*command, "--repeat", "2")
 
-    names = [row.partition(",")[0] for row in (tmp_path / "r.csv").read_text().splitlines()]
-    assert names == ["run", "price[1]", "price[2]", "price[3]", "price[4]"]
-    assert 'name="price[4]"' in (tmp_path / "r.xml").read_text()
-    assert "| `price[4]` | failed |" in (tmp_path / "r.md").read_text()
+    names = [case.get("name") for case in ET.parse(tmp_path / "r.xml").iter("testcase")]
+    assert names == ["price[1]", "price[2]", "price[3]", "price[4]"]
     assert "1 of 2 runs verified" in again.stderr
     [line] = again.stdout.splitlines()
     assert line.startswith("failed  price[2]  ")
@@ -201,11 +200,11 @@ def test_runs_of_a_repeated_case_have_numbers_in_every_report(cli, cases, tmp_pa
 def test_several_cases_are_executed_at_once_and_reported_in_their_order(cli, cases, tmp_path):
     items = "\n".join(f"- {{name: c{number}, {PRICE}}}" for number in range(20))
 
-    asked = cli("evaluate", cases(items), "--concurrency", "4", "--csv", "r.csv")
+    asked = cli("evaluate", cases(items), "--concurrency", "4", "--junit", "r.xml")
 
     assert asked.exit_code == 0
-    rows = (tmp_path / "r.csv").read_text().splitlines()[1:]
-    assert [row.partition(",")[0] for row in rows] == [f"c{number}" for number in range(20)]
+    names = [case.get("name") for case in ET.parse(tmp_path / "r.xml").iter("testcase")]
+    assert names == [f"c{number}" for number in range(20)]
 
 
 def test_the_same_command_continues_an_interrupted_evaluation(cli, cases, tmp_path):
@@ -231,24 +230,13 @@ def test_an_evaluation_that_has_not_ended_is_no_success(cli, cases, tmp_path):
     results = tmp_path / "r.jsonl"
     results.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[:-2]))  # it was killed
 
-    shown = cli("evaluate", "r.jsonl")
+    (tmp_path / "price.yaml").write_text("required_content: [{number: 12.5}]")
+    judged = cli("evaluate", "r.jsonl", "--contract", "price.yaml")
     (tmp_path / "same.jsonl").write_bytes(results.read_bytes())
     compared = cli("compare", "r.jsonl", "same.jsonl")
 
-    assert (shown.exit_code, "1 of 1 run verified" in shown.stderr) == (2, True)
-    assert "not read: r.jsonl: the evaluation has not ended; continue the command" in shown.stderr
+    assert (judged.exit_code, "r.jsonl: the evaluation has not ended" in judged.stderr) == (2, True)
     assert (compared.exit_code, "r.jsonl: the evaluation has not ended" in compared.stderr) == (2, True)
-
-
-def test_a_judge_of_stored_verdicts_is_refused(cli, cases):
-    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
-
-    asked = cli("evaluate", "r.jsonl", "--judge", "openai:m", env={"OPENAI_API_KEY": "none"})
-
-    assert (asked.exit_code, "--judge has no effect, because the verdicts of r.jsonl" in asked.stderr) == (
-        2,
-        True,
-    )
 
 
 def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
@@ -256,9 +244,12 @@ def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
     (tmp_path / "runs.jsonl").write_text(f"{run}\nbroken\n")
     cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
 
-    shown = cli("evaluate", "r.jsonl")
+    (tmp_path / "price.yaml").write_text("required_content: [{number: 12.5}]")
+    judged = cli("evaluate", "r.jsonl", "--contract", "price.yaml")
+    alone = cli("evaluate", "r.jsonl")
 
-    assert (shown.exit_code, "not read: runs.jsonl:2: this is not JSON" in shown.stderr) == (2, True)
+    assert (judged.exit_code, "not read: runs.jsonl:2: this is not JSON" in judged.stderr) == (2, True)
+    assert (alone.exit_code, "--contract FILE judges their runs again" in alone.stderr) == (2, True)
 
 
 def test_half_an_emoji_in_an_answer_is_stored_as_a_question_mark(cli, cases, tmp_path):
@@ -282,11 +273,10 @@ def test_stored_runs_are_scored_under_another_contract_without_an_execution(cli,
     cli("evaluate", cases(f"- {{name: a, answer: 99, {PRICE}}}", "counted"), "--out", "r.jsonl")
     (tmp_path / "dollars.yaml").write_text("required_content: [{text: dollars}]")
 
-    for _ in range(2):
-        again = cli("evaluate", "r.jsonl", "--contract", "dollars.yaml", "--out", "again.jsonl")
+    again = cli("evaluate", "r.jsonl", "--contract", "dollars.yaml", "--out", "again.jsonl")
 
     [result] = read_results(tmp_path / "again.jsonl")
-    assert (again.exit_code, result.status, result.correct) == (1, "failed", False)
+    assert (again.exit_code, result.status) == (1, "failed")
     assert result.expected["required_content"] == [{"text": "dollars"}]
     assert (tmp_path / "executions").read_text() == "x"
 
@@ -312,21 +302,10 @@ def test_results_that_are_cut_off_are_no_evaluation(cli, cases, tmp_path):
     data = (tmp_path / "r.jsonl").read_bytes()
     (tmp_path / "r.jsonl").write_bytes(data[:-20])
 
-    asked = cli("evaluate", "r.jsonl")
+    asked = cli("compare", "r.jsonl", "r.jsonl")
 
     assert asked.exit_code == 2
     assert "r.jsonl:3: the line is cut off; continue the command that wrote it" in asked.stderr
-
-
-def test_a_recorded_run_that_changed_is_not_taken_for_evaluated(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for answer in ("12.5", "99"):
-        run = {"agent_run": {"input": "x", "final_output": answer}, "required_content": [{"number": 12.5}]}
-        (tmp_path / "run.json").write_text(json.dumps(run))
-        asked = cli("evaluate", "run.json", "--out", "r.jsonl")
-
-    assert asked.exit_code == 2
-    assert "r.jsonl has results of other options (files)" in asked.stderr
 
 
 def test_names_that_stand_twice_in_json_with_tabs_are_one_sentence(cli, tmp_path):
@@ -354,21 +333,12 @@ def test_a_broken_line_of_a_conversation_is_reported(cli, tmp_path):
     assert "talk.jsonl:2" in asked.stderr
 
 
-def test_stored_results_are_reported_again_as_they_are(cli, cases):
-    cli("evaluate", cases("- {task: Answer in at most 50 words.}"), "--out", "r.jsonl")
-
-    assert cli("evaluate", "r.jsonl").exit_code == 0
-    again = cli("evaluate", "r.jsonl", "--require", "checked")
-    assert "it rests on less than is required (checked): unverified" in again.stdout
-
-
-def test_recorded_runs_are_stored_and_continued_too(cli, tmp_path, monkeypatch):
+def test_recorded_runs_are_stored_too(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runs = [{"case_id": name, "agent_run": {"input": "x", "final_output": "y"}} for name in "aab"]
     (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
 
-    for _ in range(2):
-        cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
+    cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
 
     assert [(each.name, each.trial) for each in read_results(tmp_path / "r.jsonl")] == [
         ("a", 0),
@@ -426,7 +396,7 @@ def test_bad_input_is_one_sentence(subtests, cli, cases, tmp_path):
         (tmp_path / f"{name}.yaml").write_text(f"version: 1\ncases: {{a: {case}}}")
 
     file = cases(f"- {{name: a, {PRICE}}}")
-    (tmp_path / "link.csv").hardlink_to(tmp_path / file)
+    (tmp_path / "link.xml").hardlink_to(tmp_path / file)
 
     for options, message in [
         (
@@ -441,19 +411,19 @@ def test_bad_input_is_one_sentence(subtests, cli, cases, tmp_path):
             "cases.yaml: it is a float; give a function of the task, or an orchestrator",
         ),
         (["cases.yaml"], "cases.yaml and cases.yaml are one file; give it once"),
-        (["many.yaml"], "cases.yaml is a file of cases or of results; give it alone"),
+        (["many.yaml"], "a file of cases is executed alone; give it without other runs"),
         (["--model", "openai:x"], "--model has no effect, because cases.yaml has the target agents_"),
         (["--target", "os:getcwd", "--model", "openai:x"], "--target executes the cases without --model"),
-        (["--csv", "-"], "'-' is not accepted, because this option has a file; give its name"),
+        (["--junit", "-"], "'-' is not accepted, because this option has a file; give its name"),
         (["--baseline", "many.yaml"], "2 of 1 runs passed; give at most the number of runs"),
         (["--baseline", "none.yaml"], "none.yaml"),
         (
-            ["--csv", "cases.yaml"],
+            ["--junit", "cases.yaml"],
             "'cases.yaml' is read by the command, or has other results, too; give another file",
         ),
         (["--save-baseline", "cases.yaml"], "'cases.yaml' is read by the command"),
         (["--out", "absent/r.jsonl"], "'absent/r.jsonl' is a folder, or in none"),
-        (["--csv", "r", "--html", "r"], "'r' is read by the command, or has other results, too"),
+        (["--junit", "r", "--html", "r"], "'r' is read by the command, or has other results, too"),
         (["--out", "other.jsonl"], "other.jsonl:1: this is no stored evaluation"),
         (["--save-baseline", "text.yaml"], "text.yaml:1: cases: is missing"),
         (["--baseline", "other.yaml", "--save-baseline", "other.yaml"], "'other.yaml' is read by"),
@@ -512,12 +482,6 @@ def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
         assert asked.stderr.endswith("leave out --repeat, --concurrency\n")
 
 
-def test_the_runs_of_a_last_time_are_not_stored(cli):
-    asked = cli("evaluate", "--runs", "since=7d", "--out", "r.jsonl")
-
-    assert (asked.exit_code, "give --thread ID instead of --runs" in asked.stderr) == (2, True)
-
-
 def test_a_file_that_may_be_a_recorded_run_names_no_code(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs.json").write_text(
@@ -545,7 +509,7 @@ def test_a_file_of_results_that_cannot_be_written_is_found_before_anything_is_ex
     subtests, cli, cases, tmp_path
 ):
     (tmp_path / "folder").mkdir()
-    for option in ["--html", "--csv", "--junit", "--markdown", "--save-baseline", "--out"]:
+    for option in ["--html", "--junit", "--save-baseline", "--out"]:
         for path in ["absent/r", "folder"]:
             with subtests.test(option=option, path=path):
                 asked = cli("evaluate", cases("- {task: x}", "counted"), option, path)
@@ -555,13 +519,13 @@ def test_a_file_of_results_that_cannot_be_written_is_found_before_anything_is_ex
 
 
 def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, cases, tmp_path):
-    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--html", "/dev/full", "--csv", "r.csv")
+    asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--html", "/dev/full", "--junit", "r.xml")
 
     assert (asked.exit_code, "'/dev/full' cannot be used (No space left on device)" in asked.stderr) == (
         2,
         True,
     )
-    assert (tmp_path / "r.csv").read_text().splitlines()[1].startswith("a,passed")
+    assert 'name="a"' in (tmp_path / "r.xml").read_text()
 
 
 def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_executed(
@@ -579,11 +543,3 @@ def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_ex
             assert asked.stderr.startswith("orchestrator: cases.yaml:7: ")
             assert sentence in asked.stderr
             assert not (tmp_path / "executions").exists()
-
-
-def test_stored_verdicts_are_said_to_be_those_of_the_file(cli, cases):
-    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
-
-    asked = cli("evaluate", "r.jsonl")
-
-    assert "r.jsonl: its verdicts are shown as they are; --contract FILE evaluates" in asked.stderr

@@ -118,9 +118,11 @@ def test_nothing_that_a_model_wrote_commands_the_terminal_or_makes_a_line(cli, t
     ("words", "printed", "left"),
     [
         (("delete", "waiting"), "deleted waiting\n", ["cut off", "waiting side by side", "finished"]),
-        (("prune", "--keep-last", "0"), "deleted finished\n", ["cut off", "waiting side by side", "waiting"]),
-        (("prune", "--keep-last", "0", "--dry-run"), "would delete finished\n", ALL),
-        (("prune", "--keep-last", "1"), "nothing to delete\n", ALL),
+        (
+            ("prune", "--older-than", "0s"),
+            "deleted finished\n",
+            ["cut off", "waiting side by side", "waiting"],
+        ),
         (("prune", "--older-than", "36500d"), "nothing to delete\n", ALL),
     ],
 )
@@ -150,7 +152,7 @@ def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, 
 
 
 def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(subtests, cli, tmp_path):
-    for command in [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--keep-last", "0"]]:
+    for command in [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--older-than", "1d"]]:
         with subtests.test(command=command):
             path = tmp_path / "runs.sqlite"
             ended = cli(*command, "--db", str(path))

@@ -48,9 +48,3 @@ def test_it_is_the_same_run_wherever_it_comes_from(recorded):
     assert others == [run, run, named]
     assert [call["name"] for call in run["tool_calls"]] == ["price_of"]
     assert run["total_tokens"] == 35
-
-
-def test_runs_are_given_by_their_age(cli):
-    asked = cli("evaluate", "--runs", "7d")
-
-    assert (asked.exit_code, "give since=AGE, such as since=12h or since=7d" in asked.stderr) == (2, True)

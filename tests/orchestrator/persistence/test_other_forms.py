@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 
 import ormsgpack
 import pytest
@@ -88,7 +89,7 @@ READS = (
     lambda history: history.find(THREAD),
     lambda history: history.show(THREAD),
     lambda history: history.command(THREAD),
-    lambda history: history.prune(keep_last=0),
+    lambda history: history.prune(timedelta(0)),
     lambda history: history.delete(THREAD),
 )
 

@@ -13,8 +13,8 @@ from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP, APP_ONCE
 
 ADD = """
-    INSERT INTO orchestrator_jobs (thread_id, queue, app, task, priority, start_at)
-    VALUES (?, ?, ?, ?, 0, now())
+    INSERT INTO orchestrator_jobs (thread_id, queue, app, task, start_at)
+    VALUES (?, ?, ?, ?, now())
 """
 
 
@@ -99,28 +99,6 @@ async def test_a_thread_with_a_run_of_another_task_is_refused(bench):
 
     with pytest.raises(ConfigurationError, match="a run of another task"):
         bench.submit(task="Do nothing")
-
-
-@pytest.mark.thorough
-async def test_greater_priorities_are_taken_first(bench):
-    for name, priority in (("low", -1), ("middle", 0), ("high", 5)):
-        bench.submit(name, priority=priority)
-    async with bench.working(bench.worker(concurrency=1)):
-        await bench.reach(lambda: len(bench.effects()) == 3 * STEPS)
-
-    assert list(dict.fromkeys(line.split()[0] for line in bench.effects())) == ["high", "middle", "low"]
-
-
-@pytest.mark.thorough
-async def test_a_delayed_run_starts_when_its_time_has_come(bench):
-    bench.submit(after_s=3)
-    bench.submit("prompt")
-    assert bench.count() == {"waiting": 1, "delayed": 1, "running": 0, "failed": 0}
-
-    async with bench.working():
-        await bench.reach(lambda: bench.status("prompt") == "success")
-        assert bench.status() is None
-        await bench.reach(lambda: bench.status() == "success")
 
 
 @pytest.mark.thorough

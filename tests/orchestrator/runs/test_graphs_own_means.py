@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -48,7 +49,7 @@ async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_end
     running.cancel()
     await asyncio.wait([running])
     [listed] = opened.history.runs()
-    kept = opened.history.prune(keep_last=0)
+    kept = opened.history.prune(timedelta(0))
     ended = await build(opened, steps(2)).aresume("thread")
 
     assert (listed.status, listed.task, listed.steps_done, kept) == ("interrupted", "second", 0, [])
