@@ -225,24 +225,9 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         return write_calls(cast("AIMessage", message), self._arguments) if has_calls else message
 
     def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> Any:  # noqa: ANN401 - as LangChain's
-        """Returns a reply with an id of its own, and with arguments as the tools take them."""
-        # LangGraph replaces a message by one with the same id, which some servers give to all replies.
-        if reply.id in {message.id for message in request.messages}:
-            reply = reply.model_copy(update={"id": None})
-        if isinstance(reply, AIMessage):
-            calls = [
-                {**call, "args": self._restore_texts(call)} if _has_containers(call["args"]) else call
-                for call in reply.tool_calls
-            ]
-            reply = reply.model_copy(update={"tool_calls": calls}) if calls else reply
-        return reply
-
-    def _restore_texts(self, call: ToolCall) -> dict[str, object]:
-        return self._arguments.get(call["name"], ToolArguments()).restore_texts(call["args"])
-
-
-def _has_containers(args: Mapping[str, object]) -> bool:
-    return any(isinstance(value, dict | list) for value in args.values())
+        """Returns a reply with an id of its own: LangGraph replaces a message by one with the same id."""
+        is_taken = reply.id in {message.id for message in request.messages}
+        return reply.model_copy(update={"id": None}) if is_taken else reply
 
 
 def _read_context(runtime: object) -> StepContext:

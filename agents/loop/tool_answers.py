@@ -132,11 +132,15 @@ def _is_cancelled() -> bool:
 
 def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
     """Returns a call whose arguments are no JSON object, with their text, and what the model is told."""
-    written = (invalid["args"] or "").removeprefix(BROKEN)
+    given = invalid["args"] or ""
+    written = given.removeprefix(BROKEN)
     args: dict[str, object] = {"arguments": written}
     name = invalid["name"] or UNKNOWN_TOOL
     call = ToolCall(name=name, args=args, id=invalid["id"] or "", type="tool_call")
-    return call, f"The arguments are not valid JSON of an object: {invalid['error'] or written}"
+    if not written:
+        return call, "The arguments are not valid JSON: there are none. Write all, also those with a default."
+    reason = written if given != written else invalid["error"] or written
+    return call, f"The arguments are not valid JSON of an object that has each key once: {reason}"
 
 
 def read_broken_reply(error: Exception) -> AIMessage | None:

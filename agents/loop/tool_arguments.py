@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from langchain_core.tools import BaseTool, StructuredTool, tool
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
@@ -43,26 +43,6 @@ class ToolArguments:
         if read is None or not isinstance(args, Mapping):
             return args
         return {name: read.get(name, value) for name, value in args.items()}
-
-    def restore_texts(self, args: Mapping[str, object]) -> dict[str, object]:
-        """Returns arguments with JSON as text if the tool takes a text: LangChain decodes it for Ollama."""
-        texts = {name for name in self._list_texts(args) if isinstance(args.get(name), dict | list)}
-        return {**args, **{name: json.dumps(args[name], ensure_ascii=False) for name in texts}}
-
-    def _list_texts(self, args: Mapping[str, object]) -> list[str]:
-        if isinstance(self.schema, Mapping):
-            fields = self.schema.get("properties")
-            known = fields.items() if isinstance(fields, Mapping) else ()
-            return [
-                name for name, each in known if isinstance(each, Mapping) and each.get("type") == "string"
-            ]
-        try:
-            self.schema.model_validate(args)
-        except ValidationError as error:
-            return [str(each["loc"][0]) for each in error.errors() if each["type"] == "string_type"]
-        except _INVALID:
-            pass
-        return []
 
     def _read(self, args: object) -> Mapping[str, object] | None:
         if isinstance(self.schema, Mapping):

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
+import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
 from agents.models.server_answers import find_status, iter_causes
 from agents.models.transport_retry import is_client_error
+from agents.parsing.loose_json import load_json
 
 if TYPE_CHECKING:
     import httpx
+    from langchain_core.messages import BaseMessage
     from langchain_ollama import ChatOllama
+    from langchain_ollama import ChatOllama as Base
+else:
+    Base = object
 
 DEFAULT_NUM_CTX: Final = 8192
 NUM_CTX: Final = "num_ctx"
@@ -61,6 +67,54 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     # Callbacks are given it with each call.
     model.metadata = {**(model.metadata or {}), NUM_CTX: model.num_ctx or DEFAULT_NUM_CTX}
     return model
+
+
+class OllamaReplies(Base):
+    """Methods of ChatOllama that keep the arguments of a call as the server sends them.
+
+    LangChain decodes each text in them that is JSON, and drops one with the name ``functionName``.
+    """
+
+    def _create_chat_stream(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: object
+    ) -> Iterator[Mapping[str, Any] | str]:
+        for part in super()._create_chat_stream(messages, stop, **kwargs):
+            yield _keep_arguments(part, kwargs.get("tools"))
+
+    async def _acreate_chat_stream(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: object
+    ) -> AsyncIterator[Mapping[str, Any] | str]:
+        async for part in super()._acreate_chat_stream(messages, stop, **kwargs):
+            yield _keep_arguments(part, kwargs.get("tools"))
+
+
+def _keep_arguments(part: Any, tools: Any) -> Any:  # noqa: ANN401 - values of the client and of LangChain
+    """Returns a part of a reply with the arguments of each call as one text, which LangChain reads once."""
+    if not part.message.tool_calls:
+        return part
+    schemas = {tool["function"]["name"]: tool["function"].get("parameters") or {} for tool in tools or ()}
+    calls = []
+    for function in (call.function for call in part.message.tool_calls):
+        fields = schemas.get(function.name, {}).get("properties") or {}
+        given = function.arguments.items()
+        args = {name: _read_text(value, fields.get(name, True)) for name, value in given}
+        calls.append({"function": {"name": function.name, "arguments": json.dumps(args)}})
+    return part.model_copy(update={"message": part.message.model_copy(update={"tool_calls": calls})})
+
+
+def _read_text(value: object, schema: dict[str, Any] | bool) -> object:
+    """Returns the object or list that some models write as its JSON text, if the tool takes no text."""
+    decoded = load_json(value) if isinstance(value, str) else None
+    is_meant = isinstance(decoded, dict | list) and _takes(schema, decoded) and not _takes(schema, value)
+    return decoded if is_meant else value
+
+
+def _takes(schema: dict[str, Any] | bool, value: object) -> bool:
+    """Checks a value against the schema of a parameter; one that cannot be read takes any value."""
+    try:
+        return jsonschema_rs.validator_for(schema).is_valid(value)
+    except ValueError:
+        return True
 
 
 def _forbid_cuts(request: httpx.Request) -> None:

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage
 
 from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers, read_words
+from agents.parsing.loose_json import load_json
 
 if TYPE_CHECKING:
     import openai
@@ -98,11 +99,13 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
 
 
 def is_object(text: str | None, *, may_be_empty: bool) -> bool:
-    """Checks whether the arguments of a call are a JSON object; none at all may stand for an empty one."""
-    try:
-        return isinstance(json.loads(text or ("{}" if may_be_empty else ""), strict=False), dict)
-    except ValueError:
-        return False
+    """Checks whether the arguments of a call are a JSON object in which no key occurs twice.
+
+    Args:
+        text: The arguments.
+        may_be_empty: Whether no arguments at all stand for an empty object.
+    """
+    return isinstance(load_json(text or ("{}" if may_be_empty else "")), dict)
 
 
 def _refuse_error(body: object) -> None:

@@ -20,6 +20,7 @@ from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableBinding
 
+from agents.models.ollama import OllamaReplies
 from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
@@ -28,6 +29,7 @@ _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "_
 _OPENAI: Final = "BaseChatOpenAI"
 _OLLAMA: Final = frozenset({"ChatOllama"})
 """Its client streams each reply, and reports no error for a connection that is closed in the middle."""
+_READERS: Final[Mapping[str, type]] = {_OPENAI: OpenAIReplies, "ChatOllama": OllamaReplies}
 _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 """LangChain's classes for protocols in which each stream says why it ended."""
 LARGEST: Final = 20_000_000
@@ -40,8 +42,8 @@ def check_replies(model: M) -> M:
     """Returns the model with its replies checked; a model with other things bound keeps them.
 
     A reply that ends before its provider says so raises ModelConnectionError, which is retried. A call whose
-    arguments are no JSON object is invalid, as it is without streaming, and usage that a server repeats in
-    each piece counts once. Calls are given at the end of a stream.
+    arguments are no JSON object, or have a key twice, is invalid, and usage that a server repeats in each
+    piece counts once. Calls are given at the end of a stream.
 
     Returns:
         A view of the same state by another class; the model itself if it is checked, or no chat model.
@@ -76,7 +78,8 @@ def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
         for name, (build, ending) in _CHECKED.items()
         if getattr(model_class, name) is not getattr(BaseChatModel, name)
     }
-    bases = (CheckedReplies, *([OpenAIReplies] if _OPENAI in names else []), model_class)
+    readers = [reader for name, reader in _READERS.items() if name in names]
+    bases = (CheckedReplies, *readers, model_class)
     place = {"__module__": model_class.__module__, "__qualname__": model_class.__qualname__}
     return cast("type[BaseChatModel]", type(model_class.__name__, bases, {**place, **methods}))
 
@@ -89,7 +92,7 @@ def _check_stream(
 ) -> object:
     @wraps(stream)
     def checked(self: object, *args: object, **kwargs: object) -> Iterator[ChatGenerationChunk]:
-        reader = _Stream(must_end=must_end)
+        reader = _Stream(must_end=must_end, tools=kwargs.get("tools"))
         with border(), reader.expect_end():
             for chunk in stream(self, *args, **kwargs):
                 yield from reader.read(chunk)
@@ -103,7 +106,7 @@ def _check_astream(
 ) -> object:
     @wraps(stream)
     async def checked(self: object, *args: object, **kwargs: object) -> AsyncIterator[ChatGenerationChunk]:
-        reader = _Stream(must_end=must_end)
+        reader = _Stream(must_end=must_end, tools=kwargs.get("tools"))
         with border(), reader.expect_end():
             async for chunk in stream(self, *args, **kwargs):
                 for each in reader.read(chunk):
@@ -117,8 +120,9 @@ def _check_astream(
 class _Stream:
     """The pieces of one streamed reply; those from the first call on are held until its end."""
 
-    def __init__(self, *, must_end: bool) -> None:
+    def __init__(self, *, must_end: bool, tools: object) -> None:
         self._must_end = must_end
+        self._with_parameters = _list_with_parameters(tools)
         self._report: dict[str, object] = {}
         self._usage: UsageMetadata | None = None
         self._held: list[ChatGenerationChunk] = []
@@ -165,8 +169,10 @@ class _Stream:
         message = cast("AIMessageChunk", joined.message)
         calls = [
             call
-            if is_object(call["args"], may_be_empty=reason is None)
-            else {**call, "args": f"{BROKEN}{call['args']}"}
+            if is_object(
+                call["args"], may_be_empty=reason is None and call["name"] not in self._with_parameters
+            )
+            else {**call, "args": f"{BROKEN}{call['args'] or ''}"}
             for call in message.tool_call_chunks
         ]
         if calls == message.tool_call_chunks:
@@ -175,6 +181,17 @@ class _Stream:
         return (
             ChatGenerationChunk(message=AIMessageChunk(**fields), generation_info=joined.generation_info),
         )
+
+
+def _list_with_parameters(tools: object) -> set[str]:
+    """Returns the names of the tools in OpenAI's form that have parameters.
+
+    Its servers write an empty object for a call of one without arguments; an empty text means that the
+    arguments are lost. Anthropic's protocol has an empty text for an empty object.
+    """
+    known = [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, Sequence) else []
+    functions = [tool.get("function", tool) for tool in known]
+    return {each["name"] for each in functions if (each.get("parameters") or {}).get("properties")}
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:

@@ -116,15 +116,6 @@ def test_a_name_that_no_server_takes_back_is_told_and_sent_as_a_valid_one(chat_s
     assert sent.replace("_", "").replace("-", "").isalnum()
 
 
-def test_json_stays_a_text_if_the_tool_takes_a_text(subtests):
-    for given, received in [({"a": [1]}, '{"a": [1]}'), ([], "[]"), ("x", "x")]:
-        with subtests.test(given=given):
-            model = ScriptedChatModel([ask("note", text=given), "done"])
-
-            ExecutionAgent(model, [note]).execute_step("s")
-            assert read_told(model) == [received]
-
-
 class OwnError(BaseException):
     """An error outside of Exception."""
 

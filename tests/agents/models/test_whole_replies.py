@@ -285,12 +285,6 @@ def test_a_call_at_the_limit_that_anthropic_completed_is_not_made():
     assert (reply.tool_calls, len(reply.invalid_tool_calls)) == ([], 1)
 
 
-def test_a_call_without_arguments_is_made():
-    whole = encode(write_stream("openai", ModelReply("", [("remove", "")], "tool_calls")))
-    with serve_protocol(lambda _: whole) as server:
-        assert list_calls(ask(build_streaming(server, "openai"))) == [("remove", {})]
-
-
 async def test_the_model_of_somebody_elses_agent_is_checked(subtests):
     for awaited in [False, True]:
         with (

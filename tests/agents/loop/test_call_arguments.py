@@ -1,0 +1,172 @@
+"""The arguments of a call reach the tool as the model wrote them; what cannot be read in one way is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.tools import BaseTool, StructuredTool
+from langchain_ollama import ChatOllama
+
+from agents import EffectsMiddleware, ExecutionAgent
+from tests.fakes.protocol_server import (
+    ModelReply,
+    Protocol,
+    ProtocolServer,
+    encode,
+    serve_protocol,
+    write_body,
+    write_stream,
+)
+
+TEXT = {"type": "string"}
+OBJECT = {"type": "object"}
+STREAMED: Sequence[tuple[Protocol, bool]] = [
+    ("openai", False),
+    ("openai", True),
+    ("ollama", True),
+    ("anthropic", True),
+]
+"""The exchanges that show the arguments as the model wrote them; Ollama's client always streams."""
+
+
+class Recorded:
+    """A tool of one parameter, or of none, that keeps what it got."""
+
+    def __init__(self, schema: Mapping[str, Any] | None, name: str = "content") -> None:
+        self.made: list[object] = []
+        fields = {} if schema is None else {name: schema}
+        definitions = {"$defs": {"T": TEXT}}
+        parameters = {"type": "object", "properties": fields, "title": "t", "description": "d", **definitions}
+        self.tool = StructuredTool(name="note", description="Note.", args_schema=parameters, func=self._run)
+
+    def _run(self, **args: object) -> str:
+        self.made.append(args)
+        return "noted"
+
+
+def answer_with(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
+    """Answers with a call, and then with a text."""
+
+    def answer(body: Mapping[str, Any]) -> bytes:
+        has_answer = any("tool" in str(each.get("role")) or "tool_result" in str(each.get("content"))
+                         for each in body["messages"])  # fmt: skip
+        call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
+        reply = ModelReply("done") if has_answer else call
+        return encode(write_stream(protocol, reply) if streams else write_body(protocol, reply))
+
+    return answer
+
+
+def execute(server: ProtocolServer, protocol: Protocol, tools: Sequence[BaseTool], *, streams: bool) -> str:
+    options = {"streaming": True} if streams and protocol != "ollama" else {}
+    return ExecutionAgent(server.model(protocol, **options), tools).execute_step("s")
+
+
+TEXTS_TAKEN = [
+    (TEXT, '{\n  "a": 1\n}'),
+    (TEXT, "[1.10]"),
+    (TEXT, '{"a": 1, "a": 2}'),
+    (TEXT, "{'a': True}"),
+    (TEXT, "[0x10, 1_000]"),
+    (TEXT, '{"n": 1e400}'),
+    ({"type": ["string", "null"]}, '{ "a":1 }'),
+    ({"anyOf": [TEXT, {"type": "null"}]}, "[ ]"),
+    ({"oneOf": [OBJECT, TEXT]}, '{ "a":1 }'),
+    ({"$ref": "#/$defs/T"}, "[1.10]"),
+    ({"type": "no such type"}, '{ "a":1 }'),
+    ({}, '{ "a":1 }'),
+]
+
+
+def test_a_text_of_ollama_that_is_json_stays_the_text_that_the_model_wrote(subtests):
+    for schema, written in TEXTS_TAKEN:
+        given = {"content": written}
+        with (
+            subtests.test(f"{schema} {written}"),
+            serve_protocol(answer_with("ollama", True, given)) as server,
+        ):
+            note = Recorded(schema)
+            assert execute(server, "ollama", [note.tool], streams=True) == "done"
+            assert note.made == [given]
+
+
+def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subtests):
+    for schema, written, received in [
+        (OBJECT, '{"a": [1]}', {"a": [1]}),
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
+        ({"anyOf": [OBJECT, {"type": "null"}]}, "{}", {}),
+        ({"type": "array", "items": {"type": "integer"}}, '["a"]', '["a"]'),
+        (OBJECT, '{"a": 1, "a": 2}', '{"a": 1, "a": 2}'),
+        (OBJECT, "{'a': 1}", "{'a': 1}"),
+        ({"type": "integer"}, "7", "7"),
+    ]:
+        answer = answer_with("ollama", True, {"content": written})
+        with subtests.test(f"{schema} {written}"), serve_protocol(answer) as server:
+            note = Recorded(schema)
+            assert execute(server, "ollama", [note.tool], streams=True) == "done"
+            assert note.made == [{"content": received}]
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
+async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(awaited):
+    note = Recorded({"anyOf": [TEXT, {"type": "null"}]})
+    given = {"content": '{ "a":1.10 }', "functionName": "note"}
+    with serve_protocol(answer_with("ollama", True, given)) as server:
+        model = ChatOllama(model="m", base_url=server.url)
+        agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
+        messages = {"messages": "s"}
+        state = await agent.ainvoke(messages) if awaited else agent.invoke(messages)
+    assert (state["messages"][-1].text, note.made) == ("done", [given])
+
+
+@pytest.mark.parametrize(("protocol", "streams"), STREAMED)
+def test_an_argument_of_any_name_reaches_the_tool(protocol, streams, subtests):
+    for name in ["functionName", "arguments", "type"]:
+        given = {name: "note"}
+        with subtests.test(name), serve_protocol(answer_with(protocol, streams, given)) as server:
+            note = Recorded(TEXT, name)
+            assert execute(server, protocol, [note.tool], streams=streams) == "done"
+            assert note.made == [given]
+
+
+REPEATED = [
+    '{"content": "/a", "content": "/b"}',
+    '{"content": "/a", "content": "/a"}',
+    '{"content": "/a", "\\u0063ontent": "/b"}',
+    '{"content": {"x": 1, "x": 2}}',
+    '{"content": [{"x": 1, "x": 1}]}',
+]
+
+
+@pytest.mark.parametrize(("protocol", "streams"), [each for each in STREAMED if each[0] != "ollama"])
+def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, streams, subtests):
+    for written in REPEATED:
+        with subtests.test(written), serve_protocol(answer_with(protocol, streams, written)) as server:
+            note = Recorded({})
+            assert execute(server, protocol, [note.tool], streams=streams) == "done"
+            assert note.made == []
+            assert "each key once" in json.dumps(server.bodies[-1]["messages"])
+
+
+@pytest.mark.parametrize(("protocol", "is_told"), [("openai", True), ("anthropic", False)])
+def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_empty_object_so(
+    protocol, is_told, subtests
+):
+    for schema, written, is_made in [
+        (None, "", True),
+        (None, "{}", True),
+        (TEXT, "{}", True),
+        (TEXT, "", not is_told),
+    ]:
+        with (
+            subtests.test(f"{schema} {written!r}"),
+            serve_protocol(answer_with(protocol, True, written)) as server,
+        ):
+            note = Recorded(schema)
+            assert execute(server, protocol, [note.tool], streams=True) == "done"
+            assert note.made == ([{}] if is_made else [])
+            assert ("there are none" in json.dumps(server.bodies[-1])) is not is_made
