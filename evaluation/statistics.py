@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist, fmean
@@ -135,8 +135,9 @@ class TrialRate(NamedTuple):
 def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
     """Estimate the chance that k trials of a case all succeed.
 
-    The mean of C(successes, k) / C(trials, k) over the cases with at least k trials; the interval is that of
-    ``pass_at_k``.
+    The mean of C(successes, k) / C(trials, k) over the cases with at least k trials. The interval is Clopper
+    and Pearson's, with the sum of the cases' chances as successes, and speaks of further cases of the same
+    kind. It is exact for chances of 0 and 1, and rather too long for others, which vary less.
 
     Source: Yao et al. (2024), tau-bench, arXiv 2406.12045, section 4.
 
@@ -144,28 +145,10 @@ def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
         trials: The outcomes of each case's trials.
         k: Number of trials, at least 1.
     """
-    return _rate_trials(trials, k, lambda count, total: math.comb(count, k) / math.comb(total, k))
-
-
-def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
-    """Estimate the chance that at least one of k trials of a case succeeds; arguments as for ``pass_hat_k``.
-
-    The mean of 1 - C(failures, k) / C(trials, k) over the cases with at least k trials. The interval is
-    Clopper and Pearson's, with the sum of the cases' chances as successes, and speaks of further cases of the
-    same kind. It is exact for chances of 0 and 1, and rather too long for others, which vary less.
-
-    Source: Chen et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374.
-    """
-    return _rate_trials(trials, k, lambda count, total: 1 - math.comb(total - count, k) / math.comb(total, k))
-
-
-def _rate_trials(
-    trials: Mapping[str, Sequence[bool]], k: int, chance: Callable[[int, int], float]
-) -> TrialRate:
     enough = [outcomes for outcomes in trials.values() if len(outcomes) >= k]
     if not enough:
         return TrialRate(0, None, None)
-    chances = [chance(sum(outcomes), len(outcomes)) for outcomes in enough]
+    chances = [math.comb(sum(outcomes), k) / math.comb(len(outcomes), k) for outcomes in enough]
     return TrialRate(
         len(chances), fmean(chances), _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
     )

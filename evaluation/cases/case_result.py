@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
@@ -16,7 +15,7 @@ from evaluation.errors import ContractError
 from evaluation.findings import EvaluationStatus
 from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
-from evaluation.statistics import TrialRate, pass_at_k, pass_hat_k, proportion
+from evaluation.statistics import TrialRate, pass_hat_k, proportion
 from evaluation.validation import InputModel
 from evaluation.values import Count, JsonObject, VersionOne, as_object
 
@@ -47,8 +46,6 @@ class CaseResult(InputModel):
     """The fields of the contract that the case was evaluated against."""
     report: dict[str, object] = Field(default_factory=dict)
     """The fields of the ``EvaluationReport``; empty if only the verdict is kept."""
-    score: float | None = None
-    """A score that the source recorded, such as a reward."""
     correct: bool | None = None
     """Whether the output is the known right answer of the case; None if the case states none."""
 
@@ -99,39 +96,15 @@ def describe_run(case: JsonObject) -> dict[str, Any]:
 
 Trials: TypeAlias = Mapping[str, Sequence[bool]]
 """Whether each run of a case passed, by the name of the case."""
-_FULL_SCORE: Final = 1.0
 _MOST_K: Final = 8
 _MOST_NAMES: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PassRate:
-    """The chances of k runs of a case, over the cases with at least k runs.
-
-    Attributes:
-        k: Number of runs.
-        at_least_one: pass@k, the chance that at least one of them passes.
-        all_of_them: pass^k, the chance that all of them pass.
-    """
-
-    k: int
-    at_least_one: TrialRate
-    all_of_them: TrialRate
-
-
-def group_trials(
-    results: Iterable[CaseResult], read: Callable[[CaseResult], bool | None]
-) -> dict[str, Trials]:
-    """Group outcomes by arm and case.
-
-    Args:
-        results: The results of any arms.
-        read: Returns the outcome of a result, such as ``read_verdict``; None leaves the result out.
-    """
+def group_trials(results: Iterable[CaseResult]) -> dict[str, Trials]:
+    """Group the verdicts of results by arm and case."""
     arms: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
-        if (outcome := read(result)) is not None:
-            arms[result.arm][result.name].append(outcome)
+        arms[result.arm][result.name].append(read_verdict(result))
     return {arm: dict(trials) for arm, trials in arms.items()}
 
 
@@ -140,17 +113,10 @@ def read_verdict(result: CaseResult) -> bool:
     return result.accepted and result.status in {"passed", "warning"}
 
 
-def read_score(result: CaseResult) -> bool | None:
-    """Return whether the recorded score is the full one, 1; None if the source recorded none."""
-    return None if result.score is None else result.score >= _FULL_SCORE
-
-
-def list_pass_rates(trials: Trials) -> list[PassRate]:
-    """Compute pass@k and pass^k for each k up to the number of runs of a case, and at most 8."""
+def list_pass_rates(trials: Trials) -> list[TrialRate]:
+    """Compute pass^k for each k up to the number of runs of a case, and at most 8."""
     most = max(map(len, trials.values()), default=0)
-    return [
-        PassRate(k, pass_at_k(trials, k), pass_hat_k(trials, k)) for k in range(1, min(most, _MOST_K) + 1)
-    ]
+    return [pass_hat_k(trials, k) for k in range(1, min(most, _MOST_K) + 1)]
 
 
 def find_flaky(trials: Trials) -> dict[str, str]:
@@ -163,27 +129,20 @@ def find_flaky(trials: Trials) -> dict[str, str]:
 
 
 def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
-    """Yield lines with the rates of repeated runs, by verdict and by recorded score; none without repeats."""
-    for by, read in (("by verdict", read_verdict), ("by recorded score", read_score)):
-        for arm, trials in group_trials(results, read).items():
-            label = f"{arm}, {by}" if arm else by
-            rates = list_pass_rates(trials)
-            if len(rates) > 1 or by != "by verdict":
-                yield from (f"{label}: {_format_rate(rate)}" for rate in rates)
-            if flaky := find_flaky(trials):
-                yield f"{label}: {len(flaky)} of {len(trials)} cases are flaky: {_list_names(flaky)}"
+    """Yield lines with pass^k of repeated runs, and the flaky cases; none without repeats."""
+    for arm, trials in group_trials(results).items():
+        label = f"{arm}: " if arm else ""
+        rates = list_pass_rates(trials)
+        if len(rates) > 1:
+            yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(rates, 1))
+        if flaky := find_flaky(trials):
+            yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {_list_names(flaky)}"
 
 
-def _format_rate(rate: PassRate) -> str:
-    k, cases = rate.k, rate.all_of_them.cases
-    all_of_them, at_least_one = map(_format_share, (rate.all_of_them, rate.at_least_one))
-    return f"pass^{k} {all_of_them}, pass@{k} {at_least_one}, {cases} case{'' if cases == 1 else 's'}"
-
-
-def _format_share(share: TrialRate) -> str:
-    if share.value is None or share.interval is None:
-        return "unknown"
-    return f"{share.value:.4f} ({share.interval.low:.4f} to {share.interval.high:.4f})"
+def _format_rate(k: int, rate: TrialRate) -> str:
+    low, high = rate.interval or (0.0, 1.0)
+    cases = "1 case" if rate.cases == 1 else f"{rate.cases} cases"
+    return f"pass^{k} {rate.value:.4f} ({low:.4f} to {high:.4f}), {cases}"
 
 
 def _list_names(flaky: Mapping[str, str]) -> str:

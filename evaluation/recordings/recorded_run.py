@@ -23,7 +23,6 @@ class RecordedRun:
         warnings: Parts of the file that the case does not have, one sentence each.
         trial: Number of the run among those of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
-        score: A score that the file recorded, such as a reward.
         approved_by: Who approved the output, if our own store says so; a file never does.
     """
 
@@ -31,7 +30,6 @@ class RecordedRun:
     warnings: tuple[str, ...] = ()
     trial: int = 0
     arm: str = ""
-    score: float | None = None
     approved_by: str | None = None
 
 

@@ -17,8 +17,7 @@ from markupsafe import Markup
 
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.action_pairs import pair_actions
-from evaluation.reporting.arm_figures import summarize_arms
-from evaluation.reporting.first_problems import rank_problems
+from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
 

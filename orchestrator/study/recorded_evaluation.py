@@ -178,7 +178,6 @@ class RecordedEvaluation:
             accepted=False,
             reasons=tuple(report.errors) or reasons,
             report=plain,
-            score=run.score,
             **(describe_run(run.case) if self.keeps_runs else {}),
         )
         return self.apply_gate(result)

@@ -38,7 +38,7 @@ def orchestrator(tmp_path, monkeypatch, loopback):
     [
         ("passing", 0, "2 of 2 runs verified (2 checked)"),
         ("failing", 1, "1 of 1 run not: 1 failed"),
-        ("flaky", 1, "by verdict: 1 of 1 cases are flaky: guessed price (2 of 4)"),
+        ("flaky", 1, "1 of 1 cases are flaky: guessed price (2 of 4)"),
     ],
 )
 def test_a_set_ends_as_its_name_says(orchestrator, name, status, message):

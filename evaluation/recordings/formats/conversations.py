@@ -82,10 +82,9 @@ def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
     run = read_message_run(
         messages, name, read_run_error(value), failed=lambda answer: answer.startswith("Error")
     )
-    trial, reward = value.get("trial"), value["reward"]
-    if not isinstance(trial, int | None) or not isinstance(reward, int | float | None):
-        raise UnknownFormatError("the result has a trial or a reward that is no number")
-    yield replace(run, trial=trial or 0, score=reward)
+    if not isinstance(trial := value.get("trial"), int | None):
+        raise UnknownFormatError("the result has a trial that is no number")
+    yield replace(run, trial=trial or 0)
 
 
 CONVERSATION: Final = RunFormat("list of messages", _is_conversation, _read_conversation)

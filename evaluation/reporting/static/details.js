@@ -40,7 +40,6 @@ function drawAttempt(attempt) {
 function drawVerdict(attempt) {
   const facts = [attempt.accepted && !attempt.verified ? "nothing refuses it" : attempt.accepted ? "accepted" : "not accepted"];
   if (attempt.verified) facts.push(`rests on: ${attempt.basis}`);
-  if (attempt.score != null) facts.push(`recorded score ${attempt.score}`);
   if (attempt.correct != null) facts.push(attempt.correct ? "the answer is right" : attempt.accepted ? "accepted, but the answer is wrong" : "the answer is wrong");
   const run = asObject(attempt.agent_run);
   for (const [name, format] of Object.entries(measure)) {

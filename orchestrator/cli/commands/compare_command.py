@@ -16,8 +16,8 @@ from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, read_verdict
 from evaluation.cases.stored_evaluation import read_end, read_results
-from evaluation.reporting.arm_figures import ArmDifference, compare_arms, summarize_arms
 from evaluation.reporting.case_page import write_html
+from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
 from evaluation.statistics import proportion
 from evaluation.values import JsonObject, as_object
 from orchestrator import persistence
@@ -122,11 +122,7 @@ def list_changed_cases(differences: Sequence[ArmDifference]) -> Iterator[str]:
 
 
 def _conclude(difference: ArmDifference) -> str:
-    if difference.is_shown:
-        return "told apart"
-    if difference.needed is None:
-        return "not told apart: both sides pass equally often"
-    return f"not told apart: about {difference.needed} cases would show such a difference"
+    return "told apart" if difference.is_shown else "not told apart"
 
 
 def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:

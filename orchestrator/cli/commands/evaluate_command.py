@@ -17,8 +17,8 @@ from rich.text import Text
 from evaluation.cases import case_result
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
-from evaluation.reporting.first_problems import rank_problems
 from evaluation.reporting.result_files import describe_counts, write_junit
+from evaluation.reporting.summaries import rank_problems
 from orchestrator.cli import consoles, result_source
 from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED

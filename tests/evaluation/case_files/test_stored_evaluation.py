@@ -27,7 +27,7 @@ def file(tmp_path):
     """A file with two results."""
     path = tmp_path / "results.jsonl"
     with append_results(path, HEADER) as (_, append):
-        append(result(agent_run={"final_output": "Hello"}, reasons=("one",), score=0.5))
+        append(result(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet"))
         append(result(trial=1, correct=False))
     return path
 
@@ -35,7 +35,7 @@ def file(tmp_path):
 def test_results_are_read_as_they_were_stored(file):
     first, second = read_results(file)
 
-    assert first == result(agent_run={"final_output": "Hello"}, reasons=("one",), score=0.5)
+    assert first == result(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet")
     assert second == result(trial=1, correct=False)
     assert is_stored_evaluation(file)
 
@@ -103,7 +103,7 @@ def test_results_of_other_cases_or_options_are_refused_and_kept(file, header, me
         (("plan-execute-monitor evaluation", "another"), "results.jsonl:1: this is no stored evaluation"),
         (('{"name"', '["name"'), "results.jsonl:2: the line: Invalid JSON"),
         (('"status":"passed"', '"status":"fine"'), "results.jsonl:2: status: Input should be 'passed'"),
-        (('"score"', '"scores"'), "results.jsonl:2: scores: Extra inputs are not permitted"),
+        (('"task"', '"tasks"'), "results.jsonl:2: tasks: Extra inputs are not permitted"),
     ],
 )
 def test_a_wrong_line_is_named(file, change, message):

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics import beta_quantile, pass_at_k, pass_hat_k, proportion, t_quantile
+from evaluation.statistics import beta_quantile, pass_hat_k, proportion, t_quantile
 
 PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}
@@ -60,18 +60,9 @@ def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(subtests):
             assert pass_hat_k(trials, k).value == pytest.approx(value)
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
-def test_pass_at_k_is_the_share_of_the_choices_of_k_trials_with_a_success(outcomes, k):
-    k = min(k, len(outcomes))
-    choices = list(itertools.combinations(outcomes, k))
-    assert pass_at_k({"t": outcomes}, k).value == pytest.approx(sum(map(any, choices)) / len(choices))
-
-
-def test_the_interval_of_single_trials_is_that_of_a_proportion(subtests):
-    for rate in [pass_hat_k, pass_at_k]:
-        with subtests.test(rate=rate):
-            measured = rate({"a": [True], "b": [False], "c": [True]}, 1)
-            assert (measured.cases, measured.interval) == (3, proportion(2, 3).interval)
+def test_the_interval_of_single_trials_is_that_of_a_proportion():
+    measured = pass_hat_k({"a": [True], "b": [False], "c": [True]}, 1)
+    assert (measured.cases, measured.interval) == (3, proportion(2, 3).interval)
 
 
 def test_an_interval_of_repeated_trials_holds_its_confidence():

@@ -1,4 +1,4 @@
-"""Computes the figures of each model or policy under comparison: success, pass^k, latency, tokens, cost."""
+"""Summarises many results: what to look at first, and the figures and differences of compared arms."""
 
 from __future__ import annotations
 
@@ -8,41 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import isfinite
-from statistics import NormalDist, fmean, median
-from typing import Final
+from statistics import fmean, median
+from typing import Final, NamedTuple
 
 from evaluation.cases.case_result import (
     CaseResult,
-    PassRate,
     Trials,
     group_trials,
     list_pass_rates,
     read_verdict,
 )
-from evaluation.statistics import FEWEST, Interval, paired_difference
-from evaluation.values import JsonObject, as_object
-
-
-def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for the number of tests.
-
-    Of the results with an adjusted p-value up to alpha, a share of at most alpha is expected to be false.
-
-    Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57.
-
-    Args:
-        p_values: Each from 0 to 1.
-    """
-    adjusted, least = [1.0] * len(p_values), 1.0
-    ranked = sorted(enumerate(p_values, 1), key=lambda pair: pair[1], reverse=True)
-    for rank, (place, value) in zip(range(len(ranked), 0, -1), ranked, strict=True):
-        least = min(least, value * len(ranked) / rank)
-        adjusted[place - 1] = least
-    return adjusted
-
+from evaluation.statistics import FEWEST, Interval, TrialRate, paired_difference
+from evaluation.values import JsonObject, as_list, as_object
 
 _ALPHA: Final = 0.05
-_POWER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +35,6 @@ class ArmDifference:
         value: Mean of the differences of the shares of runs that pass.
         interval: Its 95 % interval.
         p_value: Of the exact sign test over the cases that differ, adjusted for the number of pairs of arms.
-        needed: About how many cases would show this difference in four of five comparisons; None if none
-            was seen.
         changed: The cases whose shares differ, by name: the share of the control and of the treatment.
     """
 
@@ -67,7 +44,6 @@ class ArmDifference:
     value: float
     interval: Interval
     p_value: float
-    needed: int | None
     changed: Mapping[str, tuple[float, float]]
 
     @property
@@ -77,11 +53,7 @@ class ArmDifference:
 
 
 def compare_arms(results: Iterable[CaseResult]) -> list[ArmDifference]:
-    """Compare each pair of arms with a common case, in the order of their first results.
-
-    Sources: the sign test; Connor (1987), Sample size for testing differences in proportions for the
-    paired-sample design, Biometrics 43, for the number of cases.
-    """
+    """Compare each pair of arms with a common case, in the order of their first results."""
     shares: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         shares[result.arm][result.name].append(read_verdict(result))
@@ -91,8 +63,7 @@ def compare_arms(results: Iterable[CaseResult]) -> list[ArmDifference]:
         for control, treatment in combinations(means, 2)
         if (pairs := _pair(means[control], means[treatment]))
     ]
-    adjusted = adjust_p_values([each.p_value for each in compared])
-    return [replace(each, p_value=p_value) for each, p_value in zip(compared, adjusted, strict=True)]
+    return [replace(each, p_value=min(1.0, each.p_value * len(compared))) for each in compared]
 
 
 def _pair(control: Mapping[str, float], treatment: Mapping[str, float]) -> dict[str, tuple[float, float]]:
@@ -109,7 +80,6 @@ def _compare(control: str, treatment: str, pairs: Mapping[str, tuple[float, floa
         fmean(differences),
         paired_difference(before, after).interval,
         _compute_p_value(differences),
-        _count_needed(differences),
         {name: pair for name, pair in pairs.items() if pair[0] != pair[1]},
     )
 
@@ -122,16 +92,9 @@ def _compute_p_value(differences: Sequence[float]) -> float:
     return min(1.0, math.ldexp(tail, 1 - count))
 
 
-def _count_needed(differences: Sequence[float]) -> int | None:
-    mean, square = abs(fmean(differences)), fmean(value * value for value in differences)
-    if mean == 0.0:
-        return None
-    error, power = NormalDist().inv_cdf(1 - _ALPHA / 2), NormalDist().inv_cdf(_POWER)
-    root = error * math.sqrt(square) + power * math.sqrt(max(0.0, square - mean * mean))
-    return math.ceil((root / mean) ** 2)
-
-
 _MEASURES: Final = ("latency_ms", "total_tokens", "cost_usd")
+_PARTS: Final = ("input_tokens", "output_tokens")
+"""Their sum is the number of all tokens, if the run does not state that."""
 _UNKNOWN: Final = Interval(0.0, 1.0)
 
 
@@ -155,7 +118,7 @@ def summarize_arms(results: Iterable[CaseResult]) -> list[JsonObject]:
     }
     return [
         {
-            **_summarize_arm(arm, members, group_trials(members, read_verdict)[arm]),
+            **_summarize_arm(arm, members, group_trials(members)[arm]),
             "difference": differences.get(arm),
         }
         for arm, members in arms.items()
@@ -171,15 +134,14 @@ def _summarize_arm(arm: str, members: Sequence[CaseResult], trials: Trials) -> J
         "bases": Counter(result.basis for result in members if result.accepted),
         "known": len(known),
         "wrong": sum(result.accepted and not result.correct for result in known),
-        "pass_k": [_describe_rate(rate) for rate in list_pass_rates(trials)],
+        "pass_k": [_describe_rate(k, rate) for k, rate in enumerate(list_pass_rates(trials), 1)],
         **{name: _find_median(members, name) for name in _MEASURES},
     }
 
 
-def _describe_rate(rate: PassRate) -> JsonObject:
-    share = rate.all_of_them
-    low, high = share.interval or _UNKNOWN
-    return {"k": rate.k, "cases": share.cases, "value": share.value, "low": low, "high": high}
+def _describe_rate(k: int, rate: TrialRate) -> JsonObject:
+    low, high = rate.interval or _UNKNOWN
+    return {"k": k, "cases": rate.cases, "value": rate.value, "low": low, "high": high}
 
 
 def _describe_difference(each: ArmDifference) -> JsonObject | None:
@@ -195,13 +157,40 @@ def _find_median(members: Iterable[CaseResult], name: str) -> float | None:
 
 
 def _read_measure(run: JsonObject, name: str) -> float | None:
-    value = _read_number({**as_object(run.get("metadata")), **run}, name)
-    if value is not None or name != "total_tokens":
-        return value
-    parts = [_read_measure(run, part) for part in ("input_tokens", "output_tokens")]
-    return sum(part or 0 for part in parts) if any(part is not None for part in parts) else None
+    known = {**as_object(run.get("metadata")), **run}
+    values = [known.get(name), *(known.get(part) for part in _PARTS if name == "total_tokens")]
+    numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]
+    return numbers[0] if known.get(name) in numbers else sum(numbers) if numbers else None
 
 
-def _read_number(values: Mapping[str, object], name: str) -> float | None:
-    value = values.get(name)
-    return value if isinstance(value, int | float) and isfinite(value) else None
+_LEVELS: Final = {"critical": "defect", "warning": "suspicion"}
+_MOST: Final = 5
+_NO_KIND: Final = "other"
+
+
+class Problem(NamedTuple):
+    """A kind of problem: its rule or metric, its level, the number of its runs, and one example."""
+
+    kind: str
+    level: str
+    runs: int
+    example: str
+
+
+def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Problem]:
+    """Rank the kinds of problems by their level, then by the number of runs that have them."""
+    examples: defaultdict[tuple[str, str], dict[tuple[str, str, int], str]] = defaultdict(dict)
+    for result in results:
+        for alert in map(as_object, as_list(result.report.get("alerts"))):
+            level = _LEVELS.get(str(alert.get("severity")))
+            if level:
+                kind = str(alert["limit"] if alert["metric"] == "audit" else alert["metric"])
+                examples[level, kind.removeprefix("defects.")].setdefault(result.key, str(alert["reason"]))
+        if result.reasons and not result.report:
+            examples["defect" if not result.accepted else "suspicion", _NO_KIND][result.key] = result.reasons[
+                0
+            ]
+    ranked = sorted(examples.items(), key=lambda item: (item[0][0] != "defect", -len(item[1]), item[0][1]))
+    return [
+        Problem(kind, level, len(runs), next(iter(runs.values()))) for (level, kind), runs in ranked[:most]
+    ]
