@@ -16,7 +16,7 @@ from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
 from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_graph, read_output
 from agents.loop.langgraph_internals import choose_durability
-from agents.loop.tool_arguments import build_tools, has_async_only_tool
+from agents.loop.tool_arguments import build_tools, has_async_only_tool, list_parameters
 from agents.models.chat_options import Sampling
 from agents.models.model_call import Model, answer_text
 from agents.models.transport_retry import TransportRetry
@@ -164,7 +164,7 @@ class ExecutionAgent(BaseAgent):
         called = reply.tool_calls if isinstance(reply, AIMessage) and schema is None else []
         if called and not reply.text:
             return called[0]["name"]
-        return find_textual_call(text, [tool.name for tool in self.tools]) or ""
+        return find_textual_call(text, list_parameters(self.tools)) or ""
 
     def _converse(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None

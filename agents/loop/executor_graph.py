@@ -154,7 +154,8 @@ class ExecutorMiddleware(EffectsMiddleware):
         """Tells the model of a call in the text of its last reply, a few times."""
         replies = [message for message in messages if isinstance(message, AIMessage)]
         made = {call["name"] for reply in replies for call in reply.tool_calls}
-        calls = [find_textual_call(answer_text(reply), self._arguments, made) for reply in replies]
+        tools = {name: each.names for name, each in self._arguments.items()}
+        calls = [find_textual_call(answer_text(reply), tools, made) for reply in replies]
         told = sum(call is not None for call in calls[:-1])
         if (call := calls[-1]) is None:
             return None

@@ -28,6 +28,14 @@ class ToolArguments:
 
     schema: type[BaseModel] | Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the arguments."""
+        fields = (
+            self.schema.get("properties") if isinstance(self.schema, Mapping) else self.schema.model_fields
+        )
+        return frozenset(fields if isinstance(fields, Mapping) else ())
+
     def describe(self, args: object) -> str:
         """Describes arguments as text, which is the same for equal arguments."""
         read = self._read(args)
@@ -82,6 +90,12 @@ def _to_number(value: object) -> object:
 def read_arguments(tools: Sequence[BaseTool]) -> dict[str, ToolArguments]:
     """Returns how each tool reads its arguments, by the name of the tool."""
     return {tool.name: _read_schema(tool.tool_call_schema) for tool in tools}
+
+
+def list_parameters(tools: Iterable[object]) -> dict[str, frozenset[str]]:
+    """Returns the names of the arguments of each tool, by the name of the tool."""
+    own = [tool for tool in tools if isinstance(tool, BaseTool)]
+    return {name: arguments.names for name, arguments in read_arguments(own).items()}
 
 
 def _read_schema(schema: object) -> ToolArguments:

@@ -1,7 +1,8 @@
 """Finds tool calls that a model wrote as text: they are never made, and never the answer.
 
-A call has the name of a tool where calls have it: in a JSON object with arguments, behind a tag or a special
-token for calls, in a Python expression, or behind a label such as "Action:".
+A call is the name of a tool with its arguments: in a JSON object, behind a tag or a special token for calls,
+or in any other spelling in which the arguments can be read as those of the tool. Such a spelling has to be
+the first or the last line of the reply, or a code block, since an answer may explain a call to a person.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from itertools import islice
+from typing import Final, TypeAlias
 
-from agents.parsing.loose_json import find_containers, load_json, repair_json, unwrap_fence
+from agents.parsing.loose_json import REPAIR_LIMIT, find_containers, load_json, repair_json, unwrap_fence
 
 TELLINGS: Final = 2
 """How often a model is told that it wrote a call as text."""
+Parameters: TypeAlias = Mapping[str, Collection[str]]
+"""The names of the parameters of each tool, by the name of the tool."""
 _TOKEN: Final = re.compile(
     r"""[<\[]+[|｜]?(?:\w+[:_|｜])*?(?:tools?[\s_▁|-]*(?:calls?|use|code|request|name)|function(?:[\s_▁|-]*calls?)?
       |invoke|python_tag|action(?:_start)?|plugin)(?![^\W_])[^<>\[\]\n]*[>\]]
@@ -25,11 +29,27 @@ _TOKEN: Final = re.compile(
 _CODE: Final = re.compile(r"```[^`]*+```|`[^`\n]++`")
 _FENCED: Final = re.compile(r"```[^\n`]*\n([^`]*+)```")
 _ARGUMENTS: Final = re.compile(
-    r"arg(?:ument)?s?|param(?:eter)?s?|(?:(?:action|tool)[_ ])?input|kwargs", re.IGNORECASE
+    r"(?:(?:action|tool|function)[_ ])?(?:arg(?:ument)?s?|param(?:eter)?s?|input|kwargs)", re.IGNORECASE
 )
+_NAME_KEY: Final = re.compile(r"tool|func|action|name|call|method|command", re.IGNORECASE)
+"""A key of the name of a tool in an object that has the arguments beside it."""
 _LABEL: Final = (
     r"^\W*(?:action|tool|function|call)(?:[ _]name)?\W*[:=]\W*{name}\W*$\s*^\W*(?:{arguments})\w*\W*[:=]"
 )
+_SPELLED: Final = r"(?<![\w-])(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
+_GAP: Final = re.compile(
+    rf"[^\w()<{{-]*+(?:(?:with|json|{_ARGUMENTS.pattern})\b[^\w()<{{-]*+)*+", re.IGNORECASE
+)
+"""What stands between the name of a tool and its arguments."""
+_WORD: Final = re.compile(r"[^\W\d_][\w'’]*+")
+_FEW: Final = 3
+"""Number of words that may stand in the line of a call, such as "Let me run"."""
+_EXPLAINED: Final = re.compile(
+    r"(?<!for )\byou\b|\b(?:example|e\.g|usage|syntax|would)\b|^\W*use\b", re.IGNORECASE
+)
+"""The words of a line with which a call is explained to a person."""
+_MOST: Final = 100
+"""Number of brackets that are tried as the end of a call."""
 
 
 def starts_with_call(text: str) -> bool:
@@ -37,12 +57,12 @@ def starts_with_call(text: str) -> bool:
     return _TOKEN.match(text.lstrip()) is not None
 
 
-def find_textual_call(text: str, tools: Collection[str], reported: Collection[str] = ()) -> str | None:
+def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = ()) -> str | None:
     """Finds a tool call in a reply without thoughts.
 
     Args:
         text: The reply.
-        tools: The names of the tools of the agent. Without any, a reply can only quote a call.
+        tools: The tools of the agent. Without any, a reply can only quote a call.
         reported: The names of the tools that were called. Prose may quote their calls, as a report.
 
     Returns:
@@ -50,20 +70,16 @@ def find_textual_call(text: str, tools: Collection[str], reported: Collection[st
     """
     if not tools:
         return None
-    document = unwrap_fence(text)
-    values = list(_iter_calls(load_json(document), tools)) or [*_parse_python(document, tools)]
-    if found := next(iter(values), None) or _find_token(text, tools) or _find_label(text, tools):
+    values = _iter_alone(unwrap_fence(text), tools)
+    if found := next(values, None) or _find_token(text, tools) or _find_label(text, tools):
         return found
-    others = {name for name in tools if name not in reported}
-    return next(_iter_quoted(text, others), None)
+    return next(_iter_quoted(text, {name: tools[name] for name in tools if name not in reported}), None)
 
 
-def _find_token(text: str, tools: Collection[str]) -> str | None:
+def _find_token(text: str, tools: Parameters) -> str | None:
     """Finds a tag or a token outside of code, with a call behind it: an object, or the name of a tool."""
     prose = _CODE.sub(lambda code: " " * len(code[0]), text)
     names = "|".join(map(re.escape, tools))
-    if start := re.match(rf"\s*<?(?:to=)?(?:functions\.)?({names})>?\s*[{{<]", text):
-        return start[1]
     call = re.compile(rf"\W{{0,20}}(?:functions\.)?(?:{names})\b|\s*(?:[<\[|｜]|```)|[^{{}}]{{0,40}}\{{")
     for token in _TOKEN.finditer(prose):
         if {*tools} & {*re.findall(r"[\w-]+", token[0])} or call.match(text, token.end()):
@@ -71,39 +87,107 @@ def _find_token(text: str, tools: Collection[str]) -> str | None:
     return None
 
 
-def _find_label(text: str, tools: Collection[str]) -> str | None:
-    labels = ((name, _LABEL.format(name=re.escape(name), arguments=_ARGUMENTS.pattern)) for name in tools)
-    return next(
-        (name for name, label in labels if re.search(label, text, re.IGNORECASE | re.MULTILINE)), None
-    )
+def _find_label(text: str, tools: Parameters) -> str | None:
+    for name, parameters in tools.items():
+        arguments = "|".join([_ARGUMENTS.pattern, *map(re.escape, parameters)])
+        label = _LABEL.format(name=re.escape(name), arguments=arguments)
+        if re.search(label, text, re.IGNORECASE | re.MULTILINE):
+            return name
+    return None
 
 
-def _iter_quoted(text: str, tools: Collection[str]) -> Iterator[str]:
-    """Yields the names of tools that are called in the objects and code blocks of a text."""
-    for span in find_containers(text) if tools else ():
-        if span is not None:
-            written = text[slice(*span)]
-            yield from _iter_calls(load_json(written) or repair_json(written), tools)
+def _iter_alone(document: str, tools: Parameters) -> Iterator[str]:
+    """Yields the names of the tools that a text calls, and nothing else."""
+    yield from _iter_calls(load_json(document), tools)
+    yield from _parse_python(document, tools)
+    yield from (name for name, is_alone in _iter_spelled(document, tools) if is_alone)
+
+
+def _iter_quoted(text: str, tools: Parameters) -> Iterator[str]:
+    """Yields the names of tools that are called in the objects, code blocks and outer lines of a text."""
+    if not tools:
+        return
+    end = 0
+    for span in find_containers(text):
+        start, end = span or (text.find("{", end), len(text))
+        written = text[start:end]
+        yield from _iter_calls(load_json(written) or repair_json(written[:REPAIR_LIMIT]), tools)
     for block in _FENCED.finditer(text):
-        yield from _parse_python(block[1], tools)
-    for line in text.splitlines() if tools else ():
-        if line.lstrip().startswith("["):
-            yield from _parse_python(line, tools)
+        if not _is_explained(text[: block.start()]):
+            yield from _iter_alone(block[1], tools)
+    yield from (name for name, _ in _iter_spelled(_FENCED.sub("", text), tools))
 
 
-def _iter_calls(value: object, tools: Collection[str]) -> Iterator[str]:
+def _iter_calls(value: object, tools: Parameters) -> Iterator[str]:
     """Yields the names of tools in decoded calls: a name beside arguments, or a name whose value they are."""
     if isinstance(value, list):
         for item in value:
             yield from _iter_calls(item, tools)
     if not isinstance(value, Mapping):
         return
-    has_arguments = any(_ARGUMENTS.fullmatch(str(key)) for key in value)
-    names = [str(each).removeprefix("functions.") for each in value.values() if isinstance(each, str)]
-    yield from (name for name in names if name in tools and has_arguments)
-    yield from (key for key, each in value.items() if key in tools and isinstance(each, Mapping))
-    for each in value.values():
+    for key, each in value.items():
+        name = str(each).removeprefix("functions.")
+        if name in tools and _has_parameters(value, key, tools[name]):
+            yield name
+        if key in tools and isinstance(each, Mapping) and (not each or _are_parameters(each, tools[key])):
+            yield key
         yield from _iter_calls(each, tools)
+
+
+def _has_parameters(value: Mapping[str, object], key: str, parameters: Collection[str]) -> bool:
+    """Checks whether an object has arguments beside the name of a tool, and no schema of them."""
+    others = {name: each for name, each in value.items() if name != key}
+    written = [each for name, each in others.items() if _ARGUMENTS.fullmatch(name)]
+    is_schema = any(isinstance(each, Mapping) and "properties" in each for each in written)
+    is_flat = _NAME_KEY.search(key) is not None and _are_parameters(others, parameters)
+    return is_flat or (bool(written) and not is_schema)
+
+
+def _are_parameters(names: Collection[str], parameters: Collection[str]) -> bool:
+    return bool(names) and {*names} <= {*parameters}
+
+
+def _iter_spelled(text: str, tools: Parameters) -> Iterator[tuple[str, bool]]:
+    """Yields the names of tools with arguments behind them in the first or the last line of a text.
+
+    With each name comes whether the text is nothing else.
+    """
+    for name, parameters in tools.items():
+        for match in re.finditer(_SPELLED.format(name=re.escape(name)), text):
+            end = _find_end(text, match.end(), parameters)
+            if end is None:
+                continue
+            before, _, head = text[: match.start()].rpartition("\n")
+            tail, _, after = text[end:].partition("\n")
+            words, outer = _WORD.findall(f"{head} {tail}"), (before.strip(), after.strip())
+            if len(words) <= _FEW and not all(outer) and not _is_explained(text[: match.start()]):
+                yield name, not words and not any(outer)
+
+
+def _is_explained(before: str) -> bool:
+    """Checks whether the line before a call explains it to a person."""
+    lines = before.rstrip("`\n ").splitlines()
+    return bool(lines) and _EXPLAINED.search(lines[-1]) is not None
+
+
+def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
+    """Finds the end of the arguments behind the name of a tool, cut off or not; None if there are none."""
+    names = "|".join(map(re.escape, parameters)) or "(?!)"
+    if text.startswith("(", start):
+        ends = (start + match.end() for match in islice(re.finditer(r"\)", text[start:]), _MOST))
+        read = (end for end in ends if _parse_python(f"call{text[start:end]}", {"call"}) and end > start + 2)
+        is_cut = re.match(rf"\(\s*(?:{names})\s*=\s*[\"'\[{{\d]", text[start:])
+        return next(read, len(text) if is_cut else None)
+    gap = _GAP.match(text, start)
+    start = gap.end() if gap else start
+    if text.startswith("{", start):
+        span = next(find_containers(text[start:]))
+        end = len(text) if span is None else start + span[1]
+        value = load_json(text[start:end]) or repair_json(text[start:end][:REPAIR_LIMIT])
+        return end if isinstance(value, Mapping) and _are_parameters(value, parameters) else None
+    pairs = rf"(?:[\s,]*(?:--?(?:{names})[ =]+\S+|(?:{names})=\S+|<(?:{names})>[^<]*</\w+>))+"
+    found = re.compile(pairs).match(text, start)
+    return found.end() if found else None
 
 
 def _parse_python(text: str, tools: Collection[str]) -> list[str]:
@@ -125,7 +209,10 @@ def _read_expression(node: ast.AST, tools: Collection[str]) -> list[str]:
             return [name for part in parts for name in _read_expression(part, tools)]
         case ast.Call(func=ast.Name(id="print"), args=[inner]):
             return _read_expression(inner, tools)
-        case ast.Call(func=function):
+        # A bare name stands for a value: the signature of a tool, or a program.
+        case ast.Call(func=function, args=args, keywords=keywords) if not any(
+            isinstance(value, ast.Name | ast.Starred) for value in (*args, *(each.value for each in keywords))
+        ):
             path = ast.unparse(function).split(".")
             return [next((part for part in path if part in tools), "")]
     return [""]

@@ -6,6 +6,15 @@ from agents.parsing.textual_calls import find_textual_call
 from agents.parsing.thoughts import remove_thoughts
 from tests.fakes.model_text import FENCE
 
+TOOLS = {
+    "look": ["at"],
+    "pay": ["to", "amount"],
+    "delete": ["path"],
+    "write": ["content", "path"],
+    "search": ["query"],
+    "order": ["id"],
+    "book": ["flight", "seats"],
+}
 OBJECT = '{"name": "pay", "arguments": {"to": "Ada"}}'
 
 CALLS = {
@@ -45,6 +54,33 @@ CALLS = {
     "Kimi": '<|tool_call_begin|>functions.pay:0<|tool_call_argument_begin|>{"to": "Ada"}<|tool_call_end|>',
     "gpt-oss": '<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{"to":"Ada"}<|call|>',
     "gpt-oss without tokens": 'to=functions.pay {"to": "Ada"}',
+    "gpt-oss with its constraint": 'assistant to=functions.pay json {"to": "Ada"}',
+    "Kimi without tokens": 'functions.pay:0{"to": "Ada"}',
+    "arguments beside the name": '{"tool": "pay", "to": "Ada", "amount": 5}',
+    "one argument beside the name": "{'command': 'search', 'query': 'boots'}",
+    "another key of the name": '{"tool_name": "delete", "tool_args": {"path": "/x"}}',
+    "an object without its end": '{"name": "pay", "arguments": {"to": "Ada", "amo',
+    "a flat object without its end": '{"tool": "search", "query": "bo',
+    "a long argument without its end": f'{{"name": "write", "arguments": {{"content": "{"Once. " * 2000}',
+    "inline code": "`pay(to='Ada')`",
+    "inline code within a fence": f"{FENCE}\n`pay(to='Ada')`\n{FENCE}",
+    "a label": 'Tool: pay(to="Ada")',
+    "a bold label": '**Tool call:** `pay(to="Ada")`',
+    "an object behind the name": 'Calling tool: pay with {"to": "Ada"}',
+    "an announcement": "I'll call pay(to='Ada') now.",
+    "a last line": "The bill has to be paid first.\n\npay(to='Ada')",
+    "a first line before a claim": "pay(to='Ada', amount=5)\n\nAda has been paid.",
+    "a text in several lines": 'write(path="/x", content="one (1)\ntwo)")',
+    "Python's quotes": "write(content='''\n{\"a\": 1}\n''')",
+    "an expression without its end": "delete(path='/x",
+    "two lines": "delete(path='/x')\ndelete(path='/y')",
+    "a value of a position": '@delete("/x")',
+    "a command": "$ delete --path /x",
+    "an assignment": "delete path=/x",
+    "an element with attributes": '<delete path="/x"/>',
+    "lines": "tool: book\nflight: LH1\nseats: 2",
+    "ReAct with a text": "Action: search\nAction Input: boots",
+    "InternLM": '✿FUNCTION✿: search\n✿ARGS✿: {"query": "boots"}',
 }
 ANSWERS = {
     "nothing": "",
@@ -59,27 +95,58 @@ ANSWERS = {
     "a tag in code": 'Models write `<tool_call>{"name": "pay"}</tool_call>` in text.',
     "a program": f"{FENCE}python\nfor name in names:\n    pay(to=name)\n{FENCE}",
     "a label": "Action: pay the bill.\nThen wait.",
+    "a signature with types": "delete(path: str) removes a path.",
+    "a bare signature": "pay(to, amount)",
+    "a signature with a default": "The function `book(flight, seats=1)` books seats.",
+    "an explanation": 'Use `delete(path="/tmp")` to remove a folder.',
+    "advice": 'You would call `pay(to="Ada", amount=5)` for that.',
+    "a sentence on a call": 'A call such as pay(to="Ada") has keywords, which are evaluated first.',
+    "an example": f'It takes a path. For example:\n\n{FENCE}python\ndelete(path="/x")\n{FENCE}',
+    "an example in a line": 'Example:\n\npay(to="Ada", amount=5)',
+    "a list of tools": "- delete(path: str): removes a path\n- search(query: str): finds pages",
+    "a list in words": "- delete: path\n- search: query",
+    "a table": "| tool | arguments |\n|---|---|\n| pay | to, amount |\n| search | query |",
+    "a description": '{"tools": [{"name": "pay", "parameters": {"properties": {"to": {}}}}]}',
+    "a definition": "def delete(path):\n    return remove(path)",
+    "a program with calls": f'{FENCE}python\nclient = connect()\nclient.delete(path="/x")\n{FENCE}',
+    "a program in prose": f"So:\n\n{FENCE}python\nfor at in places:\n    look(at=at)\n{FENCE}",
+    "statistics": '{"tool": "pay", "calls": 3, "failed": 0}',
+    "a record with the name as a value": '{"type": "order", "id": "W1"}',
+    "a record with the name as a key": '{"search": {"results": ["a"], "total": 1}}',
+    "a book": '{"book": {"title": "Dune", "pages": 412}}',
+    "another name": '{"name": "order", "total": 3}',
+    "a decision": '{"action": "order"}',
+    "an order": 'The order {"id": "W1"} was shipped to Ada on Monday.',
+    "fields": "book: Dune\nauthor: Herbert",
+    "a query": "The search query: boots",
+    "a plural": "search: boots and sandals",
+    "SQL": "delete from t where path = '/x'",
+    "a manual page": "See search(1) for the options.",
+    "a remark": "The book (Dune) has 412 pages.",
+    "a log": "The log says: pay(to='Ada') failed at 12:01, and was made again at 12:05.",
+    "a sentence with an assignment": "order id=W1 was delivered to the customer yesterday",
+    "an error": "I could not delete /x: permission denied.",
 }
 
 
 def test_a_call_is_found_in_every_form(subtests):
     for form, text in CALLS.items():
         with subtests.test(form):
-            assert find_textual_call(remove_thoughts(text), ["look", "pay"]) is not None
+            assert find_textual_call(remove_thoughts(text), TOOLS) is not None
 
 
 def test_an_answer_has_no_call(subtests):
     for form, text in ANSWERS.items():
         with subtests.test(form):
-            assert find_textual_call(text, ["look", "pay"]) is None
+            assert find_textual_call(text, TOOLS) is None
 
 
 def test_an_agent_without_tools_can_only_quote_a_call(subtests):
     for text in [CALLS["a fenced object behind prose"], CALLS["Hermes"]]:
         with subtests.test(text=text):
-            assert find_textual_call(text, []) is None
+            assert find_textual_call(text, {}) is None
 
 
 def test_prose_may_report_a_call_that_was_made_and_a_bare_call_reports_nothing():
-    assert find_textual_call(f"I called {OBJECT}. It is paid.", ["pay"], reported=["pay"]) is None
-    assert find_textual_call(OBJECT, ["pay"], reported=["pay"]) == "pay"
+    assert find_textual_call(f"I called {OBJECT}. It is paid.", TOOLS, reported=["pay"]) is None
+    assert find_textual_call(OBJECT, TOOLS, reported=["pay"]) == "pay"
