@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack, cast
 
 from typing_extensions import TypedDict
 
-from evaluation.contract.intake import with_baseline
+from evaluation.contract.intake import with_baseline, with_contract
 from evaluation.errors import ContractError
 from evaluation.findings import EvaluationStatus
 from evaluation.nodes.finalize_report import (
@@ -125,7 +125,7 @@ def _next_name(name: str, state: EvaluationState) -> str:
 
 
 if TYPE_CHECKING:
-    from evaluation.contract.contract import EvaluationCase
+    from evaluation.contract.contract import EvaluationCase, EvaluationContract
 
     AnyCase: TypeAlias = EvaluationCase | Mapping[str, object] | list[Any] | tuple[object, ...]
 
@@ -133,6 +133,7 @@ if TYPE_CHECKING:
 def evaluate(
     case: AnyCase,
     *,
+    contract: EvaluationContract | Mapping[str, object] | None = None,
     judge: AnyJudge | JudgeFunction | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
     **options: Unpack[PluginOptions],
@@ -141,28 +142,34 @@ def evaluate(
 
     Args:
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``; or
-            the messages of a run without a contract, in any format that ``run_from_messages`` reads.
+            the messages of a run, in any format that ``run_from_messages`` reads, or an agent's state with
+            ``messages``.
+        contract: What the run has to fulfil, in place of the contract of the case.
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Returns:
         The report. A wrong case gives a report with status ``invalid`` that lists its problems.
+
+    Raises:
+        ContractError: ``contract`` is no object.
     """
     plugins = Plugins(check_judge(judge), **options)
-    return _build_report(case if baseline is None else with_baseline(case, baseline), plugins)
+    return _build_report(_complete_case(case, contract, baseline), plugins)
 
 
 async def aevaluate(
     case: AnyCase,
     *,
+    contract: EvaluationContract | Mapping[str, object] | None = None,
     judge: AnyJudge | JudgeFunction | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
     **options: Unpack[PluginOptions],
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(check_judge(judge), **options)
-    state = await arun_pipeline(case if baseline is None else with_baseline(case, baseline), plugins)
+    state = await arun_pipeline(_complete_case(case, contract, baseline), plugins)
     return EvaluationReport.of(as_object(state["evaluation_report"]))
 
 
@@ -198,6 +205,11 @@ def evaluate_many(
     if judge is not None and concurrency > 1:
         return _run_in_threads(cases, plugins, concurrency)
     return (_build_report(case, plugins) for case in cases)
+
+
+def _complete_case(case: object, contract: object, baseline: object) -> object:
+    demanded = case if contract is None else with_contract(case, contract)
+    return demanded if baseline is None else with_baseline(demanded, baseline)
 
 
 def _build_report(case: object, plugins: Plugins) -> EvaluationReport:

@@ -77,17 +77,35 @@ def with_baseline(case: object, baseline: object) -> object:
     return {**plain, "baseline_metrics": compared} if isinstance(plain, Mapping) else plain
 
 
+def with_contract(case: object, contract: object) -> object:
+    """Return the case with ``contract`` in place of its own demands.
+
+    Raises:
+        ContractError: The contract is no object.
+    """
+    plain = _to_plain(case)
+    stated = contract.model_dump(exclude_unset=True) if isinstance(contract, BaseModel) else contract
+    if not isinstance(stated, Mapping):
+        raise ContractError(
+            f'contract is a {type(stated).__name__}; give an object, such as {{"must_call": ["get_order"]}}'
+        )
+    if not isinstance(plain, Mapping):
+        return plain
+    return {**{name: value for name, value in plain.items() if name not in _CONTRACT}, **stated}
+
+
 def read_case(data: object) -> AcceptedCase | RefusedCase:
     """Validate a case: an object in the document's shape, an ``EvaluationCase``, or an evaluated state.
 
-    A list is the messages of a run without a contract.
+    A list, or an object whose ``messages`` are one, is the messages of a run without a contract.
 
     An accepted case shares nothing with ``data``, but a ``Contract`` in its field ``contract``, which is
     valid already and stands for the fields of a contract.
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
-    value = restore_case(_to_plain(data))
+    if (value := restore_case(_to_plain(data))) == []:
+        return RefusedCase(("the list of messages is empty; give the messages of a run",))
     contract = value.get("contract") if isinstance(value, Mapping) else None
     if not isinstance(contract, Contract):
         contract = None
@@ -186,6 +204,8 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
 
 def _to_plain(data: object) -> object:
     """Write a case that is a model as an object, and messages alone as a case without a contract."""
+    if isinstance(data, Mapping) and "agent_run" not in data and isinstance(data.get("messages"), list):
+        data = data["messages"]  # the state of an agent of LangChain
     if isinstance(data, list | tuple) and data:
         messages = [dump_message(message) for message in data]
         return {"agent_run": {"messages": messages}, "audit": {"defects": "fail"}}

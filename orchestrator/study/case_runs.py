@@ -212,15 +212,15 @@ def assert_evaluation(
     *,
     contract: EvaluationContract | Mapping[str, object] | None = None,
     require: Requirement | None = None,
-    fail_on: FailOn = "failed",
+    fail_on: FailOn = "needs_review",
     judge: RubricJudge | None = None,
     **options: Unpack[PluginOptions],
 ) -> EvaluationReport:
     """Evaluate a run and raise AssertionError if it is not accepted.
 
     Args:
-        run: A case for ``evaluate``; or an ``agent_run``, the state of a run, LangChain's ``{"messages":
-            [...]}``, or the answer as a text.
+        run: A case for ``evaluate``; or an ``agent_run``, the state of a run, messages, LangChain's
+            ``{"messages": [...]}``, or the answer as a text.
         contract: What is required, in place of the contract of a case. Without any contract: that no fact
             and no action is without a source, and the other checks that need none.
         require: What a success has to rest on: "checked", "judged" or "approved"; None for anything.

@@ -6,7 +6,7 @@ import json
 import threading
 import tracemalloc
 from contextlib import contextmanager
-from itertools import count, islice
+from itertools import count, islice, product
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ from evaluation import (
     evaluate,
     evaluate_many,
 )
-from evaluation.contract.contract import EvaluationCase
+from evaluation.contract.contract import EvaluationCase, EvaluationContract
 from evaluation.runner import NODES
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values
@@ -139,6 +139,26 @@ def test_a_report_reads_by_name():
 
 def test_models_go_in_as_well():
     assert evaluate(EvaluationCase.model_validate(CASE)) == evaluate(CASE)
+
+
+def test_the_argument_contract_stands_in_place_of_the_demands_of_a_case(subtests):
+    messages = [{"role": "user", "content": "Say hello."}, {"role": "assistant", "content": "hello"}]
+    wants = {text: {"checks": [{"check": "contains", "texts": [text]}]} for text in ("hello", "bye")}
+    runs = {
+        "messages": messages,
+        "a state with messages": {"messages": messages, "files": {}},
+        "a case": {"agent_run": {"messages": messages}, **wants["bye"]},
+        "a model": EvaluationCase(agent_run={"messages": messages}, **wants["bye"]),
+    }
+    for (name, run), (text, status) in product(runs.items(), {"hello": "passed", "bye": "failed"}.items()):
+        with subtests.test(run=name, wanted=text):
+            assert evaluate(run, contract=wants[text]).status == status
+            assert asyncio.run(aevaluate(run, contract=EvaluationContract(**wants[text]))).status == status
+
+
+def test_a_contract_that_is_no_object_is_refused():
+    with pytest.raises(ContractError, match=r"contract is a list; give an object, such as"):
+        evaluate(CASE, contract=["lookup_order"])
 
 
 def test_the_argument_baseline_goes_before_that_of_the_case():

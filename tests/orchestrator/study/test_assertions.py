@@ -32,6 +32,7 @@ def test_every_form_of_a_run_is_accepted_with_its_report(subtests):
         lambda: EvaluationCase(agent_run=RUN),
         lambda: "It costs 12.5 euros.",
         lambda: {"messages": [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")]},
+        lambda: [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")],
         run_orchestrator,
     ]:
         for contract in [PRICE, EvaluationContract.model_validate(PRICE)]:
@@ -116,7 +117,7 @@ def test_an_invalid_run_fails_with_the_reason():
 def test_bad_input_is_one_sentence(subtests):
     for run, contract, problem in [
         ("a", {"mustcall": ["a"]}, "mustcall: no field has this name; write 'must_call'"),
-        (None, None, "a run is given as a NoneType; give a text, an agent_run, or a state"),
+        (None, None, "a run is given as a NoneType; give a text, messages, an agent_run, or a state"),
         ({"final_output": object()}, None, "a run is given with values that are not JSON"),
     ]:
         with subtests.test(run=run), pytest.raises((ContractError, TypeError), match=problem):
