@@ -96,7 +96,8 @@ def read_output(value: object) -> dict[str, object]:
     if isinstance(value, list):
         value = {"messages": value}
     if not isinstance(value, Mapping):
-        raise TypeError(f"a run is given as a {type(value).__name__}; give a text, messages, an agent_run, or a state")
+        given = type(value).__name__
+        raise TypeError(f"a run is given as a {given}; give a text, messages, an agent_run, or a state")
     if {"plan", "results", "status"} <= value.keys():
         return dict(run_from_state(value))
     messages = {"messages": dump_messages(value["messages"])} if "messages" in value else {}
