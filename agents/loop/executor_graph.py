@@ -41,7 +41,7 @@ from agents.loop.tool_answers import (
 )
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, read_arguments
 from agents.models.chat_options import Sampling
-from agents.models.model_call import Model, answer_text, make_sendable, read_served_model, retry_call
+from agents.models.model_call import Model, answer_text, make_sendable, read_provider, retry_call
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.textual_calls import TELLINGS, find_textual_call
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
@@ -173,7 +173,7 @@ class ExecutorMiddleware(EffectsMiddleware):
 
 
 class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Calls the model: with retries after transient errors, within limits, with the sampling of the step.
+    """Calls the model: with retries after transient errors, with the sampling of the step.
 
     It stands last in ``middleware``, so that the others see one call.
 
@@ -204,7 +204,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Handler | AsyncHandler
     ) -> Conversation[ModelResponse[Any]]:
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
-            with_images = read_served_model(model).provider in _IMAGES_IN_ANSWERS
+            with_images = read_provider(model) in _IMAGES_IN_ANSWERS
             messages = [self._write(message, with_images=with_images) for message in request.messages]
             sent = request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
             call: partial[Any] = partial(handler, sent)

@@ -1,23 +1,15 @@
-"""Calls a chat model within limits, with retries after transient errors.
-
-Every agent asks the limits before each call of its model, so that no agent has to be built in another way.
-"""
+"""Calls a chat model, with retries after transient errors."""
 
 from __future__ import annotations
 
 import json
 import sys
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from http import HTTPStatus
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.rate_limiters import BaseRateLimiter
 from langchain_core.runnables import Runnable
 
 from agents.models.chat_options import (
@@ -27,8 +19,6 @@ from agents.models.chat_options import (
     stop_streaming,
     unbind_model,
 )
-from agents.models.identity import find_address, hide_credentials, name_called
-from agents.models.server_answers import find_status, read_retry_after
 from agents.models.server_errors import (
     accepts_schema,
     convert_errors,
@@ -43,78 +33,13 @@ from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
-_BUSY: Final = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-
 M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class ServedModel:
-    """A model and where it is served.
-
-    Attributes:
-        provider: The provider, such as "ollama" or "openai": the package of LangChain's class.
-        address: The URL of its endpoint without credentials; empty if only the class knows it.
-        name: The model's name.
-    """
-
-    provider: str
-    address: str
-    name: str
-
-
-class PausingRateLimiter(BaseRateLimiter):
-    """LangChain's interface of a rate limiter, with pauses that the endpoint asks for."""
-
-    @abstractmethod
-    def pause(self, seconds: float) -> None:
-        """Grants no call for this time. Does not block."""
-
-
-FindLimiter: TypeAlias = Callable[[ServedModel], PausingRateLimiter | None]
-"""Returns what limits a model; None for nothing."""
-_finders: list[FindLimiter] = []
-
-
-@contextmanager
-def limit_calls(find: FindLimiter) -> Iterator[None]:
-    """Limits the calls of all agents of this process during the block."""
-    _finders.append(find)
-    try:
-        yield
-    finally:
-        _finders.remove(find)
-
-
-def wait_for_call(model: object) -> Conversation[None]:
-    """Waits until a model may be called."""
-    for limiter in _find_limiters(model):
-        yield Call(limiter.acquire, limiter.aacquire)
-
-
-def pause_calls(model: object, error: Exception) -> None:
-    """Pauses the calls of a model if its server has no capacity and says for how long."""
-    seconds = read_retry_after(error) if _finders and find_status(error) in _BUSY else None
-    if seconds is not None:
-        for limiter in _find_limiters(model):
-            limiter.pause(seconds)
-
-
-def read_served_model(model: object) -> ServedModel:
-    """Returns the provider, the endpoint and the name of a model, also of one with tools bound."""
-    model = unbind_model(model)
-    package = type(model).__module__.partition(".")[0]
-    address = find_address(model)
-    shown = "" if address is None else hide_credentials(address)
-    return ServedModel(package.removeprefix("langchain_"), shown, name_called(model))
-
-
-def _find_limiters(model: object) -> list[PausingRateLimiter]:
-    if not _finders:
-        return []
-    served = read_served_model(model)
-    return [limiter for find in _finders if (limiter := find(served)) is not None]
+def read_provider(model: object) -> str:
+    """Returns the provider of a model, such as "ollama": the package of LangChain's class."""
+    return type(unbind_model(model)).__module__.partition(".")[0].removeprefix("langchain_")
 
 
 _SENT_FIELDS: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
@@ -166,7 +91,7 @@ def call_model(
 def retry_call(
     model: M, retry: TransportRetry, sampling: Sampling | None, ask: Callable[[M], Conversation[T]]
 ) -> Conversation[T]:
-    """Calls a model within its limits until an attempt has no transient error; raises as ``call_model`` does.
+    """Calls a model until an attempt has no transient error; raises as ``call_model`` does.
 
     Args:
         model: The model.
@@ -176,11 +101,9 @@ def retry_call(
     """
 
     def attempt(accepted: Sampling | None, asked: M = model) -> Conversation[T]:
-        yield from wait_for_call(model)
         try:
             return (yield from ask(check_replies(apply_sampling(asked, accepted))))
         except Exception as error:
-            pause_calls(model, error)
             left = None if accepted is None else remove_refused(accepted, error)
             if left is None:
                 raise

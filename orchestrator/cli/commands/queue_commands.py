@@ -12,7 +12,6 @@ from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.task_files import read_task
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.limits import read_limits, share_limits
 from orchestrator.queue import open_queue
 from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator
 from orchestrator.queue.queue_status import QueueStatus
@@ -87,7 +86,6 @@ def worker(
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 10,
     heartbeat: Annotated[float, typer.Option(metavar="SECONDS", min=1, max=3600)] = 10,
     grace: Annotated[float, typer.Option(metavar="SECONDS", min=0, max=86_400)] = 20,
-    limit: Annotated[list[str] | None, typer.Option(metavar="ENDPOINT:MODEL=N/UNIT")] = None,
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
 
@@ -103,19 +101,16 @@ def worker(
             workers of a queue.
         grace: After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not
             ended.
-        limit: Greatest rate of calls of a model, for all workers of the database together, such as
-            ollama:qwen3=20/s or openai:*=500/min (repeatable).
     """
     with consoles.report_bad_input(StoreError), consoles.print_logs_on(consoles.build_console(stderr=True)):
         check_queue_name(queue)
-        limits = read_limits(limit or ())
         if not app:
             raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION")
         with open_queue(db, queue) as opened:
             store, apps = opened.store, ", ".join(app)
             built = {each: import_orchestrator(each, store) for each in app}
             job_worker = QueueWorker(opened, built, concurrency, heartbeat, grace, _report)
-            with share_limits(store, limits), stop_on_signal(job_worker.stop):
+            with stop_on_signal(job_worker.stop):
                 _report(f"worker of {queue} on {store.where}, for {apps}, until SIGTERM or Ctrl-C")
                 run_loop(job_worker.run)
 

@@ -38,11 +38,6 @@ BAD = {
         "--cancel 'unknown' has no job in any queue; give the name of a run",
     ),
     "a worker of an app that is missing": (("worker", "--app", "no_such:build"), "ModuleNotFoundError"),
-    "a limit that is none": (("worker", "--app", APP, "--limit", "fast"), "the limit 'fast' is not accepted"),
-    "a limit that is given twice": (
-        ("worker", "--app", APP, "--limit", "openai:*=1/s", "--limit", "openai:*=2/s"),
-        "openai:* is given 2 limits",
-    ),
     "a worker of nothing": (("worker",), "give --app MODULE:FUNCTION"),
     "a worker of an app that raises": (("worker", "--app", f"{MODULE}:fail"), "raised RuntimeError"),
     "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
