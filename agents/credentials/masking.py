@@ -15,6 +15,19 @@ _FAMILIES: Final = (Family(*tokens.DETECTORS), PLACES)
 _SHORTEST: Final = 4
 
 
+def read_error(error: BaseException) -> str:
+    """Return the text of an error of anyone's code, also if it has none."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the text of an error is the user's code, too
+        return "its text cannot be made"
+
+
+def mask_error(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """Return the text of an error without credentials."""
+    return mask_keys(read_error(error), secrets)
+
+
 def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace ``secrets``, and everything that is recognised as a credential, by its kind in brackets.
 

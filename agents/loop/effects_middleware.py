@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,6 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from agents.credentials.masking import mask_keys
 from agents.errors import LateDurabilityError, NoEffectError
 from agents.loop.acting_tools import (
     DEFAULT,
@@ -55,7 +55,13 @@ from agents.loop.effects import (
 from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back
 from agents.loop.single_agent import build_single_gate
-from agents.loop.tool_answers import build_answer, raise_outer, read_answer
+from agents.loop.tool_answers import (
+    answer_error,
+    build_answer,
+    name_error,
+    raise_outer,
+    read_answer,
+)
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.reply_types import EffectOutcome
@@ -255,8 +261,11 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         yield from add_mark(config, call_id, "begun", now)
         return marks.starts
 
-    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:  # noqa: ARG002
+    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
         """Returns the answer to a call whose tool raised an error; raises the error if the agent has to."""
+        if isinstance(error, CancelledError | GeneratorExit):
+            # Outside of the tool, it would be taken for a cancellation of the agent.
+            return answer_error(request.tool_call, error)
         raise error
 
     def tell_pause(self, request: ToolCallRequest, pause: GraphInterrupt, effect: Effect) -> Output:  # noqa: ARG002
@@ -328,7 +337,7 @@ def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> De
 def _add_error(effect: Effect, error: BaseException) -> Effect:
     # Only these say that nothing was done; another error may have come after the effect.
     outcome: EffectOutcome = "refused" if isinstance(error, NoEffectError | ToolException) else "unknown"
-    return {**effect, "outcome": outcome, "answer": f"{type(error).__name__}: {mask_keys(str(error))}"}
+    return {**effect, "outcome": outcome, "answer": name_error(error)}
 
 
 def _note_lost(gate: CallGate, call: ToolCall, lost: int) -> dict[str, Effect]:

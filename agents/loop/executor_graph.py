@@ -20,18 +20,19 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.tools import BaseTool
-from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
 
 from agents import prompts
 from agents.errors import ModelSetupError, TextualCallError, ToolLoopError
-from agents.loop.effects import Effect, Output, Withheld, build_effect, find_last_reply
+from agents.loop.effects import Effect, Output, Withheld, build_effect, find_gate, find_last_reply
 from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
-from agents.loop.langgraph_internals import find_storage_problem, has_saver
+from agents.loop.langgraph_internals import find_storage_problem, has_outer_graph, has_saver
 from agents.loop.tool_answers import (
+    answer_error,
     build_answer,
-    describe_error,
     describe_unstored,
     read_answer,
     read_broken_reply,
@@ -50,6 +51,7 @@ _IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "goog
 """The providers whose models take images and files in the answer of a tool."""
 
 
+_NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 
@@ -108,9 +110,10 @@ class ExecutorMiddleware(EffectsMiddleware):
 
     def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
         """Tells the model what a tool raised."""
-        if isinstance(error, GraphBubbleUp):  # such as a command to a parent graph
+        is_told = type(error) in (GraphBubbleUp, ParentCommand) and not _has_graph_around(request)
+        if isinstance(error, GraphBubbleUp) and not is_told:
             raise error
-        return build_answer(request.tool_call, describe_error(error))
+        return answer_error(request.tool_call, error)
 
     def tell_pause(self, request: ToolCallRequest, pause: GraphInterrupt, effect: Effect) -> Output:
         """Tells the model that nobody can be asked, if nothing keeps the question."""
@@ -125,6 +128,8 @@ class ExecutorMiddleware(EffectsMiddleware):
 
         An artifact that the saver cannot store is left out: it would end the run after the call was made.
         """
+        if isinstance(output, Command) and output.graph is not None:
+            return output if _has_graph_around(request) else build_answer(request.tool_call, _NO_GRAPH)
         if read_answer(output) is None:
             return build_answer(request.tool_call, "The tool ended without an answer. Go on without it.")
         if not isinstance(output, ToolMessage):
@@ -229,6 +234,11 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         """Returns a reply with an id of its own: LangGraph replaces a message by one with the same id."""
         is_taken = reply.id in {message.id for message in request.messages}
         return reply.model_copy(update={"id": None}) if is_taken else reply
+
+
+def _has_graph_around(request: ToolCallRequest) -> bool:
+    """Returns whether a graph of the user takes what a tool gives to another graph; a run takes nothing."""
+    return find_gate() is None and has_outer_graph(request.runtime.config)
 
 
 def _read_context(runtime: object) -> StepContext:

@@ -119,6 +119,11 @@ def choose_durability() -> Literal["sync"] | None:
     return None if find_checkpoint(read_config()) is None else "sync"
 
 
+def has_outer_graph(config: RunnableConfig) -> bool:
+    """Returns whether the running graph runs within a node of another one."""
+    return "|" in str(read_values(config).get("checkpoint_ns", ""))
+
+
 def has_saver() -> bool:
     """Returns whether a saver keeps the running graph."""
     return isinstance(read_values().get(_SAVER_KEY), BaseCheckpointSaver)

@@ -13,7 +13,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from agents.errors import ModelSetupError
 from agents.loop.acting_tools import ActingTool
 from agents.loop.effects import Effect, ReadBack
-from agents.loop.tool_answers import read_answer
+from agents.loop.tool_answers import name_error, read_answer
 from agents.sync import Call, Conversation
 
 PREFIX: Final = "read_back:"
@@ -35,11 +35,11 @@ def add_read_back(request: ToolCallRequest, tool: ActingTool, effect: Effect) ->
     given = call, request.runtime.config
     try:
         output = yield Call(partial(reader.invoke, *given), partial(reader.ainvoke, *given))
+        answer = read_answer(output)
+        text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
+        is_error = answer is not None and answer.status == "error"
     except Exception as error:  # noqa: BLE001 - a tool is user code, and the call has been made
-        output = error
-    answer = read_answer(output)
-    text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
-    is_error = isinstance(output, Exception) or (answer is not None and answer.status == "error")
+        text, is_error = name_error(error), True
     result, failure = (None, text) if is_error else (text, None)
     is_confirmed = effect["outcome"] == "unknown" and not is_error and tool.is_met_by(text)
     return {

@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from langgraph.types import Command
 from pydantic import ValidationError
 
-from agents.credentials.masking import mask_keys
+from agents.credentials.masking import mask_error
 from agents.models.openai_replies import BROKEN
 from agents.models.server_answers import iter_causes
 
@@ -100,34 +100,36 @@ def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMes
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
 
 
-def describe_error(error: BaseException) -> str:
-    """Tells a model that a tool raised an error, without credentials."""
-    text = mask_keys(str(error))
-    return f"The tool failed: {type(error).__name__}: {text}. Mend the call, or go on without it."
+def name_error(error: BaseException) -> str:
+    """Returns the type and the text of an error, without credentials."""
+    return f"{type(error).__name__}: {mask_error(error)}"
+
+
+def answer_error(call: ToolCall, error: BaseException) -> ToolMessage:
+    """Tells the model that a tool raised an error."""
+    return build_answer(call, f"The tool failed: {name_error(error)}. Mend the call, or go on without it.")
 
 
 def describe_unstored(problem: Exception) -> str:
     """Tells a model that a tool changed the state to a value that no store takes."""
     return (
-        f"The tool was called, and its answer cannot be written as JSON: {type(problem).__name__}: "
-        f"{str(problem)[:200]}. Go on without it."
+        f"The tool was called, and its answer cannot be written as JSON: {name_error(problem)[:200]}. "
+        "Go on without it."
     )
 
 
 def raise_outer(error: BaseException) -> None:
-    """Raises an error that did not arise in a tool: an interruption, or a cancellation of the task."""
-    if isinstance(error, KeyboardInterrupt | GeneratorExit):
-        raise error
-    if isinstance(error, CancelledError) and _is_cancelled():
-        raise error
-
-
-def _is_cancelled() -> bool:
+    """Raises an error that did not arise in a tool: an interruption, or an end of the task."""
     try:
         task = current_task()
     except RuntimeError:  # no loop runs
-        return False
-    return task is not None and task.cancelling() > 0
+        task = None
+    # asyncio ends a coroutine by GeneratorExit, which it also makes of one that a tool raises.
+    is_end = task is not None and (
+        isinstance(error, GeneratorExit) or (isinstance(error, CancelledError) and task.cancelling() > 0)
+    )
+    if is_end or isinstance(error, KeyboardInterrupt):
+        raise error
 
 
 def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:

@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from agents.base import DEFAULT_RETRY
-from agents.credentials.masking import mask_keys
+from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import identify_judge, name_called, read_secrets
 from agents.models.model_call import call_model, reply_text
 from agents.models.server_answers import iter_causes
@@ -187,8 +187,8 @@ def judge_errors(llm: object) -> Iterator[None]:
             raise JudgeError("the provider blocked the request or its reply", "blocked") from None
         secrets = read_secrets(llm)
         # The cause is dropped as well: a traceback would show its text.
-        if any(mask_keys(text, secrets) != text for text in map(str, iter_causes(error))):
-            raise JudgeError(f"{type(error).__name__}: {mask_keys(str(error), secrets)}") from None
+        if any(mask_error(each, secrets) != read_error(each) for each in iter_causes(error)):
+            raise JudgeError(f"{type(error).__name__}: {mask_error(error, secrets)}") from None
         raise
 
 

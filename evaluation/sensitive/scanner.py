@@ -12,7 +12,7 @@ from typing import Final
 
 from agents.credentials import tokens
 from agents.credentials.detector import Family, Pattern, encode_text, search_text
-from agents.credentials.masking import PLACES
+from agents.credentials.masking import PLACES, mask_error
 from agents.credentials.secret_values import FIELD_TRIGGER
 from agents.credentials.spans import Recognizer, Span, merge_spans, replace_spans
 from evaluation.sensitive import personal_data
@@ -118,11 +118,7 @@ def keep_end(text: str, limit: int, search: Search = find_sensitive) -> str:
 
 def describe_error(error: BaseException) -> str:
     """Return the text of an exception of someone else's code: one line, redacted and shortened."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - the text of an error is the user's code, too
-        text = "its text cannot be made"
-    return shorten(redact(" ".join(text[:_MARGIN].split())), _LONGEST_ERROR)
+    return shorten(redact(" ".join(mask_error(error)[:_MARGIN].split())), _LONGEST_ERROR)
 
 
 def describe_raised(error: BaseException) -> str:

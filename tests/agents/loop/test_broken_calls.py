@@ -10,7 +10,9 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command
 
 from agents import ExecutionAgent, ModelUnavailableError, load_model
 from agents.errors import TextualCallError
@@ -120,7 +122,18 @@ class OwnError(BaseException):
     """An error outside of Exception."""
 
 
-ERRORS = [asyncio.CancelledError(), concurrent.futures.CancelledError(), OwnError("x")]
+class MuteError(Exception):
+    """An error without a text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+ERRORS = [
+    asyncio.CancelledError(), concurrent.futures.CancelledError(), OwnError("x"), MuteError(),
+    GraphBubbleUp("x"), ParentCommand(Command(goto="x")), ParentCommand(Command(goto="x", graph="x")),
+    ParentCommand(Command(goto="x", graph=Command.PARENT)),
+]  # fmt: skip
 
 
 @both_entries
@@ -140,6 +153,40 @@ async def test_an_error_of_any_class_inside_a_tool_is_told(error, is_async, awai
 
     assert await execute(ExecutionAgent(model, [own]), awaited) == "done"
     assert type(error).__name__ in read_told(model)[0]
+
+
+def test_the_end_of_a_generator_that_a_tool_raises_is_told():
+    def close() -> str:
+        """Close."""
+        raise GeneratorExit
+
+    model = ScriptedChatModel([ask("close"), "done"])
+
+    assert ExecutionAgent(model, [close]).execute_step("s") == "done"
+    assert "GeneratorExit" in read_told(model)[0]
+
+
+@pytest.mark.parametrize("is_raised", [False, True], ids=["returned", "raised"])
+@pytest.mark.parametrize("has_outer", [False, True], ids=["alone", "in a graph"])
+def test_a_command_to_another_graph_is_told_unless_there_is_one(is_raised, has_outer):
+    command = Command(goto="colleague", graph=Command.PARENT)
+
+    @tool
+    def hand_over() -> Command:
+        """Hand over."""
+        if is_raised:
+            raise ParentCommand(command)
+        return command
+
+    model = ScriptedChatModel([ask("hand_over"), "done"])
+    agent = ExecutionAgent(model, [hand_over])
+    if not has_outer:
+        assert agent.execute_step("s") == "done"
+        assert read_told(model)
+        return
+    outer = StateGraph(MessagesState).add_node("agent", agent.graph).add_edge(START, "agent")
+    outer.add_node("colleague", lambda _: {"messages": ["taken over"]})
+    assert outer.compile().invoke({"messages": ["s"]})["messages"][-1].text == "taken over"
 
 
 async def test_a_cancellation_from_outside_is_none_of_the_tool():

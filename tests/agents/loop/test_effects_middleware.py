@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
@@ -105,6 +106,15 @@ def test_an_error_of_a_tool_reaches_the_caller_and_its_call_is_asked_about_later
 
     assert shop.refunds == [7]
     assert asked is None or "it is not known whether it had its effect" in str(asked.value)
+
+
+def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
+    shop = Shop(asyncio.CancelledError("own"))
+    state = invoke(build(shop, ["refund"])[0], TASK)
+
+    assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
+    assert state["effects"]["c7"]["outcome"] == "unknown"
+    assert "CancelledError" in state["messages"][-2].text
 
 
 # ------------------------------------------------------------------- the process dies
