@@ -57,10 +57,10 @@ from benchmarks.measuring import (
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.contract.run import MatchMode
-from evaluation.measures.trajectory.expected_steps import expected_steps
 from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
+from evaluation.report.state import read_demands
 from evaluation.statistics import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 
@@ -152,7 +152,7 @@ def prepare_matching(mode: MatchMode, kind: str) -> Callable[[int], Job]:
                 continue
             state = prepare_evaluation(run.case, Plugins())
             actual = state["actual_trajectory"]
-            expected = expected_steps(state["expected_trajectory"])
+            expected = read_demands(state).rules.expected_trajectory or []
             pairs.append((source.sample(actual, len(actual)) if kind == "shuffled" else actual, expected))
         agrees = kind != "one mismatch"
         return lambda: sum(

@@ -33,11 +33,6 @@ WRITES = [  # of the domains airline and retail
     "modify_user_address",
     "return_delivered_order_items",
 ]
-ARGUMENTS = {
-    "match": "superset",  # arguments beyond the expected ones are harmless
-    "unordered": [["item_ids", "new_item_ids"]],  # which items, and each with its replacement
-    "numbers_as_text": True,
-}
 
 
 def make_case(run: dict[str, Any]) -> dict[str, object]:
@@ -56,10 +51,9 @@ def make_contract(task: dict[str, Any]) -> dict[str, object]:
         "expected_trajectory": [{"name": action["name"], "args": action["kwargs"]} for action in writes],
         "trajectory_match_mode": "precision_recall",  # the same calls, equally often, in any order
         "trajectory": {
-            "compared_tools": WRITES,  # a tool that only reads cannot be wrong
+            "acting_tools": WRITES,  # what only reads cannot be wrong, and a refused call changes nothing
             "final_tools": ["transfer_to_human_agents"],  # a run may end with it, without a reply
-            "failed_calls": "ignore",  # a refused call changes nothing
-            "arguments": ARGUMENTS,
+            "arguments": {"match": "superset"},  # arguments beyond the expected ones are harmless
         },
         "required_content": [{"where": "assistant_messages", **make_rule(text)} for text in task["outputs"]],
         "audit": {"credentials": "off", "personal_data": "off"},  # the benchmark's customers are invented

@@ -15,7 +15,7 @@ import benchmarks.measuring  # noqa: F401 - switches the telemetry of the librar
 from tests.evaluation.measures.trajectory.truth_table import Row
 
 Answer = bool | float | str
-_OURS_ALONE = ("forbidden_tools", "ignored_tools", "compared_tools", "failed_calls")
+_OURS_ALONE = ("forbidden_tools", "ignored_tools")
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -32,8 +32,7 @@ def read_simple_calls(calls: list) -> list[tuple[str, dict | str | None]]:
 
 
 def read_simple_rules(row: Row) -> dict:
-    arguments = row.rules.get("arguments", {})
-    if any(name in row.rules for name in _OURS_ALONE) or {"unordered", "numbers_as_text"} & set(arguments):
+    if any(name in row.rules for name in _OURS_ALONE):
         raise InexpressibleError
     return row.rules
 
@@ -185,22 +184,20 @@ def ask_pydantic_evals(row: Row) -> Answer:
     from pydantic_evals.evaluators import EvaluatorContext, ToolCorrectness, TrajectoryMatch
     from pydantic_evals.otel.span_tree import SpanNode, SpanTree
 
-    failed = row.rules.get("failed_calls", "extra")
-    if failed == "fail" or any(name in row.rules for name in _OURS_ALONE[:-1]):
+    if any(name in row.rules for name in _OURS_ALONE):
         raise InexpressibleError
     calls = [{"name": call} if isinstance(call, str) else call for call in row.actual]
     if any(set(call) - {"name", "args", "error"} for call in calls):
         raise InexpressibleError
     names = [name for name, _ in read_simple_calls(row.expected)]
-    include_failed = failed in {"count", "extra"}
     evaluator = choose_mode(
         {
             **{
-                mode: TrajectoryMatch(names, order=mode, include_failed=include_failed)
+                mode: TrajectoryMatch(names, order=mode, include_failed=True)
                 for mode in ("exact", "in_order", "any_order")
             },
-            "superset": ToolCorrectness(names, allow_extra=True, include_failed=include_failed),
-            "precision_recall": ToolCorrectness(names, include_failed=include_failed),
+            "superset": ToolCorrectness(names, allow_extra=True, include_failed=True),
+            "precision_recall": ToolCorrectness(names, include_failed=True),
         },
         row,
     )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
-from typing import Final, TypeAlias
+from typing import Final
 
 from agents.parsing.end_reasons import is_blocked, is_token_limit
 from agents.parsing.outcomes import states_error
 from evaluation.contract.contract import EvaluationContract
 from evaluation.contract.run import AgentRun, ToolCall
 from evaluation.importers.imported_message import (
-    Answer,
     content_texts,
     dump_message,
     format_text,
     is_visible,
-    parse_arguments,
 )
 from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
 from evaluation.importers.run_end import ends_run, ends_with_question, read_last_answer
@@ -111,36 +108,9 @@ def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) 
     }
 
 
-Matches: TypeAlias = Mapping[int, RecordedCall]
-"""The calls of the messages by their place in ``tool_calls``."""
-
-_CORRECT: Final = "; record the same calls in both, or leave tool_calls out"
-
-
 def name_tool(name: str) -> str:
     """Name a call in a sentence."""
     return f"a call of {shorten(name)}" if name else "a tool call"
-
-
-def add_results(run: AgentRun, conversation: Conversation) -> AgentRun:
-    """Add the answers that only the messages hold: one of them may say that the call failed."""
-    calls = run.tool_calls
-    matches, _ = _match_calls(conversation, calls)
-    results = {place: _find_unrecorded_result(calls[place], other) for place, other in matches.items()}
-    if all(result is None for result in results.values()):
-        return run
-    complete = [
-        call if results.get(place) is None else call.model_copy(update={"result": results[place]})
-        for place, call in enumerate(calls)
-    ]
-    return run.model_copy(update={"tool_calls": complete})
-
-
-def check_calls(conversation: Conversation, run: AgentRun, writing: Collection[str]) -> Iterator[str]:
-    """Describe what keeps the calls of a run from being trusted; ``writing`` are the tools that write."""
-    if "tool_calls" in run.model_fields_set:
-        return _find_disagreements(conversation, run.tool_calls, writing)
-    return chain(_find_orphans(conversation), _find_unanswered(conversation.calls, conversation, writing))
 
 
 def _find_orphans(conversation: Conversation) -> Iterator[str]:
@@ -149,116 +119,45 @@ def _find_orphans(conversation: Conversation) -> Iterator[str]:
         yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
 
 
-def _find_unanswered(
-    calls: Sequence[RecordedCall], conversation: Conversation, writing: Collection[str]
-) -> Iterator[str]:
+def _find_unanswered(conversation: Conversation, writing: Collection[str]) -> Iterator[str]:
     """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
     last = [] if conversation.has_reply else conversation.last_calls
     has_answers = any(each.answer is not None for each in conversation.calls)
-    asked = [each for each in calls if has_answers or each.call.name in writing]
+    asked = [each for each in conversation.calls if has_answers or each.call.name in writing]
     if lost := [each for each in asked if each.answer is None and each not in last]:
         name = name_tool(lost[0].call.name)
         yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
 
 
-def _find_disagreements(
-    conversation: Conversation, calls: Sequence[ToolCall], writing: Collection[str]
-) -> Iterator[str]:
-    """Compare ``tool_calls`` with the messages, which may lack calls: messages are often cut.
+def _complete_calls(
+    calls: Sequence[ToolCall], recorded: Sequence[ToolCall]
+) -> tuple[list[ToolCall], list[str]]:
+    """Add to ``tool_calls`` the answers that only the messages hold: one of them may say that a call failed.
 
-    Only a conversation that begins with the request, ends with the reply and holds calls of its own shows
-    that a call was not made.
-    """
-    matches, missing = _match_calls(conversation, calls)
-    if missing is not None:
-        name = name_tool(missing.call.name)
-        yield f"messages[{missing.message}] holds {name} that tool_calls lacks or holds otherwise{_CORRECT}"
-        return
-    yield from _find_contradictions(calls, matches)
-    if matches and conversation.is_whole:
-        yield from _find_invented(calls, matches)
-    if len(conversation.orphans) > len(calls) - len(matches):
-        yield from _find_orphans(conversation)
-    unknown = [matches[place] for place in matches if calls[place].result is None and not calls[place].error]
-    yield from _find_unanswered(unknown, conversation, writing)
-
-
-def _match_calls(
-    conversation: Conversation, calls: Sequence[ToolCall]
-) -> tuple[Matches, RecordedCall | None]:
-    """Find the calls of the messages in ``tool_calls``; calls of one message may be there in any order.
+    The calls of a tool are in the same order on both sides.
 
     Returns:
-        The matches, and the first call that is not there.
+        The calls, and the names of those that only the messages hold.
     """
-    arguments = [parse_arguments(call.args) for call in calls]
-    matches: dict[int, RecordedCall] = {}
-    for _, group in groupby(conversation.calls, key=lambda recorded: recorded.message):
-        start = max(matches, default=-1) + 1
-        for recorded in group:
-            args = parse_arguments(recorded.call.args)
-            places = (place for place in range(start, len(calls)) if place not in matches)
-            name = recorded.call.name
-            fits = (place for place in places if _is_same_call(name, args, calls[place], arguments[place]))
-            place = next(fits, None)
-            if place is None:
-                return matches, recorded
-            matches[place] = recorded
-    return matches, None
+    waiting: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
+    for call in recorded:
+        waiting[call.name].append(call)
+    complete = []
+    for call in calls:
+        other = waiting[call.name].popleft() if waiting[call.name] else None
+        answer = {"result": other.result, "error": other.error} if other and _is_open(call) else {}
+        complete.append(call.model_copy(update=answer))
+    return complete, [name for name, left in waiting.items() if left]
 
 
-def _is_same_call(name: str, args: object, recorded: ToolCall, recorded_args: object) -> bool:
-    # Without arguments, the record of a call is a mere name.
-    return name == recorded.name and (recorded.args is None or args == recorded_args)
+def _is_open(call: ToolCall) -> bool:
+    """Return whether the record of a call says nothing of how it ended."""
+    return (call.result is None or call.result == "") and not call.error
 
 
-def _find_unrecorded_result(recorded: ToolCall, other: RecordedCall) -> object:
-    """Return the answer that only the message holds; None if ``tool_calls`` says how the call ended."""
-    is_open = (recorded.result is None or recorded.result == "") and not recorded.error
-    return other.answer.value if is_open and other.answer is not None else None
-
-
-def _find_contradictions(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
-    """Describe how a call and the same call in the messages contradict each other."""
-    for place, recorded in matches.items():
-        where = f"tool_calls[{place}] and messages[{recorded.message}] disagree"
-        yield from (f"{where}{problem}{_CORRECT}" for problem in _compare_call(calls[place], recorded))
-    # Parallel calls have no order, so a false number of the message would hide a wrong order.
-    numbered = [(calls[place].message, recorded.message) for place, recorded in sorted(matches.items())]
-    for number, group in groupby(numbered, key=lambda pair: pair[0]):
-        if number is not None and len({message for _, message in group}) > 1:
-            yield f"tool_calls[].message {number} stands for calls of several messages{_CORRECT}"
-
-
-def _compare_call(recorded: ToolCall, other: RecordedCall) -> Iterator[str]:
-    if recorded.kind in {"action", "reasoning"}:
-        yield f": a tool call is recorded with kind {recorded.kind!r}"
-    if other.answer is None:
-        return
-    if other.answer.is_error and not recorded.error:
-        yield ": only the message says that the call failed"
-    if _differ(recorded.result, other.answer):
-        yield " about the result of the call"
-
-
-def _differ(result: object, answer: Answer) -> bool:
-    """Return whether two answers differ: one describes an error, or two texts that are not merely cut."""
-    if result is None or result == "":
-        return False
-    if not isinstance(result, str) or not isinstance(answer.value, str):
-        # One of them may be the object that the other one writes, in any notation.
-        return states_error(answer.value) and not states_error(result)
-    short, long = sorted((result.strip(), answer.value.strip()), key=len)
-    return not long.startswith(short.rstrip(".… "))
-
-
-def _find_invented(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
-    """Describe the first tool call that the messages lack; calls of other agents may be elsewhere."""
-    if len({call.agent for call in calls if call.agent is not None}) > 1:
-        return
-    places = (place for place, call in enumerate(calls) if place not in matches and call.kind == "tool")
-    for place in list(places)[:1]:
-        yield f"tool_calls[{place}] is {name_tool(calls[place].name)} that the messages lack{_CORRECT}"
+def _describe_lost(name: str) -> str:
+    correct = "record the same calls in both, or leave tool_calls out"
+    return f"messages hold {name_tool(name)} that tool_calls lacks; {correct}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,20 +204,20 @@ def import_run(plain: dict[str, object], run: AgentRun, rules: EvaluationContrac
         is_unanswered = ends_with_question(conversation)
         is_ended = not (is_open or is_unanswered or run.error is not None)
         output = read_last_answer(conversation) if is_ended else ""
-    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools}
-    doubts = (*map(Doubt, check_calls(conversation, run, writing)), *ends)
-    return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
-
-
-def _add_calls(
-    plain: dict[str, object], run: AgentRun, conversation: Conversation
-) -> tuple[dict[str, object], AgentRun]:
     plain = {**plain, "messages": [each.plain for each in conversation.messages]}
-    if "tool_calls" in run.model_fields_set:
-        return plain, add_results(run, conversation)
     calls = convert_calls(conversation)
-    models = [ToolCall.model_validate(call) for call in calls]
-    return {**plain, "tool_calls": calls}, run.model_copy(update={"tool_calls": models})
+    recorded, problems = [ToolCall.model_validate(call) for call in calls], list[str]()
+    if "tool_calls" in run.model_fields_set:
+        models, lost = _complete_calls(run.tool_calls, recorded)
+        problems = [_describe_lost(name) for name in lost[:1]]
+        is_open, is_cut = any(map(_is_open, models)), len(models) - len(calls) >= len(conversation.orphans)
+    else:
+        plain, models, is_open, is_cut = {**plain, "tool_calls": calls}, recorded, True, False
+    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools}
+    problems += () if is_cut else _find_orphans(conversation)
+    problems += _find_unanswered(conversation, writing) if is_open else ()
+    completed = run.model_copy(update={"tool_calls": models})
+    return ImportedRun(plain, completed, output, (*map(Doubt, problems), *ends))
 
 
 def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Doubt]:
@@ -380,4 +279,5 @@ def _asks_only_for_effects(rules: EvaluationContract) -> bool:
     """Return whether the contract compares effects; it does not if it expects nothing but reading calls."""
     expected = {name for action in rules.expected_trajectory or () for name in action.names}
     writing = set(rules.trajectory.acting_tools or ())
-    return rules.trajectory.asks_for_effects and (not expected or not expected.isdisjoint(writing))
+    is_asked = rules.trajectory.acting_tools is not None
+    return is_asked and (not expected or not expected.isdisjoint(writing))

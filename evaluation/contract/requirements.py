@@ -198,7 +198,7 @@ def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
     | ``must_call`` | ``tool_calls`` |
     | ``audit.rules`` | the rule itself |
     | ``reference_output``, ``expected_trajectory``, ``thresholds`` | None: a metric |
-    | ``trajectory.forbidden_tools`` and ``failed_calls``, ``audit.defects`` | None |
+    | ``trajectory.forbidden_tools``, ``audit.defects`` | None |
     | ``rubric``, ``subjective_criteria`` | None: a judge |
     """
     yield from _list_checks(rules)
@@ -243,7 +243,6 @@ def _list_measured(rules: EvaluationContract) -> Iterator[Requirement]:
         "reference_output": rules.reference_output is not None,
         "expected_trajectory": rules.expected_trajectory is not None,
         "trajectory.forbidden_tools": bool(rules.trajectory.forbidden_tools),
-        "trajectory.failed_calls": rules.trajectory.failed_calls == "fail",
         "audit.defects": rules.audit.demands_defects,
         "rubric": rules.rubric is not None,
     }
@@ -266,7 +265,7 @@ def _expects_effect(rules: EvaluationContract) -> bool:
     if writing is None or rules.trajectory_match_mode == "subset":
         return False
     expected = rules.expected_trajectory or ()
-    return any(not action.optional and action.names <= {*writing} for action in expected)
+    return any({*action.names} <= {*writing} for action in expected)
 
 
 def expand_rule(rule: ContentRule, field: str, *, required: bool) -> Requirement:

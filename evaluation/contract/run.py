@@ -10,7 +10,7 @@ from pydantic.config import JsonDict
 from evaluation.checks.check_model import NotRun, Text
 from evaluation.importers.imported_message import dump_messages
 from evaluation.validation import InputModel, wrap_name
-from evaluation.values import WHOLE, Count, Quantity
+from evaluation.values import Count, Quantity
 
 CallOutcome = Literal["acted", "refused", "unknown", "stated", "reused", "denied"]
 """What a call of an acting tool did: ``stated`` is a person's word that it acted, ``reused`` the answer of an
@@ -144,11 +144,6 @@ class ArgumentRule(InputModel):
     match: Literal["exact", "ignore", "named", "superset"] = "exact"
     names: list[str] | None = None
     """For ``named``: the arguments to compare."""
-    numbers_as_text: bool = False
-    """Whether a text such as "12.50" counts as the number that it writes."""
-    unordered: list[str | list[str]] = Field(default_factory=list)
-    """Arguments that are lists whose items may come in any order. Lists whose items belong together are a
-    group: ``["item_ids", "new_item_ids"]``."""
 
     @model_validator(mode="after")
     def _require_names(self) -> Self:
@@ -168,22 +163,29 @@ class ExpectedAction(InputModel):
     """The expected agent; absent: any agent."""
     target: str | None = None
     kind: ActionKind | None = None
-    optional: bool = False
-    """Whether the action may be missing."""
     any_of: list[NamedAction] = Field(default_factory=list)
-    """Alternatives in place of ``name``; one of them is enough."""
+    """Alternatives in place of all other fields; one of them is enough."""
 
     @model_validator(mode="after")
     def _require_name(self) -> Self:
         if (self.name is not None) is bool(self.any_of):
             raise ValueError("an expected action needs either 'name' or 'any_of'")
+        fields = (self.args, self.arguments, self.agent, self.target, self.kind)
+        if self.any_of and any(field is not None for field in fields):
+            raise ValueError("state the other fields in each action of 'any_of'")
+        if self.arguments is not None and self.args is None and self.arguments.match != "ignore":
+            raise ValueError(f"{self.name} has a rule for arguments, but no 'args' to compare; add them")
         return self
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names of the action and of all actions within."""
-        inner = [name for action in self.any_of for name in action.names]
-        return frozenset(inner if self.name is None else [self.name, *inner])
+    def patterns(self) -> tuple[ExpectedAction, ...]:
+        """The action itself, or its alternatives."""
+        return tuple(each for action in self.any_of for each in action.patterns) if self.any_of else (self,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the action, or of its alternatives."""
+        return tuple(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
 
 
 NamedAction: TypeAlias = Annotated[
@@ -199,57 +201,19 @@ class TrajectoryRules(InputModel):
     """The rule for every tool that ``tools`` does not name."""
     tools: dict[str, ArgumentRule] = Field(default_factory=dict)
     ignored_tools: list[str] = Field(default_factory=list)
-    """Calls that are left out of the comparison, for instance calls that only read."""
-    compared_tools: list[str] | None = None
-    """If given, calls of all other tools are left out."""
+    """Calls that are left out of the comparison."""
     acting_tools: list[str] | None = None
-    """The tools that change something. If given, no other call of them than the expected ones may occur, and
-    calls that only read are not compared, unless the contract expects nothing else.
-
-    A tool that is not in the list only reads. With ``reading_tools``, a tool in neither list is compared as
-    the match mode says.
-    """
-    reading_tools: list[str] | None = None
-    """The tools that only read."""
+    """The tools that change something; all others only read. If given, no other call of them than the
+    expected ones may occur, what had no effect is left out, and calls that only read are not compared, unless
+    the contract expects nothing else."""
     forbidden_tools: list[Text] = Field(default_factory=list)
     final_tools: list[str] = Field(default_factory=list)
     """Tools that may end a run without a reply of the assistant, for instance a hand-over to a person."""
-    failed_calls: Literal["extra", "ignore", "count", "fail"] = "extra"
-    """What a call is worth whose result was an error.
-
-    ``extra``: it counts as a call, but fulfils no expectation. ``ignore``: it is left out. ``count``: it
-    counts as any other and fulfils an expectation. ``fail``: as ``extra``, and it fails the run. The call of
-    an acting tool also fails by an answer that states a refusal in any usual form.
-    """
-    stuck_after: Annotated[int, Field(ge=2), WHOLE] = 3
-    """Number of identical calls in a row that count as stuck."""
-
-    @property
-    def names_effects(self) -> bool:
-        """Whether the contract says of any tool that it reads or writes."""
-        return self.acting_tools is not None or bool(self.reading_tools)
-
-    @property
-    def asks_for_effects(self) -> bool:
-        """Whether the contract lists all tools that write, so that every other tool only reads."""
-        return self.acting_tools is not None and self.reading_tools is None
 
     def find_rule(self, action: ExpectedAction) -> ArgumentRule:
         """Return the rule for the arguments: the action's own, else the tool's, else the common one."""
         return action.arguments or self.tools.get(str(action.name), self.arguments)
 
-    def compares(self, name: str) -> bool:
-        """Return whether actions of a name are compared."""
-        return name not in self.ignored_tools and (self.compared_tools is None or name in self.compared_tools)
-
-    def is_read(self, name: str, kind: str | None) -> bool:
-        """Return whether an action only reads, by the contract's word. An unnamed hand-off does not."""
-        is_unnamed_tool = name not in (self.acting_tools or ()) and kind in {None, "tool"}
-        return name in (self.reading_tools or ()) or (self.asks_for_effects and is_unnamed_tool)
-
-    @model_validator(mode="after")
-    def _require_one_effect(self) -> Self:
-        both = set(self.acting_tools or ()) & set(self.reading_tools or ())
-        if both:
-            raise ValueError(f"{min(both)!r} is in 'acting_tools' and in 'reading_tools'; keep it in one")
-        return self
+    def may_act(self, name: str, kind: str | None) -> bool:
+        """Return whether an action may change something, by the contract's word; a hand-off may."""
+        return name in (self.acting_tools or ()) or kind not in {None, "tool"}

@@ -181,7 +181,6 @@ def build_call(
     place: int,
     recorded: Mapping[str, object],
     acting: Collection[object] = (),
-    reading: Collection[object] = (),
 ) -> EvidenceCall:
     """Build a call of its recorded fields.
 
@@ -189,13 +188,12 @@ def build_call(
         place: Its position among all calls.
         recorded: ``name``, ``args``, ``result``, ``error`` and perhaps ``outcome`` and ``args_text``.
         acting: The names of the tools that are stated to act.
-        reading: The names of the tools that are stated to read.
     """
     name, result, error = str(recorded["name"]), recorded.get("result"), recorded.get("error")
     result = error if result is None and isinstance(error, str) else result
     args = recorded.get("args") or recorded.get("args_text")
     plain = args if isinstance(args, Mapping) else {"text": args} if args else {}
-    kind = "acting" if name in acting else "reading" if name in reading else guess_kind(name)
+    kind = "acting" if name in acting else guess_kind(name)
     outcome = _OUTCOMES.get(str(recorded.get("outcome")))
     if outcome or kind == "acting":
         state: CallState = outcome or read_outcome(name, result, is_error=bool(error))
@@ -226,13 +224,12 @@ def build_evidence(
         run: The fields of an ``agent_run``, with its messages as they were read.
         actions: Its calls, with parsed arguments, results and errors.
         output: Its answer.
-        rules: The rules of a trajectory, which may name the acting and the reading tools.
+        rules: The rules of a trajectory, which may name the acting tools.
     """
     acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
-    reading = as_list(rules.get("reading_tools"))
     own = [each for each in actions if each["kind"] == "tool"]
     made = [each for each in [*as_list(run.get("earlier_calls")), *own] if isinstance(each, Mapping)]
-    calls = tuple(build_call(place, each, acting, reading) for place, each in enumerate(made))
+    calls = tuple(build_call(place, each, acting) for place, each in enumerate(made))
     conversation = read_conversation(as_list(run.get("messages")))
     given = [str(text) for text in as_list(run.get("sources"))]
     given += [each.text for each in conversation.messages if each.role in {"system", "developer"}]

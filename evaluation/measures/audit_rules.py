@@ -13,7 +13,7 @@ from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.findings import Finding, FindingKind
-from evaluation.measures.trajectory.idle_rules import find_misspelt
+from evaluation.measures.trajectory.expected_steps import find_misspelt
 from evaluation.report.metric_groups import compare_with_bound, missing_data
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import end_sentence
@@ -233,7 +233,7 @@ def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[
         yield _report_tool(rule, name, places, is_tool=rule.forbidden_tools is not None or "tool" in kinds)
     called, forbidden = {action["name"] for action in actions}, rule.forbidden_tools or ()
     unknown, others = [name for name in forbidden if name not in called], called.difference(forbidden)
-    for reason in find_misspelt(unknown, others, "forbidden_tools"):
+    if reason := find_misspelt(unknown, others, "forbidden_tools"):
         yield _report_rule(rule, "missing_data", reason, _CALLS)
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from agents.credentials.spans import Category
-from evaluation.contract.contract import AUDIT_METRICS, AuditRules, Reaction
-from evaluation.contract.run import TrajectoryRules
+from evaluation.contract.contract import AUDIT_METRICS, AuditRules, EvaluationContract, Reaction
 from evaluation.defects.evidence import build_evidence
 from evaluation.defects.findings import DefectFinding, Level
 from evaluation.defects.rules import find_defects
@@ -22,7 +21,6 @@ from evaluation.measures.audit_rules import (
 )
 from evaluation.measures.metric_table import select_operational
 from evaluation.measures.operational import score_operational
-from evaluation.measures.trajectory.expected_steps import ExpectedStep, expected_steps, fits_step
 from evaluation.measures.trajectory.scoring import (
     COLLABORATION_METRICS,
     TRAJECTORY_METRICS,
@@ -58,10 +56,9 @@ def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> Evalu
 
 def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
-    rules = read_demands(state).rules.trajectory
-    steps = expected_steps(state["expected_trajectory"])
-    scores = _score_trajectory(state, steps, rules)
-    shared, shared_findings = _score_collaboration(state, steps, rules)
+    rules = read_demands(state).rules
+    scores = _score_trajectory(state, rules)
+    shared, shared_findings = _score_collaboration(state, rules)
     findings = [*_withdraw_unproved(scores.checks, state), *shared_findings]
     called = select_findings(state, "trajectory")
     metrics = build_group({**scores.scores, **shared}, [*called, *findings], scores.facts)
@@ -85,34 +82,31 @@ def _without_proof(check: Finding) -> Finding:
     return replace(check, kind="missing_data", passed=None, severity="warning", reason=reason)
 
 
-def _score_trajectory(
-    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
-) -> TrajectoryScores:
-    is_expected = read_demands(state).rules.expected_trajectory is not None
-    thresholds = state["thresholds"]
-    recorded = [str(name) for name in as_list(state["agent_run"].get("acting_tools"))]
+def _score_trajectory(state: EvaluationState, rules: EvaluationContract) -> TrajectoryScores:
     return score_trajectory(
         state["actual_trajectory"],
-        steps if is_expected else None,
+        rules.expected_trajectory,
         state["trajectory_match_mode"],
-        rules,
-        {name: thresholds[name] for name in TRAJECTORY_METRICS if name in thresholds},
-        recorded,
+        rules.trajectory,
+        _select_bounds(state, TRAJECTORY_METRICS),
+        [*map(str, as_list(state["agent_run"].get("acting_tools")))],
     )
 
 
 def _score_collaboration(
-    state: EvaluationState, steps: Sequence[ExpectedStep], rules: TrajectoryRules
+    state: EvaluationState, rules: EvaluationContract
 ) -> tuple[dict[str, Score], list[Finding]]:
-    plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
         state["actual_trajectory"],
-        state["expected_trajectory"],
-        [str(name) for name in plan] if isinstance(plan, list) else None,
-        rules,
-        {name: thresholds[name] for name in COLLABORATION_METRICS if name in thresholds},
-        lambda action: sum(fits_step(step, action, rules) for step in steps),
+        rules.expected_trajectory or (),
+        [*map(str, as_list(state["agent_run"].get("plan")))],
+        rules.trajectory,
+        _select_bounds(state, COLLABORATION_METRICS),
     )
+
+
+def _select_bounds(state: EvaluationState, metrics: Iterable[str]) -> dict[str, JsonObject]:
+    return {name: state["thresholds"][name] for name in metrics if name in state["thresholds"]}
 
 
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:

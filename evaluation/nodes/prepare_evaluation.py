@@ -66,7 +66,7 @@ def _read_outcome(call: ToolCall, rules: TrajectoryRules, recorded: Collection[s
 def _acts(call: ToolCall, rules: TrajectoryRules, recorded: Collection[str]) -> bool:
     if call.name in (rules.acting_tools or ()) or call.name in recorded:
         return True
-    is_said = rules.asks_for_effects or call.name in (rules.reading_tools or ()) or call.kind != "tool"
+    is_said = rules.acting_tools is not None or call.kind != "tool"
     return not is_said and guess_kind(call.name) == "acting"
 
 
@@ -179,7 +179,10 @@ def choose_mode(contract: EvaluationContract) -> str:
 
     One that names the writing tools asks for their effects, which have no order by default.
     """
-    if contract.trajectory.asks_for_effects and "trajectory_match_mode" not in contract.model_fields_set:
+    if (
+        contract.trajectory.acting_tools is not None
+        and "trajectory_match_mode" not in contract.model_fields_set
+    ):
         return "any_order"
     return contract.trajectory_match_mode
 

@@ -7,20 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.expected_steps import (
-    ExpectedStep,
-    Selection,
-    expected_steps,
-    select_compared,
-)
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.measures.trajectory.expected_steps import Selection, select_compared
 from evaluation.measures.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
 from evaluation.measures.trajectory.matching import StepPairs
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
+from evaluation.report.state import read_demands
 from evaluation.reporting.result_files import clean_line
 from evaluation.sensitive.scanner import shorten
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
 _MOST_COMPARED: Final = 100_000
 """Most pairs of a step and an action that are compared."""
@@ -38,19 +34,19 @@ def pair_actions(result: CaseResult) -> JsonObject:
     """Return the actions of a result, the expected ones, and which belong together.
 
     Returns:
-        ``steps``: for each expected step its alternatives, and whether it is optional; ``actions``: the
-        fields of each observed action that have a value; ``pairs``: positions of a step and an action, and
-        the JSON Pointers of the arguments that differ; ``compared_steps`` and ``compared_actions``: the
+        ``steps``: for each expected step its alternatives; ``actions``: the fields of each observed action
+        that have a value; ``pairs``: positions of a step and an action, and the JSON Pointers of the
+        arguments that differ; ``compared_steps`` and ``compared_actions``: the
         positions that the contract compares; ``extras_fail``: whether an action that is not expected fails.
     """
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
-    rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
-    steps, actions = expected_steps(state["expected_trajectory"]), state["actual_trajectory"]
-    writing = [str(name) for name in as_list(state["agent_run"].get("acting_tools"))]
-    selection = select_compared(actions, steps, rules, writing)
-    compared_steps = list(_find_steps(steps, selection.steps))
-    compared = {id(action) for action in selection.actions}
-    compared_actions = [index for index, action in enumerate(actions) if id(action) in compared]
+    contract, actions = read_demands(state).rules, state["actual_trajectory"]
+    rules, steps = contract.trajectory, contract.expected_trajectory or []
+    selection = select_compared(actions, steps, rules)
+    compared_steps, compared_actions = (
+        _find_places(steps, selection.steps),
+        _find_places(actions, selection.actions),
+    )
     return {
         "steps": [_describe_step(step) for step in steps],
         "actions": [
@@ -60,25 +56,20 @@ def pair_actions(result: CaseResult) -> JsonObject:
             (compared_steps[pair.step], compared_actions[pair.action], pair.differences)
             for pair in _list_pairs(selection, rules)
         ],
-        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS
-        or all(step.optional for step in selection.steps),
+        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS or not selection.steps,
         "compared_steps": compared_steps,
         "compared_actions": compared_actions,
     }
 
 
-def _describe_step(step: ExpectedStep) -> JsonObject:
-    patterns = [pattern.model_dump(mode="json", exclude_unset=True) for pattern in step.patterns]
-    return {"optional": step.optional, "alternatives": patterns}
+def _describe_step(step: ExpectedAction) -> JsonObject:
+    return {"alternatives": [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns]}
 
 
-def _find_steps(steps: Iterable[ExpectedStep], selected: Sequence[ExpectedStep]) -> Iterator[int]:
-    """Yield the positions of the selected steps, which have lost the alternatives that are not compared."""
-    kept = 0
-    for index, step in enumerate(steps):
-        if kept < len(selected) and all(pattern in step.patterns for pattern in selected[kept].patterns):
-            yield index
-            kept += 1
+def _find_places(items: Sequence[object], selected: Iterable[object]) -> list[int]:
+    """Return the positions of the selected items."""
+    kept = {id(item) for item in selected}
+    return [index for index, item in enumerate(items) if id(item) in kept]
 
 
 def _list_pairs(selection: Selection, rules: TrajectoryRules) -> Iterator[_Pair]:
@@ -142,9 +133,8 @@ def _list_rows(result: CaseResult) -> Iterator[_Row]:
     partners = {step: (action, differences) for step, action, differences in paired["pairs"]}
     for index, step in enumerate(paired["steps"]):
         expected = " or ".join(map(_format_call, step["alternatives"]))
-        expected += " (optional)" if step["optional"] else ""
         action, differences = partners.get(index, (None, ()))
-        is_missing = action is None and index in paired["compared_steps"] and not step["optional"]
+        is_missing = action is None and index in paired["compared_steps"]
         mark = "!" if differences else "-" if is_missing else " "
         yield _Row(mark, expected, "" if action is None else actual[action])
     used = {action for action, _ in partners.values()}

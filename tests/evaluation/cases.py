@@ -37,7 +37,7 @@ runs = st.fixed_dictionaries(
         ),
     },
 )
-expected = NAMES | st.fixed_dictionaries({"name": NAMES}, optional={"args": args, "optional": st.booleans()})
+expected = NAMES | st.fixed_dictionaries({"name": NAMES}, optional={"args": args})
 METRICS = st.sampled_from(
     [
         "latency_ms",

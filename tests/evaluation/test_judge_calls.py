@@ -14,7 +14,6 @@ ASKING = {
     "actions": {"expected_trajectory": ["a", "a", "a"]},
     "a threshold": {"thresholds": {"latency_ms": 10}},
     "a forbidden tool": {"trajectory": {"forbidden_tools": ["b"]}},
-    "that no call fails": {"trajectory": {"failed_calls": "fail"}},
     "an audit": {"audit": {"rules": [{"id": "r", "forbidden": {"text": "sorry"}}]}},
     "a baseline": {"baseline_metrics": {"latency_ms": 5}},
 }
@@ -61,7 +60,6 @@ def test_nothing_passes_by_actions_that_nobody_recorded(subtests):
     for asked, status in [
         ({"expected_trajectory": []}, "needs_review"),
         ({"expected_trajectory": ["a"]}, "failed"),
-        ({"expected_trajectory": [{"name": "a", "optional": True}]}, "needs_review"),
         ({"trajectory": {"forbidden_tools": ["a"]}}, "needs_review"),
         ({"audit": {"rules": [{"id": "r", "forbidden_tools": ["a"]}]}}, "needs_review"),
         ({"audit": {"rules": [{"id": "r", "allowed_tools": ["a"]}]}}, "needs_review"),

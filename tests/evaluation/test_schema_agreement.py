@@ -35,10 +35,10 @@ ACCEPTED = [
     {"expected_trajectory": [{"name": "a", "any_of": []}, {"name": None, "any_of": ["a"]}]},
     {"expected_trajectory": ["a", {"any_of": ["b", "c"]}]},
     {"expected_trajectory": [], "trajectory_match_mode": "exact"},
-    {"expected_trajectory": ["a"], "trajectory": {"acting_tools": ["a"], "reading_tools": None}},
+    {"expected_trajectory": ["a"], "trajectory": {"acting_tools": ["a"]}},
     {"trajectory": {"arguments": {"match": "named", "names": ["id"]}}},
-    {"trajectory": {"tools": {"a": {"match": "named", "names": ["x"]}}, "stuck_after": 2.0}},
-    {"trajectory": {"arguments": {"match": "exact", "names": [], "unordered": ["a", ["c", "d"]]}}},
+    {"trajectory": {"tools": {"a": {"match": "named", "names": ["x"]}}}},
+    {"trajectory": {"arguments": {"match": "exact", "names": []}}},
     {"required_content": [{"text": "a"}, {"pattern": "(?i)a"}, {"json_schema": True}, {"number": 1}]},
     {"required_content": [{"text": "a", "pattern": None, "number": None}]},
     {"forbidden_content": [{"pattern": r"[(?=]"}, {"pattern": r"\(?=a"}, {"pattern": r"\p{Han}+"}]},
@@ -86,7 +86,6 @@ REFUSED = [
     {"trajectory": {"arguments": {"match": "named", "names": []}}},
     {"trajectory": {"arguments": {"match": "named", "names": None}}},
     {"trajectory": {"tools": {"a": {"match": "named"}}}},
-    {"trajectory": {"stuck_after": 1}},
     {"required_content": [{}]},
     {"required_content": [{"ignore_case": True}]},
     {"required_content": [{"text": "a", "number": 5}]},
@@ -152,7 +151,10 @@ CONTRADICTORY = {
     },
     "a check of more words than are allowed": {"checks": [{"check": "word_count", "min": 2, "max": 1}]},
     "a back-reference": {"required_content": [{"pattern": r"(a)\1"}]},
-    "a tool that writes and only reads": {"trajectory": {"acting_tools": ["a"], "reading_tools": ["a"]}},
+    "a rule without arguments": {
+        "expected_trajectory": [{"name": "a", "arguments": {"match": "named", "names": ["b"]}}]
+    },
+    "an agent beside alternatives": {"expected_trajectory": [{"agent": "ann", "any_of": ["a"]}]},
 }
 
 

@@ -35,12 +35,10 @@ def test_another_spelling_of_a_tool_needs_a_review_if_a_call_of_it_breaks_the_co
                 assert judge_status({"tool_calls": [*before, name]}, **contract) == "needs_review"
 
 
-def test_another_spelling_of_a_tool_is_never_the_expected_one_and_acts_as_it(subtests):
+def test_another_spelling_of_a_tool_is_never_the_expected_one(subtests):
     for name in SPELLINGS:
         with subtests.test(name=name):
             assert judge_status({"tool_calls": [name]}, **WRITES) != "passed"
-            run = {"tool_calls": ["look", name], "acting_tools": ["cancel_order"]}
-            assert judge_status(run, expected_trajectory=["look"]) == "warning"
 
 
 def test_another_tool_is_no_other_spelling():

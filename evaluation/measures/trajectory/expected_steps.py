@@ -1,123 +1,106 @@
-"""Reads the expected steps, selects what is compared, and finds how an action differs from a step."""
+"""Selects the actions and steps that are compared, and finds how an action differs from a step."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, product
 from typing import Final, Literal, NamedTuple
 
-from pydantic import TypeAdapter
+from rapidfuzz.distance import OSA
 
 from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
-from evaluation.texts.disguises import is_same_tool
+from evaluation.texts.disguises import fold_tool_name, is_same_tool
 from evaluation.values import JsonObject
 
 
-class ExpectedStep(NamedTuple):
-    """One expected step: an action that fits any one of the patterns."""
-
-    patterns: tuple[ExpectedAction, ...]
-    """Actions with a name; a property that is None may have any value."""
-    optional: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the action, or of all alternatives."""
-        return " | ".join(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
-
-
-def expected_steps(items: Iterable[JsonObject]) -> list[ExpectedStep]:
-    """Read ``expected_trajectory``; each alternative in ``any_of`` takes over what it does not set itself."""
-    actions = _ACTIONS.validate_python([*items])
-    return [ExpectedStep(_read_patterns(action), action.optional) for action in actions]
-
-
-_ACTIONS: Final = TypeAdapter(list[ExpectedAction])
-
-
-def _read_patterns(action: ExpectedAction) -> tuple[ExpectedAction, ...]:
-    if not action.any_of:
-        return (action,)
-    shared = {name: getattr(action, name) for name in ("args", "arguments", "agent", "target", "kind")}
-    patterns: list[ExpectedAction] = []
-    for alternative in action.any_of:
-        own = {name: value for name in shared if (value := getattr(alternative, name)) is not None}
-        patterns += _read_patterns(alternative.model_copy(update={**shared, **own}))
-    return tuple(patterns)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The compared actions and steps."""
 
     actions: Sequence[Action]
-    steps: Sequence[ExpectedStep]
-    failed: Sequence[str]
-    """The compared actions whose result was an error, also if the rules then leave them out."""
-    recorded: frozenset[str]
-    """Tools that the contract does not name, and that the run calls writing, or that spell a writing one."""
+    steps: Sequence[ExpectedAction]
 
 
 def select_compared(
-    actual: Sequence[Action],
-    expected: Sequence[ExpectedStep],
-    rules: TrajectoryRules,
-    recorded_writing: Iterable[str] = (),
+    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
 ) -> Selection:
     """Leave out the tools that the rules ignore; a step is left out if all its alternatives are."""
-    recorded = _list_recorded(actual, rules, recorded_writing)
     # A reused answer is no further effect.
-    steps, actions = [*expected], [action for action in actual if action["outcome"] != "reused"]
-    if rules.ignored_tools or rules.compared_tools is not None:
-        steps = [step for step in steps if any(rules.compares(str(each.name)) for each in step.patterns)]
-        actions = [action for action in actions if rules.compares(action["name"])]
-    if rules.names_effects and not _expects_reads_alone(steps, rules):
-        steps = [kept for step in steps if (kept := _without_reads(step, rules, recorded)).patterns]
-        actions = [
-            action
-            for action in actions
-            if action["name"] in recorded or not rules.is_read(action["name"], action["kind"])
-        ]
-    failed = [action["name"] for action in actions if action["error"] is not None]
-    compares_effects = rules.names_effects and "failed_calls" not in rules.model_fields_set
-    if rules.failed_calls == "ignore" or compares_effects:
-        actions = [action for action in actions if action["error"] is None]
-    return Selection(actions, steps, failed, recorded)
+    made = [action for action in actual if action["outcome"] != "reused"]
+    actions = [action for action in made if action["name"] not in rules.ignored_tools]
+    steps = [step for step in expected if not {*step.names} <= {*rules.ignored_tools}]
+    if rules.acting_tools is None:
+        return Selection(actions, steps)
+    actions = [action for action in actions if action["error"] is None]
+    acting = [
+        step for step in steps if any(rules.may_act(str(each.name), each.kind) for each in step.patterns)
+    ]
+    if steps and not acting:
+        # The contract expects nothing but reading. Only its own word tells: a run's would free it.
+        return Selection(actions, steps)
+    names = {name for step in acting for name in step.names}
+    kept = [each for each in actions if each["name"] in names or rules.may_act(each["name"], each["kind"])]
+    return Selection(kept, acting)
 
 
-def _list_recorded(
-    actual: Iterable[Action], rules: TrajectoryRules, recorded_writing: Iterable[str]
-) -> frozenset[str]:
-    writing, reading = rules.acting_tools or (), rules.reading_tools or ()
-    known = [*writing, *recorded_writing]
-    names = {action["name"] for action in actual} if known else ()
-    spelt = [name for name in names if any(is_same_tool(name, other) for other in known)]
-    return frozenset(spelt).difference(writing, reading)
+_LISTS: Final = ("ignored_tools", "forbidden_tools", "acting_tools", "tools")
+_SHORTEST_NAME: Final = 5
+"""In a shorter name, one letter may well tell two tools apart."""
+_MAX_PAIRS: Final = 10_000
+"""Most pairs of names that are searched for a misspelling: some milliseconds."""
 
 
-def _expects_reads_alone(steps: Iterable[ExpectedStep], rules: TrajectoryRules) -> bool:
-    """Return whether an action that only reads can fulfil each required step.
+def find_misspelt_tool(
+    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
+) -> str | None:
+    """Return a problem of a name in the rules that looks like another way to write a name of the case."""
+    lists = {field: [*(getattr(rules, field) or ())] for field in _LISTS}
+    if not any(lists.values()):
+        return None
+    known = {action["name"] for action in actual} | {name for step in expected for name in step.names}
+    problems = (
+        find_misspelt([name for name in names if name not in known], known.difference(names), field)
+        for field, names in lists.items()
+    )
+    return next(filter(None, problems), None)
 
-    The contract alone decides: a run that calls one expected read a write would free the others.
+
+def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> str | None:
+    """Return a problem of the first name that looks like another way to write a known one.
+
+    Args:
+        names: Names of a contract that nothing in the case has.
+        known: Names of the case that the contract does not have.
+        field: The contract's field that has the names.
     """
-    required = [step for step in steps if not step.optional]
-    return bool(required) and all(
-        any(rules.is_read(str(each.name), each.kind) for each in step.patterns) for step in required
-    )
+    for name, meant in islice(product(names, sorted(known)), _MAX_PAIRS):
+        if is_other_spelling(name, meant):
+            return (
+                f"'{field}' has {join_names([name])}, which nothing in this case is called; "
+                f"write {join_names([meant])} if that is meant"
+            )
+    return None
 
 
-def _without_reads(step: ExpectedStep, rules: TrajectoryRules, recorded: Collection[str]) -> ExpectedStep:
-    """Return a step without the alternatives that only read. If it has one, the others are optional."""
-    patterns = tuple(
-        pattern
-        for pattern in step.patterns
-        if pattern.name in recorded or not rules.is_read(str(pattern.name), pattern.kind)
-    )
-    return step._replace(patterns=patterns, optional=step.optional or len(patterns) < len(step.patterns))
+def is_other_spelling(name: str, meant: str) -> bool:
+    """Return whether two names are one that is misspelt, or written in another form.
+
+    A misspelling has one letter that is missing, doubled or swapped with the next. Another letter in its
+    place tells tools apart (get_x, set_x), and so do a final "s" and a digit.
+    """
+    if is_same_tool(name, meant):
+        return True
+    short, long = sorted((fold_tool_name(name), fold_tool_name(meant)), key=len)
+    if len(long) < _SHORTEST_NAME or OSA.distance(short, long, score_cutoff=1) > 1:
+        return False
+    if len(short) == len(long):
+        return sorted(short) == sorted(long)
+    return long.removesuffix("s") != short and _count_digits(short) == _count_digits(long)
+
+
+def _count_digits(name: str) -> int:
+    return sum(map(str.isdigit, name))
 
 
 Problem = Literal["missing", "unexpected", "different", "unreadable", "failed"]
@@ -126,7 +109,6 @@ _WORKING: Final = frozenset({"tool", "action"})
 """The kinds that fit an expected write without a kind."""
 _ACTING: Final = _WORKING | {"handoff"}
 """The kinds that fit any other expected action without a kind: a thought does nothing."""
-_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,999})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class Difference(NamedTuple):
@@ -143,7 +125,7 @@ class Difference(NamedTuple):
 
 
 def find_candidates(
-    steps: Sequence[ExpectedStep], actions: Sequence[Action], rules: TrajectoryRules
+    steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules
 ) -> list[list[int]]:
     """Return the positions of the observed actions that fit each expected step."""
     return [
@@ -153,12 +135,12 @@ def find_candidates(
             if each["name"] in names and fits_step(step, each, rules)
         ]
         for step in steps
-        for names in [{pattern.name for pattern in step.patterns}]
+        for names in [{*step.names}]
     ]
 
 
-def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> bool:
-    """Return whether an observed action fits one of the patterns of a step."""
+def fits_step(step: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
+    """Return whether an observed action fits a step or one of its alternatives."""
     for pattern in step.patterns:
         if pattern.name == action["name"] and next(find_differences(pattern, action, rules), None) is None:
             return True
@@ -168,9 +150,9 @@ def fits_step(step: ExpectedStep, action: Action, rules: TrajectoryRules) -> boo
 def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryRules) -> Iterator[Difference]:
     """Yield the differences between an expected action and an observed one of its name.
 
-    A failed call differs from every expected action, unless the contract counts failed calls.
+    A failed call differs from every expected action.
     """
-    if action["error"] is not None and rules.failed_calls != "count":
+    if action["error"] is not None:
         yield Difference("error", "failed", None, action["not_run"])
     if pattern.agent is not None and pattern.agent != action["agent"]:
         yield Difference("agent", "different", pattern.agent, action["agent"])
@@ -179,46 +161,26 @@ def find_differences(pattern: ExpectedAction, action: Action, rules: TrajectoryR
     acting = _WORKING if pattern.name in (rules.acting_tools or ()) else _ACTING
     if action["kind"] != pattern.kind if pattern.kind else action["kind"] not in acting:
         yield Difference("kind", "different", pattern.kind, action["kind"])
-    expected, observed, error = pattern.args, action["args"] or {}, action["args_error"]
-    if expected is None:
-        return
     rule = rules.find_rule(pattern)
-    if rule.match == "ignore":
+    if pattern.args is None or rule.match == "ignore":
         return
-    if error is not None:
-        yield Difference("", "unreadable", expected, error)
+    if action["args_error"] is not None:
+        yield Difference("", "unreadable", pattern.args, action["args_error"])
     else:
-        yield from compare_arguments(expected, observed, rule)
+        yield from compare_arguments(pattern.args, action["args"] or {}, rule)
 
 
 def compare_arguments(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[Difference]:
     """Yield the places in which the observed arguments differ from the expected ones, in order."""
     if rule.match == "named":
-        names = rule.names or ()
+        names = rule.names or []
+        if expected and expected.keys().isdisjoint(names):
+            # A rule that compares nothing proves nothing: one of its names may be misspelt.
+            yield Difference(f"/{names[0]}", "missing", "among the expected arguments")
         expected, observed = (
             {name: side[name] for name in names if name in side} for side in (expected, observed)
         )
-    if rule.numbers_as_text:
-        expected, observed = (
-            {name: _read_numbers(value) for name, value in side.items()} for side in (expected, observed)
-        )
-    if rule.unordered:
-        equal = {*_find_equal_lists(expected, observed, rule)}
-        expected, observed = (
-            {name: value for name, value in side.items() if name not in equal}
-            for side in (expected, observed)
-        )
     yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
-
-
-def _find_equal_lists(expected: JsonObject, observed: JsonObject, rule: ArgumentRule) -> Iterator[str]:
-    """Yield the names of the lists that have the same items in any order."""
-    for group in rule.unordered:
-        members = [group] if isinstance(group, str) else group
-        names = [name for name in members if name in expected and name in observed]
-        items = _count_items(names, expected)
-        if items is not None and items == _count_items(names, observed):
-            yield from names
 
 
 def _compare_values(
@@ -240,35 +202,3 @@ def _compare_values(
     # In Python True equals 1.
     elif expected != observed or isinstance(expected, bool) is not isinstance(observed, bool):
         yield Difference(path, "different", expected, observed)
-
-
-def _count_items(names: Sequence[str], arguments: JsonObject) -> Counter[Hashable] | None:
-    """Count the items of parallel lists, items of one position together; None if they are no such lists."""
-    lists = [value for name in names if isinstance(value := arguments[name], list)]
-    if not lists or len(lists) < len(names) or len(set(map(len, lists))) > 1:
-        return None
-    return Counter(hashable_key(list(items)) for items in zip(*lists, strict=True))
-
-
-def hashable_key(value: object) -> Hashable:
-    """Return a key that two JSON values share exactly if they are equal: 1 equals 1.0, and not True."""
-    if isinstance(value, dict):
-        return frozenset((name, hashable_key(item)) for name, item in value.items())
-    if isinstance(value, list):
-        return tuple(map(hashable_key, value))
-    return (bool, value) if isinstance(value, bool) else value
-
-
-def _read_numbers(value: object) -> object:
-    """Replace each text that writes a number in JSON's notation by the number.
-
-    A text with a leading zero, a sign "+" or white space is none: it is rather a code than an amount.
-    """
-    if isinstance(value, dict):
-        return {name: _read_numbers(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_read_numbers(item) for item in value]
-    if not isinstance(value, str) or not _JSON_NUMBER.fullmatch(value):
-        return value
-    number = float(value) if set(value) & set(".eE") else int(value)
-    return number if math.isfinite(number) else value

@@ -7,8 +7,8 @@ from itertools import islice, starmap
 from typing import Final, NamedTuple
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
-from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.expected_steps import Difference, ExpectedStep, find_differences
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.measures.trajectory.expected_steps import Difference, find_differences
 from evaluation.report.metric_groups import join_names
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.state import Action
@@ -32,7 +32,7 @@ class TrajectoryMatch(NamedTuple):
     """Whether the trajectory meets the mode; None if ``error`` says why that is undecided."""
     error: str | None = None
     missing_actions: Sequence[str] = ()
-    """Required steps that no observed action is assigned to, regardless of order."""
+    """Steps that no observed action is assigned to, regardless of order."""
     extra_actions: Sequence[str] = ()
     """Observed actions that no step is assigned to."""
     order_violations: Sequence[str] = ()
@@ -40,31 +40,21 @@ class TrajectoryMatch(NamedTuple):
     argument_mismatches: Sequence[ArgumentMismatch] = ()
     forbidden_actions: Sequence[str] = ()
     """Every action of a forbidden name, compared or not, failed or not."""
-    failed_calls: Sequence[str] = ()
-    """Compared actions whose result was an error, also if the rules then leave them out."""
     unreadable_arguments: Sequence[str] = ()
     """Compared actions whose recorded arguments are not a JSON object."""
     unexpected_writes: Sequence[str] = ()
     """Actions of the contract's writing tools that no step is assigned to."""
-    recorded_writes: Sequence[str] = ()
-    """The same for tools that the contract does not name and that write by the run's own word."""
-    failures_count: bool = False
-    """Whether a failed call is a failure of the run."""
     expected_count: int = 0
-    """Required steps that were compared."""
-    optional_count: int = 0
-    """Optional steps that were compared."""
+    """Steps that were compared."""
     actual_count: int = 0
     """Observed actions that were compared."""
     matched_count: int = 0
     """Pairs of a step and an action."""
-    matched_optional_count: int = 0
-    """Pairs with an optional step."""
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mode agrees, and no action was forbidden, an unexpected write, or a wrong failure."""
-        if self.forbidden_actions or self.unexpected_writes or (self.failures_count and self.failed_calls):
+        """Whether the mode agrees, and no action was forbidden or an unexpected write."""
+        if self.forbidden_actions or self.unexpected_writes:
             return False
         return self.agrees
 
@@ -75,8 +65,8 @@ class TrajectoryMatch(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Share of the required steps that were observed: matched required / required."""
-        return self._share(self.matched_count - self.matched_optional_count, self.expected_count)
+        """Share of the expected steps that were observed: matched / expected."""
+        return self._share(self.matched_count, self.expected_count)
 
     @property
     def f1(self) -> float | None:
@@ -101,7 +91,7 @@ class TrajectoryMatch(NamedTuple):
         if self.agrees:
             return (
                 f"The actions agree with the expected ones in mode {self.mode}: "
-                f"{self.matched_count} matched, {self.expected_count} required, {self.actual_count} observed."
+                f"{self.matched_count} matched, {self.expected_count} expected, {self.actual_count} observed."
             )
         return f"The actions do not agree with the expected ones in mode {self.mode}: {self._problems()}."
 
@@ -127,7 +117,7 @@ _MAX_TRIED: Final = 8
 
 
 def find_mismatches(
-    missing: Sequence[ExpectedStep], extra: Sequence[Action], rules: TrajectoryRules
+    missing: Sequence[ExpectedAction], extra: Sequence[Action], rules: TrajectoryRules
 ) -> list[ArgumentMismatch]:
     """List how the extra actions differ from the missing steps of the same name."""
     pairs = pair_closest(dict(enumerate(missing)), dict(enumerate(extra)), rules)
@@ -136,7 +126,7 @@ def find_mismatches(
 
 
 def pair_closest(
-    steps: Mapping[int, ExpectedStep], actions: Mapping[int, Action], rules: TrajectoryRules
+    steps: Mapping[int, ExpectedAction], actions: Mapping[int, Action], rules: TrajectoryRules
 ) -> Iterator[tuple[int, int, list[Difference]]]:
     """Yield each step with the unused action of its name that differs least from it, and the differences."""
     unused = dict(actions)

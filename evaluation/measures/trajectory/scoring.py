@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
-from evaluation.contract.run import MATCH_MODES, TrajectoryRules
-from evaluation.findings import Finding, FindingKind
-from evaluation.measures.trajectory.expected_steps import ExpectedStep, hashable_key
-from evaluation.measures.trajectory.idle_rules import find_idle_rule
+from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
+from evaluation.findings import Finding
+from evaluation.measures.trajectory.expected_steps import find_misspelt_tool, fits_step
 from evaluation.measures.trajectory.match_result import TrajectoryMatch
 from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.report.metric_groups import (
@@ -27,6 +25,7 @@ from evaluation.report.metric_groups import (
 )
 from evaluation.report.state import Action
 from evaluation.sensitive.scanner import shorten
+from evaluation.texts.disguises import is_same_tool
 from evaluation.values import JsonObject, Severity
 
 _PREFIX: Final = "trajectory_"
@@ -34,7 +33,7 @@ _NO_F1: Final = "precision or recall has no value"
 _NO_SHARE: Final = {
     "score": _NO_F1,
     "precision": "no observed action was compared",
-    "recall": "no required action is expected",
+    "recall": "no action is expected",
     "f1": _NO_F1,
 }
 TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
@@ -42,14 +41,8 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromk
 )
 """The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _DIFFERENCES: Final = ("missing_actions", "extra_actions", "order_violations")
-_PROHIBITED: Final = (
-    "forbidden_actions",
-    "failed_calls",
-    "unreadable_arguments",
-    "unexpected_writes",
-    "recorded_writes",
-)
-_COUNTS: Final = ("expected_count", "optional_count", "actual_count", "matched_count")
+_PROHIBITED: Final = ("forbidden_actions", "unreadable_arguments", "unexpected_writes")
+_COUNTS: Final = ("expected_count", "actual_count", "matched_count")
 _MAX_CHARACTERS: Final = 200
 """Most characters of a name in the report: a model may call a tool by a whole text."""
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
@@ -67,7 +60,7 @@ class TrajectoryScores(NamedTuple):
 
 def score_trajectory(  # noqa: PLR0917
     actual: Sequence[Action],
-    expected: Sequence[ExpectedStep] | None,
+    expected: Sequence[ExpectedAction] | None,
     mode: str,
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
@@ -84,12 +77,13 @@ def score_trajectory(  # noqa: PLR0917
         recorded_writing: tools that change something by the run's own word.
     """
     if expected is None and mode in MATCH_MODES:
-        return _score_unmatched(actual, rules, bounds, recorded_writing)
-    match = match_trajectory(actual, expected or (), mode, rules, recorded_writing)
+        return _score_unmatched(actual, rules, bounds)
+    match = match_trajectory(actual, expected or (), mode, rules)
     scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
     checks = (
         *_mode_checks(match, bounds),
         *_check_rules(actual, match, rules),
+        *_check_recorded_writes(actual, expected or (), rules, recorded_writing),
         *_check_bounds(scores, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
@@ -97,22 +91,19 @@ def score_trajectory(  # noqa: PLR0917
 
 
 def _score_unmatched(
-    actual: Sequence[Action],
-    rules: TrajectoryRules,
-    bounds: Mapping[str, JsonObject],
-    recorded_writing: Collection[str],
+    actual: Sequence[Action], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
     """Check only the rules that need no expected trajectory: such a contract permits other actions."""
     scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
-    match = match_trajectory(actual, (), "any_order", rules, recorded_writing)
-    permitted = {"unexpected_writes"} if rules.names_effects else {"recorded_writes"}
-    checks = [check for check in _check_rules(actual, match, rules) if check.name not in permitted]
+    match = match_trajectory(actual, (), "any_order", rules)
+    checks = [check for check in _check_rules(actual, match, rules) if check.name != "unexpected_writes"]
     facts: JsonObject = {
         check.name: _shorten_names(match, check.name) for check in checks if check.name in _PROHIBITED
     }
-    idle = find_idle_rule(actual, (), (), rules)
-    idle_checks = [Finding("trajectory", "trajectory", None, "warning", "metric_error", idle)] if idle else []
-    return TrajectoryScores(scores, facts, (*idle_checks, *checks, *_check_bounds(scores, bounds)))
+    misspelt = find_misspelt_tool(actual, (), rules)
+    if misspelt is not None:
+        checks.insert(0, Finding("trajectory", "trajectory", None, "warning", "metric_error", misspelt))
+    return TrajectoryScores(scores, facts, (*checks, *_check_bounds(scores, bounds)))
 
 
 def _check_rules(
@@ -122,18 +113,13 @@ def _check_rules(
     if rules.forbidden_tools:
         problem = "Forbidden tools were called: {}; do not call them"
         yield _check_none("forbidden_actions", match.forbidden_actions, "critical", problem)
-    if rules.failed_calls == "fail":
-        problem = "Tool calls ended in an error, or did not run: {}; correct them"
-        yield _check_none("failed_calls", match.failed_calls, "critical", problem)
     if match.unreadable_arguments:
         problem = "The arguments of tool calls are not a JSON object: {}; send an object"
         yield _check_none("unreadable_arguments", match.unreadable_arguments, "warning", problem)
-    if rules.names_effects:
+    if rules.acting_tools is not None:
         problem = "Tools that change something were called beyond the expected calls: {}; do not call them"
         yield _check_none("unexpected_writes", match.unexpected_writes, "critical", problem)
     yield from _report_unknown(actual)
-    if match.recorded_writes:
-        yield _report_recorded_writes(match.recorded_writes, rules)
 
 
 def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
@@ -144,15 +130,20 @@ def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
         yield Finding("unknown_effects", "trajectory", None, "info", "undecided", reason, len(unknown), 0)
 
 
-def _report_recorded_writes(calls: Sequence[str], rules: TrajectoryRules) -> Finding:
-    """A contract that compares effects has to say whether these calls are among them: it needs a review."""
-    reason = (
-        f"Unexpected calls may change something: {join_names(calls)}; "
-        "name these tools in trajectory.acting_tools or trajectory.reading_tools"
-    )
-    kind: FindingKind = "metric_error" if rules.names_effects else "trajectory"
-    passed = None if rules.names_effects else False
-    return Finding("recorded_writes", "trajectory", passed, "warning", kind, reason, len(calls), 0)
+def _check_recorded_writes(
+    actual: Sequence[Action],
+    expected: Sequence[ExpectedAction],
+    rules: TrajectoryRules,
+    recorded: Collection[str],
+) -> Iterator[Finding]:
+    """Report calls that act by the run's own word, or under another spelling of an acting tool."""
+    known = {*(rules.acting_tools or ()), *(name for step in expected for name in step.names)}
+    acting = {*(rules.acting_tools or ()), *recorded} if rules.acting_tools is not None else set[str]()
+    others = (each["name"] for each in actual if each["name"] not in known)
+    names = [name for name in others if any(is_same_tool(name, other) for other in acting)]
+    if names:
+        reason = f"Unexpected calls may change something: {join_names(names)}; name them in acting_tools"
+        yield Finding("recorded_writes", "trajectory", None, "warning", "metric_error", reason, len(names), 0)
 
 
 def _check_none(metric: str, names: Sequence[str], severity: Severity, problem: str) -> Finding:
@@ -223,95 +214,86 @@ _ONE_AGENT: Final = not_applicable("no agent is named, and no hand-off was made 
 _NO_AGENT_EXPECTED: Final = not_applicable("no expected action names its agent")
 _NO_ACTION: Final = missing_data("no action was recorded")
 _MAX_REPORTED: Final = 5
+_STUCK_AFTER: Final = 3
+"""Number of identical calls in a row that count as stuck."""
 
 
-TimesExpected: TypeAlias = Callable[[Action], int]
-"""Returns how often the contract expects an action."""
-
-
-def score_collaboration(  # noqa: PLR0917
+def score_collaboration(
     actions: Sequence[Action],
-    expected: Sequence[JsonObject],
-    plan: Sequence[str] | None,
+    expected: Sequence[ExpectedAction],
+    plan: Sequence[str],
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
-    times_expected: TimesExpected,
 ) -> tuple[dict[str, Score], list[Finding]]:
     """Score which agent did what, and which agent handed over to which; and check the scores.
 
     - ``agent_accuracy``: expected actions that the expected agent did / expected actions with an agent.
     - ``plan_adherence``: longest common subsequence of planned and observed names / planned names.
     - ``collaboration_confidence``: actions whose agent is known / actions.
-    - ``stuck_runs``: how often one agent repeats an action with equal arguments ``rules.stuck_after`` times,
-      and more often than expected.
+    - ``stuck_runs``: how often one agent repeats an action with equal arguments three times or more, and more
+      often than expected.
 
-    A failed action counts as made only if ``rules.failed_calls`` is ``count``.
+    A failed action does not count as made.
     """
-    stuck = find_stuck_actions(actions, rules.stuck_after, times_expected)
+    stuck = find_stuck_actions(actions, expected, rules)
     scores: dict[str, Score] = {
-        **_score_agents(actions, expected, rules),
+        **_score_agents(actions, expected),
         "plan_adherence": _plan_adherence(actions, plan),
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
     return scores, [
         *check_bounds("trajectory", "collaboration", bounds, scores),
         *_check_identities(scores["collaboration_confidence"]),
-        *_report_stuck_agents(stuck, rules.stuck_after),
+        *_report_stuck_agents(stuck),
     ]
 
 
-def _score_agents(
-    actions: Sequence[Action], expected: Sequence[JsonObject], rules: TrajectoryRules
-) -> dict[str, Score]:
-    every_action: list[Mapping[str, object]] = [*actions, *expected]
-    if not [each for each in every_action if each.get("agent") or each.get("kind") == "handoff"]:
+def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction]) -> dict[str, Score]:
+    named = [
+        *((each["agent"], each["kind"]) for each in actions),
+        *((each.agent, each.kind) for each in expected),
+    ]
+    if not any(agent or kind == "handoff" for agent, kind in named):
         return {"agent_accuracy": _ONE_AGENT, "collaboration_confidence": _ONE_AGENT}
-    made = [action for action in actions if action["error"] is None or rules.failed_calls == "count"]
-    due, known = _count_agent_actions(expected), sum(action["agent"] is not None for action in actions)
     # Multisets: an action that is expected twice must be done twice.
-    done = (_count_agent_actions(made) & due).total()
+    due = Counter((each.agent, each.name) for each in expected if each.agent is not None)
+    made = Counter((each["agent"], each["name"]) for each in actions if each["error"] is None)
+    known = sum(action["agent"] is not None for action in actions)
     return {
-        "agent_accuracy": done / due.total() if due else _NO_AGENT_EXPECTED,
+        "agent_accuracy": (made & due).total() / due.total() if due else _NO_AGENT_EXPECTED,
         "collaboration_confidence": known / len(actions) if actions else _NO_ACTION,
     }
 
 
-def _count_agent_actions(actions: Iterable[Mapping[str, object]]) -> Counter[object]:
-    known = (action for action in actions if action.get("agent") is not None)
-    return Counter((action.get("agent"), action.get("name")) for action in known)
-
-
-def _plan_adherence(actions: Sequence[Action], plan: Sequence[str] | None) -> Score:
+def _plan_adherence(actions: Sequence[Action], plan: Sequence[str]) -> Score:
     if not plan:
         return not_applicable("the run states no plan")
     return LCSseq.similarity(list(plan), [action["name"] for action in actions]) / len(plan)
 
 
 def find_stuck_actions(
-    actions: Sequence[Action], stuck_after: int, times_expected: TimesExpected
+    actions: Sequence[Action], expected: Sequence[ExpectedAction], rules: TrajectoryRules
 ) -> list[tuple[Action, int]]:
-    """List the actions repeated at least ``stuck_after`` times in a row, with the number of times.
+    """List the actions repeated at least three times in a row, with the number of times.
 
     A repetition is left out if the contract expects the action as often.
     """
-    stuck, times = [], 1
-    for action, after in zip_longest(actions, actions[1:]):
-        if after is not None and _is_same_action(action, after):
-            times += 1
-            continue
-        if times >= stuck_after and times > times_expected(action):
-            stuck.append((action, times))
-        times = 1
-    return stuck
+    runs: list[list[Action]] = []
+    for action in actions:
+        if runs and _is_same_action(runs[-1][-1], action):
+            runs[-1].append(action)
+        else:
+            runs.append([action])
+    stuck = ((run[0], len(run)) for run in runs if len(run) >= _STUCK_AFTER)
+    return [
+        (action, times)
+        for action, times in stuck
+        if times > sum(fits_step(step, action, rules) for step in expected)
+    ]
 
 
 def _is_same_action(action: Action, after: Action) -> bool:
-    if action["name"] != after["name"] or action["agent"] != after["agent"]:
-        return False
-    if action["args_text"] != after["args_text"]:
-        return False
-    args, others = action["args"], after["args"]
-    return args == others and hashable_key(args) == hashable_key(others)
+    return all(action[field] == after[field] for field in ("name", "agent", "args", "args_text"))
 
 
 def _check_identities(known: Score) -> Iterable[Finding]:
@@ -323,8 +305,8 @@ def _check_identities(known: Score) -> Iterable[Finding]:
         )
 
 
-def _report_stuck_agents(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[Finding]:
+def _report_stuck_agents(stuck: Sequence[tuple[Action, int]]) -> Iterable[Finding]:
     for action, times in stuck[:_MAX_REPORTED]:
         name = shorten(action["name"])
         reason = f"{name} was called {times} times in a row with the same arguments; call it once"
-        yield Finding("stuck_runs", "trajectory", False, "warning", "anomaly", reason, times, stuck_after)
+        yield Finding("stuck_runs", "trajectory", False, "warning", "anomaly", reason, times, _STUCK_AFTER)

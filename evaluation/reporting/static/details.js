@@ -184,19 +184,18 @@ function describePair({ step, action, differences, isCompared }, steps, report) 
   const isIn = (names, name) => asArray(names).includes(name);
   if (!isCompared) return ["ignored", "·", "not compared"];
   if (!action) {
-    const mayLack = steps[step].optional || report.match_mode === "subset";
+    const mayLack = report.match_mode === "subset";
     return [mayLack ? "ignored" : "missing", "−", "missing"];
   }
   if (step == null) {
-    const fails = report.extras_fail || isIn(report.unexpected_writes, action.name) || isIn(report.recorded_writes, action.name);
+    const fails = report.extras_fail || isIn(report.unexpected_writes, action.name);
     return [fails ? "extra" : "ignored", "+", "extra"];
   }
   if (differences.length) return ["differs", "≠", "differs"];
   return isIn(report.order_violations, action.name) ? ["differs", "↕", "out of order"] : ["same", "=", "matches"];
 }
 function drawStep(step, differences = []) {
-  return step.alternatives.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each, differences),
-    step.optional && index === 0 && element("p", { class: "quiet" }, "optional")]);
+  return step.alternatives.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each, differences)]);
 }
 function drawCall(action, differences = []) {
   // The arguments that differ, each with the places in it.

@@ -21,7 +21,7 @@ from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.contract.contract import AuditRule, EvaluationContract
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.idle_rules import is_other_spelling
+from evaluation.measures.trajectory.expected_steps import is_other_spelling
 from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
@@ -35,10 +35,7 @@ _MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_
 
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
-_TRAJECTORY_LISTS: Final = (
-    *("forbidden_tools", "ignored_tools", "compared_tools", "acting_tools", "reading_tools", "final_tools"),
-    "tools",
-)
+_TRAJECTORY_LISTS: Final = ("forbidden_tools", "ignored_tools", "acting_tools", "final_tools", "tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +76,15 @@ def _list_expected(rules: EvaluationContract) -> Iterator[_NamedTools]:
     is_partial = rules.trajectory_match_mode in _OPTIONAL_MODES
     for place, action in enumerate(rules.expected_trajectory or ()):
         if action.kind in {None, "tool"}:
-            names, is_optional = tuple(sorted(action.names)), is_partial or action.optional
-            is_required = not is_optional and all(_is_compared(name, rules.trajectory) for name in names)
+            names = tuple(sorted(action.names))
+            is_required = not is_partial and all(_is_compared(name, rules.trajectory) for name in names)
             yield _NamedTools(f"expected_trajectory[{place}]", names, is_required)
 
 
 def _is_compared(name: str, rules: TrajectoryRules) -> bool:
     """Return whether the rules compare calls of a tool in every case."""
-    kept = [names for names in (rules.compared_tools, rules.acting_tools) if names is not None]
-    return name not in rules.ignored_tools and all(name in names for names in kept)
+    is_read = rules.acting_tools is not None and name not in rules.acting_tools
+    return name not in rules.ignored_tools and not is_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +177,16 @@ class ExecutorTools:
         return f"the tools of the executor are {join_names(list(self.known))}"
 
     def add_to(self, contract: Contract) -> Contract:
-        """Add both lists to a contract that expects actions and names neither writing nor reading tools."""
+        """Add the acting tools to a contract that expects actions and does not name them.
+
+        A tool without annotations may do either, and nothing is added then.
+        """
         rules = contract.rules.trajectory
-        is_open = rules.acting_tools is None and rules.reading_tools is None
-        is_asked = contract.rules.expected_trajectory is not None
-        if not (is_open and is_asked and (self.writing or self.reading)):
+        is_asked = rules.acting_tools is None and contract.rules.expected_trajectory is not None
+        is_told = {*self.tools} <= {*self.writing, *self.reading}
+        if not (is_asked and is_told and self.tools):
             return contract
-        # Both, so that a tool without annotations counts neither as reading nor as writing.
-        lists = {"acting_tools": [*self.writing], "reading_tools": [*self.reading]}
-        trajectory = rules.model_copy(update=lists)
+        trajectory = rules.model_copy(update={"acting_tools": [*self.writing]})
         return replace(contract, rules=contract.rules.model_copy(update={"trajectory": trajectory}))
 
     def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:

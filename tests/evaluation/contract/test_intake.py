@@ -129,10 +129,6 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
         ({"input": {"a": 1}}, "input: give a text, not an object"),
         ({"keywords": "x" * 100}, "keywords: give a list, not a text"),
         (
-            {"trajectory": {"stuck_after": 1}},
-            "trajectory.stuck_after: give a number greater than or equal to 2, not 1",
-        ),
-        (
             {"audit": {"credentials": "bad"}},
             "audit.credentials: give 'info', 'warning' or 'critical' or 'output' or 'off', not a text",
         ),

@@ -5,10 +5,7 @@ from __future__ import annotations
 from evaluation import evaluate, run_from_messages
 from tests.evaluation.importers.conversations import ANSWER, ANTHROPIC, CHAT, FORMATS, REPLY, tool_use
 
-EXPECTED = {
-    "expected_trajectory": ["cancel_order", "find_order"],
-    "trajectory": {"failed_calls": "count"},
-}
+EXPECTED = {"expected_trajectory": ["find_order"]}
 CALLS = run_from_messages(CHAT)["tool_calls"]
 
 
@@ -45,32 +42,20 @@ def test_tool_calls_may_say_more_or_less_than_the_messages(subtests):
             assert report.status in {"passed", "warning"}
 
 
-DISAGREEING = {
-    "none": ([], "messages[1] holds a call of cancel_order that tool_calls lacks"),
-    "one missing": (CALLS[:1], "messages[3] holds a call of find_order that tool_calls lacks"),
-    "another order": (CALLS[::-1], "messages[3] holds a call of find_order that tool_calls lacks"),
-    "other arguments": ([{**CALLS[0], "args": {"order": 8}}, CALLS[1]], "messages[1] holds a call of"),
-    "another result": ([{**CALLS[0], "result": "Done"}, CALLS[1]], "about the result of the call"),
-    "another kind": ([{**CALLS[0], "kind": "action"}, CALLS[1]], "recorded with kind 'action'"),
-    "one more": ([*CALLS, {"name": "refund"}], "tool_calls[2] is a call of refund that the messages lack"),
-}
-
-
-def test_tool_calls_that_disagree_with_the_messages_are_said_so_and_do_not_pass(subtests):
-    for name, (calls, problem) in DISAGREEING.items():
-        with subtests.test(name=name):
+def test_tool_calls_that_lack_a_call_of_the_messages_do_not_pass(subtests):
+    for calls, lost in [([], "cancel_order"), (CALLS[:1], "find_order")]:
+        with subtests.test(calls=calls):
             report = judge_run(CHAT, {"reference_output": REPLY}, tool_calls=calls)
             (doubt,) = doubts(report)
 
-            assert problem in doubt
+            assert f"messages hold a call of {lost} that tool_calls lacks" in doubt
             assert report.status == "needs_review"
 
 
-def test_an_error_that_only_the_message_has_is_a_disagreement():
-    calls = [{**call, "error": None} for call in CALLS]
-    (doubt,) = doubts(judge_run(ANTHROPIC, tool_calls=calls))
+def test_an_error_that_only_the_message_has_is_an_error_of_the_call():
+    report = judge_run(ANTHROPIC, {"must_call": ["cancel_order"]}, tool_calls=["cancel_order", "find_order"])
 
-    assert "only the message says that the call failed" in doubt
+    assert report.status == "failed"
 
 
 PARALLEL = [
@@ -151,16 +136,16 @@ def test_a_run_with_a_final_output_has_finished():
 
 
 def test_the_contract_names_the_tools_that_may_end_a_run():
-    rules = {**EXPECTED["trajectory"], "final_tools": ["find_order"]}
+    contract = {**EXPECTED, "trajectory": {"final_tools": ["find_order"]}}
 
-    assert judge_run(CHAT[:-1], {**EXPECTED, "trajectory": rules}).status == "passed"
+    assert judge_run(CHAT[:-1], contract).status == "passed"
 
 
-EFFECTS = {"acting_tools": ["cancel_order"], "failed_calls": "count"}
+EFFECTS = {"acting_tools": ["cancel_order"]}
 
 
 def test_a_contract_that_compares_effects_does_not_need_the_reply(subtests):
-    for expected, status in [(["cancel_order"], "passed"), (["cancel_order", "find_order"], "passed")]:
+    for expected, status in [([], "passed"), (["cancel_order"], "failed")]:
         with subtests.test(expected=expected):
             report = judge_run(CHAT[:-1], {"expected_trajectory": expected, "trajectory": EFFECTS})
 
@@ -173,4 +158,5 @@ def test_a_run_that_ends_with_a_change_or_is_to_read_alone_has_to_reply(subtests
         with subtests.test(messages=messages):
             report = judge_run(messages, {"expected_trajectory": expected, "trajectory": EFFECTS})
 
-            assert report.status == "needs_review"
+            assert report.status in {"needs_review", "failed"}
+            assert "record the reply" in doubts(report)[0]

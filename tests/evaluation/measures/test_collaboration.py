@@ -2,9 +2,11 @@
 
 import pytest
 
-from evaluation.contract.run import TrajectoryRules
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from evaluation.measures.trajectory.scoring import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
+
+RULES = TrajectoryRules()
 
 
 def action(name="a", agent=None, target=None, kind="tool", args=None):
@@ -15,9 +17,15 @@ def handoff(agent, target):
     return action("transfer", agent, target, "handoff")
 
 
-def score_actions(actions, expected=(), plan=None, bounds=None, stuck_after=3, **more_rules):
-    rules = TrajectoryRules(stuck_after=stuck_after, **more_rules)
-    return score_collaboration(actions, expected, plan, rules, bounds or {}, lambda _: 0)
+def expect(name, agent, target=None, kind=None):
+    return ExpectedAction(name=name, agent=agent, target=target, kind=kind)
+
+
+HANDOFF = expect("transfer", "a", "b", "handoff")
+
+
+def score_actions(actions, expected=(), plan=(), bounds=None):
+    return score_collaboration(actions, expected, plan, RULES, bounds or {})
 
 
 def test_one_agent_without_names_is_not_applicable():
@@ -57,14 +65,13 @@ def test_the_same_again_and_again_is_an_anomaly():
 def test_what_differs_is_not_stuck(subtests):
     for actions in [
         [action("a", args={"q": 1}), action("a", args={"q": 2}), action("a", args={"q": 1})],
-        [action("a", args={"q": True}), action("a", args={"q": 1}), action("a", args={"q": 1})],
         [action("a", "x"), action("a", "y"), action("a", "x")],
         [action("a")] * 2,
         [observed("a", args_text=text, args_error="no JSON") for text in ("one", "two", "three")],
         [],
     ]:
         with subtests.test(actions=actions):
-            assert find_stuck_actions(actions, 3, lambda _: 0) == []
+            assert find_stuck_actions(actions, (), RULES) == []
 
 
 def test_a_repetition_that_is_expected_is_not_stuck(subtests):
@@ -72,21 +79,18 @@ def test_a_repetition_that_is_expected_is_not_stuck(subtests):
         with subtests.test(times=times):
             polls = [action("poll")] * times
 
-            assert len(find_stuck_actions(polls, 3, lambda _: 3)) == stuck
+            assert len(find_stuck_actions(polls, [expect("poll", None)] * 3, RULES)) == stuck
 
 
-def test_an_action_that_failed_was_made_only_if_the_contract_counts_it(subtests):
-    for failed_calls, share in [("extra", 0.0), ("fail", 0.0), ("count", 1.0)]:
-        with subtests.test(failed_calls=failed_calls):
-            failed = [{**handoff("a", "b"), "error": "refused"}]
-            scored = score_actions(failed, expected=[handoff("a", "b")], failed_calls=failed_calls)[0]
+def test_an_action_that_failed_was_not_made():
+    failed = [{**handoff("a", "b"), "error": "refused"}]
 
-            assert scored["agent_accuracy"] == share
+    assert score_actions(failed, expected=[HANDOFF])[0]["agent_accuracy"] == 0.0
 
 
 def test_a_threshold_on_collaboration_is_checked():
     bounds = {"agent_accuracy": {"min": 1.0}}
-    (check,) = score_actions([action("x", "c")], [action("x", "b")], bounds=bounds)[1]
+    (check,) = score_actions([action("x", "c")], [expect("x", "b")], bounds=bounds)[1]
 
     assert (check.kind, check.passed, check.severity) == ("collaboration", False, "critical")
 
@@ -98,7 +102,7 @@ def test_a_threshold_on_what_was_not_recorded_is_missing_data():
 
 
 def test_each_action_is_compared_with_the_agent_that_is_expected():
-    actions, expected = [action("x", "a"), action("y", "c")], [action("x", "a"), action("y", "b")]
+    actions, expected = [action("x", "a"), action("y", "c")], [expect("x", "a"), expect("y", "b")]
 
     assert score_actions(actions, expected)[0]["agent_accuracy"] == 0.5
-    assert score_actions([handoff("a", "b")], [handoff("a", "b")] * 2)[0]["agent_accuracy"] == 0.5
+    assert score_actions([handoff("a", "b")], [HANDOFF] * 2)[0]["agent_accuracy"] == 0.5

@@ -35,7 +35,6 @@ TEMPLATE = {
     "trajectory": {
         "forbidden_tools": ["rm"],
         "arguments": {"match": "exact"},
-        "failed_calls": "fail",
     },
 }
 

@@ -6,7 +6,6 @@ from evaluation.reporting.action_pairs import describe_failure
 EXPECTED = [
     {"name": "find_book", "args": {"title": "emma"}},
     {"name": "reserve", "args": {"book": 7}},
-    {"name": "notify", "optional": True},
 ]
 CALLS = [
     {"name": "find_book", "args": {"title": "persuasion"}},
@@ -32,7 +31,6 @@ def test_expected_and_actual_calls_stand_side_by_side():
         "    expected call            actual call",
         '  ! find_book(title="emma")  1. find_book(title="persuasion")',
         "  - reserve(book=7)",
-        "    notify() (optional)",
         "  +                          2. delete_account()",
         "  answer: Reserved.",
     ]

@@ -193,11 +193,6 @@ def test_a_reference_and_expected_effects_are_content(subtests):
         ({**PAYING, "expected_trajectory": ["find"]}, ("rouge_1",), ("trajectory",)),
         ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "find"]}]}, ("rouge_1",), ("trajectory",)),
         (
-            {**PAYING, "expected_trajectory": [{"name": "pay", "optional": True}]},
-            ("rouge_1",),
-            ("trajectory",),
-        ),
-        (
             {**PAYING, "expected_trajectory": ["pay"], "trajectory_match_mode": "subset"},
             ("rouge_1",),
             ("trajectory",),

@@ -13,7 +13,7 @@ from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, findings_of
 OUTPUT = "The quick brown fox jumps over the lazy dog. It rained, and then it stopped."
 CALLS = [
     {"name": "search", "args": {"q": "x"}},
-    {"name": "read", "args": {"path": "b.txt"}, "error": "no such file"},
+    {"name": "read", "args": {"path": "b.txt"}},
 ]
 RUN = {"final_output": OUTPUT, "tool_calls": CALLS, "latency_ms": 250}
 REFUSED = "Your output was not accepted. What has to change:\n- "
@@ -39,7 +39,6 @@ def refused(told):
 
 
 HELP = {"id": "help", "required": {"text": "none"}}
-COUNTED = {"failed_calls": "count"}  # the run reads a file in vain
 ALERTS = [
     (
         {"output_length": {"min_words": 40, "max_words": 60}},
@@ -67,7 +66,7 @@ ALERTS = [
         ),
     ),
     (
-        {"expected_trajectory": [{"name": "read", "args": {"path": "a.txt"}}], "trajectory": COUNTED},
+        {"expected_trajectory": [{"name": "read", "args": {"path": "a.txt"}}]},
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
             "read has 'b.txt' for path, not 'a.txt'."
@@ -76,7 +75,6 @@ ALERTS = [
     (
         {
             "expected_trajectory": [{"name": "read", "args": {"path": "b.txt", "lines": 3}}],
-            "trajectory": COUNTED,
         },
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
@@ -84,7 +82,7 @@ ALERTS = [
         ),
     ),
     (
-        {"expected_trajectory": [{"name": "read", "args": {}}], "trajectory": COUNTED},
+        {"expected_trajectory": [{"name": "read", "args": {}}]},
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
             "read has path, which is not expected."
@@ -93,10 +91,6 @@ ALERTS = [
     (
         {"trajectory": {"forbidden_tools": ["read"]}},
         "Forbidden tools were called: read; do not call them.",
-    ),
-    (
-        {"trajectory": {"failed_calls": "fail"}, "keywords": ["fox"]},
-        "Tool calls ended in an error, or did not run: read; correct them.",
     ),
     (
         {"thresholds": {"latency_ms": {"min": 300, "max": 400, "severity": "critical"}}},

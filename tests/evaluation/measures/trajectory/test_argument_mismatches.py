@@ -43,7 +43,6 @@ def test_the_differences_of_the_closest_action_are_listed(subtests):
         ),
         ([seen("b", {"x": 2})], [step("a", {"x": 1})], []),
         ([seen("b", {"x": 2})], ["a", step("b", {"x": 1})], ["/x"]),
-        ([seen("a", {"x": 2})], [step("a", {"x": 1}, optional=True)], []),
         ([seen("b", {"y": 2})], [either(step("a", {"x": 1}), step("b", {"y": 1}))], ["/y"]),
         # At most eight actions are tried.
         ([*[FAR] * 7, NEAR], [step("a", {"x": 1, "y": 1})], ["/y"]),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.contract.run import ArgumentRule
-from evaluation.measures.trajectory.expected_steps import compare_arguments, hashable_key
+from evaluation.measures.trajectory.expected_steps import compare_arguments
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 
 leaves = st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5, "", "1"])
@@ -16,20 +16,25 @@ values = st.recursive(
 objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
+def write(value):
+    """The text of a value, in which 1 is 1.0, and not True."""
+    if isinstance(value, dict):
+        return {name: write(each) for name, each in value.items()}
+    return [*map(write, value)] if isinstance(value, list) else (isinstance(value, bool), value)
+
+
 def differ(expected, observed, **rule):
     return [each[:2] for each in compare_arguments(expected, observed, ArgumentRule(**rule))]
 
 
 @given(objects, objects)
 def test_arguments_differ_nowhere_exactly_if_they_are_equal(expected, observed):
-    assert (not differ(expected, observed)) is (hashable_key(expected) == hashable_key(observed))
+    assert (not differ(expected, observed)) is (write(expected) == write(observed))
     more, less = (differ(*sides, match="superset") for sides in ((expected, observed), (observed, expected)))
     assert (not more and not less) is (not differ(expected, observed))
 
 
-SUPERSET, IDS = {"match": "superset"}, {"unordered": ["ids"]}
-PAIRS = {"unordered": [["old", "new"]]}
-TEXTS = {"numbers_as_text": True}
+SUPERSET = {"match": "superset"}
 
 
 def test_arguments_are_compared_by_their_rule(subtests):
@@ -46,20 +51,6 @@ def test_arguments_are_compared_by_their_rule(subtests):
         ({"a": 1}, {"a": 1.0}, {}, []),
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, {"match": "named", "names": ["a", "c"]}, []),
         ({"a": 1}, {"b": 1}, {"match": "named", "names": ["a"]}, [("/a", "missing")]),
-        ({"ids": [1, 2, 2]}, {"ids": [2, 1, 2]}, IDS, []),
-        ({"ids": [1, 2]}, {"ids": [2, 2]}, IDS, [("/ids/0", "different")]),
-        ({"ids": [1, 2]}, {"ids": "1, 2"}, IDS, [("/ids", "different")]),
-        ({"in": {"ids": [[1], 2]}}, {"in": {"ids": [2, 2]}}, IDS, [("/in/ids/0", "different")]),
-        ({"ids": ["1", "2"]}, {"ids": [2, 1]}, {**IDS, **TEXTS}, []),
-        ({"old": [1, 2], "new": [8, 9]}, {"old": [2, 1], "new": [9, 8]}, PAIRS, []),
-        ({"old": [1, 2], "new": [8, 9]}, {"old": [1, 2], "new": [8, 7]}, PAIRS, [("/new/1", "different")]),
-        ({"old": [1, 2]}, {"old": [2, 1]}, PAIRS, []),
-        ({"a": 5}, {"a": "5.0"}, TEXTS, []),
-        ({"a": "12.50"}, {"a": 12.5}, TEXTS, []),
-        ({"a": 7}, {"a": "007"}, TEXTS, [("/a", "different")]),
-        ({"a": 1}, {"a": "true"}, TEXTS, [("/a", "different")]),
-        ({"a": [{"b": 1}]}, {"a": [{"b": "1e0"}]}, TEXTS, []),
-        ({"a": "1e999"}, {"a": "1e999"}, TEXTS, []),
     ]:
         with subtests.test(expected=expected, observed=observed, rule=rule):
             assert differ(expected, observed, **rule) == differences

@@ -5,8 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.contract.run import MATCH_MODES
-from evaluation.measures.trajectory.expected_steps import expected_steps
+from evaluation.contract.run import MATCH_MODES, ExpectedAction
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
@@ -17,10 +16,8 @@ actions = st.builds(
     agent=st.sampled_from([None, "ann"]),
     failed=st.sampled_from([False, False, False, True]),
 )
-single = st.builds(
-    step, st.sampled_from("abc"), args, optional=st.booleans(), agent=st.sampled_from([None, None, "ann"])
-)
-steps = single | st.builds(either, single, single, optional=st.booleans())
+single = st.builds(step, st.sampled_from("abc"), args, agent=st.sampled_from([None, None, "ann"]))
+steps = single | st.builds(either, single, single)
 observed = st.lists(actions, max_size=4)
 expected = st.lists(steps, max_size=4)
 arguments = st.sampled_from([{}, {"match": "superset"}, {"match": "ignore"}])
@@ -32,19 +29,14 @@ def fits(item, action, rule):
 
 
 def explained(actual, expected_steps, rule):
-    """The definition of ``exact``: some choice of optional steps is the trajectory."""
-    for included in product(*[(True, False) if item.optional else (True,) for item in expected_steps]):
-        chosen = [item for item, keep in zip(expected_steps, included, strict=True) if keep]
-        if len(chosen) == len(actual) and all(
-            fits(item._replace(optional=False), action, rule)
-            for item, action in zip(chosen, actual, strict=True)
-        ):
-            return True
-    return False
+    """The definition of ``exact``: each step fits the action at its position."""
+    return len(expected_steps) == len(actual) and all(
+        fits(item, action, rule) for item, action in zip(expected_steps, actual, strict=True)
+    )
 
 
 @given(observed, expected, arguments)
-def test_exact_is_one_choice_of_the_optional_steps(actual, expected_steps, rule):
+def test_exact_compares_position_by_position(actual, expected_steps, rule):
     assert match(actual, expected_steps, "exact", arguments=rule).agrees is explained(
         actual, expected_steps, rule
     )
@@ -52,16 +44,15 @@ def test_exact_is_one_choice_of_the_optional_steps(actual, expected_steps, rule)
 
 @given(observed, expected, arguments)
 def test_in_order_is_a_subsequence_that_is_exact(actual, expected_steps, rule):
-    required = [item for item in expected_steps if not item.optional]
     chosen = [
         [action for action, keep in zip(actual, included, strict=True) if keep]
         for included in product((True, False), repeat=len(actual))
     ]
 
-    # Where nothing is required, only optional actions may be seen.
+    # Where nothing is required, no action may be seen.
     result = (
-        any(explained(some, required, rule) for some in chosen)
-        if required
+        any(explained(some, expected_steps, rule) for some in chosen)
+        if expected_steps
         else match(actual, expected_steps, "subset", arguments=rule).agrees
     )
 
@@ -95,11 +86,9 @@ def test_shares_and_counts_are_those_of_the_lists(actual, expected_steps, rule):
     result = match(actual, expected_steps, "any_order", arguments=rule)
 
     assert result.actual_count == len(actual) == result.matched_count + len(result.extra_actions)
-    assert result.expected_count + result.optional_count == len(expected_steps)
-    required_found = result.matched_count - result.matched_optional_count
-    assert required_found == result.expected_count - len(result.missing_actions)
+    assert result.expected_count == len(expected_steps) == result.matched_count + len(result.missing_actions)
     assert result.precision == (result.matched_count / len(actual) if actual else None)
-    assert result.recall == (required_found / result.expected_count if result.expected_count else None)
+    assert result.recall == (result.matched_count / result.expected_count if result.expected_count else None)
     for share in (result.f1, result.score):
         assert share is None or 0 <= share <= 1
 
@@ -119,16 +108,15 @@ def test_a_missing_step_with_alternatives_names_them_all_once():
     assert match([], [either(step("a"), step("b"), step("a", {"x": 1}))]).missing_actions == ["a | b"]
 
 
-def test_single_tool_needs_one_required_step(subtests):
-    for steps, given_count in [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]:
+def test_single_tool_needs_one_step(subtests):
+    for steps, given_count in [([], 0), (["a", "b"], 2)]:
         with subtests.test(steps=steps):
             result = match(["a"], steps, "single_tool")
 
             assert result.agrees is result.passed is result.score is result.precision is None
-            assert result.matched_count == result.matched_optional_count == 0
+            assert result.matched_count == 0
             assert result.error == (
-                f"mode single_tool needs exactly one expected action, which is not optional; "
-                f"{given_count} were given"
+                f"mode single_tool needs exactly one expected action; {given_count} were given"
             )
 
 
@@ -155,44 +143,13 @@ def test_disagreement_is_told_in_one_sentence(subtests):
             )
 
 
-def test_a_step_is_read_from_json_and_an_alternative_inherits_what_it_does_not_set(subtests):
-    for item, expected in [
-        (
-            {"name": "a", "args": {"x": 1}, "arguments": {"match": "superset"}, "optional": True},
-            step("a", {"x": 1}, rule={"match": "superset"}, optional=True),
-        ),
-        (
-            {"name": "a", "agent": "ann", "target": "bob", "kind": "handoff"},
-            step("a", agent="ann", target="bob", kind="handoff"),
-        ),
-        (
-            {"arguments": {"match": "superset"}, "target": "bob", "kind": "handoff", "any_of": ["a"]},
-            step("a", rule={"match": "superset"}, target="bob", kind="handoff"),
-        ),
-        (
-            {
-                "args": {"x": 1},
-                "agent": "ann",
-                "any_of": ["a", {"name": "b", "args": {"x": 2}}, {"any_of": ["c"], "agent": "bob"}],
-            },
-            either(
-                step("a", {"x": 1}, agent="ann"),
-                step("b", {"x": 2}, agent="ann"),
-                step("c", {"x": 1}, agent="bob"),
-            ),
-        ),
-        (
-            {"any_of": [{"name": "a", "any_of": []}, {"name": "b"}]},
-            either(step("a"), step("b")),
-        ),
-    ]:
-        with subtests.test(item=item):
-            (read,) = expected_steps([item])
+def test_the_alternatives_of_a_step_are_flat():
+    action = ExpectedAction.model_validate(
+        {"any_of": ["a", {"any_of": ["b", {"name": "a", "agent": "ann"}]}]}
+    )
 
-            assert (read.name, read.optional) == (expected.name, expected.optional)
-            assert [vars(each) | {"optional": False} for each in read.patterns] == [
-                *map(vars, expected.patterns)
-            ]
+    assert action.names == ("a", "b")
+    assert [each.agent for each in action.patterns] == [None, None, "ann"]
 
 
 def test_too_many_comparisons_leave_it_undecided():
@@ -204,9 +161,6 @@ def test_order_violations_are_named_if_order_is_compared(subtests):
         (["b", "a"], ["a", "b"], "in_order", ["b"]),
         (["b", "a"], ["a", "b"], "any_order", []),
         (["b", "a", "b"], ["a", "b"], "in_order", []),
-        # An optional step may stand anywhere unless the order is exact.
-        (["c", "a", "b"], [step("b", optional=True), "a", "c"], "in_order", ["c"]),
-        (["a", "b"], [step("b", optional=True), "a"], "exact", ["a"]),
     ]:
         with subtests.test(actual=actual, steps=steps, mode=mode):
             assert match(actual, steps, mode).order_violations == violations

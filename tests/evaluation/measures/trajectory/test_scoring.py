@@ -54,12 +54,9 @@ def test_everything_that_was_found_is_there():
             }
         ],
         "forbidden_actions": [],
-        "failed_calls": [],
         "unreadable_arguments": [],
         "expected_count": 2,
-        "optional_count": 0,
         "unexpected_writes": [],
-        "recorded_writes": [],
         "actual_count": 3,
         "matched_count": 1,
     }
@@ -83,7 +80,7 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
 def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
     for actual, expected, mode, reasons in [
         ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
-        (["a"], [], "in_order", {"recall": "no required action is expected", "f1": NO_F1}),
+        (["a"], [], "in_order", {"recall": "no action is expected", "f1": NO_F1}),
         (
             [],
             ["a"],
@@ -96,7 +93,7 @@ def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
             "in_order",
             {
                 "precision": "no observed action was compared",
-                "recall": "no required action is expected",
+                "recall": "no action is expected",
                 "f1": NO_F1,
             },
         ),
@@ -154,12 +151,10 @@ def test_what_is_not_allowed_is_counted_against_none():
         ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
         None,
         forbidden_tools=["drop"],
-        failed_calls="fail",
     ).checks
 
     assert [(check.observed, check.limit, check.reason) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
-        (1, 0, "Tool calls ended in an error, or did not run: a; correct them"),
         (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
     ]
 
@@ -204,7 +199,6 @@ def test_prohibitions_need_no_expectation(subtests):
     for expected in [None, ["a", "drop"]]:
         for call, rules, metric, severity in [
             (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
-            (seen("drop", failed=True), {"failed_calls": "fail"}, "failed_calls", "critical"),
             (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
         ]:
             with subtests.test(expected=expected, call=call):

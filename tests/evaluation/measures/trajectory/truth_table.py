@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from evaluation.contract.contract import EvaluationContract
 from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.expected_steps import expected_steps
 from evaluation.measures.trajectory.matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
@@ -49,7 +49,7 @@ class Row:
         assert state["errors"] == []
         return match_trajectory(
             state["actual_trajectory"],
-            expected_steps(state["expected_trajectory"]),
+            EvaluationContract(expected_trajectory=self.expected).expected_trajectory,
             self.mode,
             TrajectoryRules.model_validate(self.rules),
         )

@@ -45,6 +45,7 @@ def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object)
 
 
 TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note": SILENT}
+TOLD = {name: hints for name, hints in TOOLS.items() if hints is not None}
 
 
 def test_the_annotations_of_the_executors_tools_decide_what_is_compared(subtests):
@@ -52,13 +53,16 @@ def test_the_annotations_of_the_executors_tools_decide_what_is_compared(subtests
         (["pay"], ["find", "pay"], "passed"),
         (["find", "find", "pay"], ["pay"], "passed"),
         (["pay", "rm"], ["pay"], "failed"),
-        (["pay"], ["note", "pay"], "failed"),
-        (["note", "pay"], ["pay"], "passed"),
         (["find"], ["find"], "passed"),
-        (["note"], ["find"], "failed"),
+        (["pay"], ["find"], "failed"),
     ]:
         with subtests.test(calls=calls, expected=expected):
-            assert run_step(calls, TOOLS, expected_trajectory=expected) == status
+            assert run_step(calls, TOLD, expected_trajectory=expected) == status
+
+
+def test_a_tool_without_annotations_leaves_the_comparison_as_it_is():
+    assert run_step(["pay"], TOOLS, expected_trajectory=["find", "pay"]) == "failed"
+    assert run_step(["note", "pay"], TOOLS, expected_trajectory=["note", "pay"]) == "passed"
 
 
 def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_needs_a_review():
