@@ -74,12 +74,28 @@ class ExecutorMiddleware(EffectsMiddleware):
     Args:
         max_rounds: Maximum number of rounds of calls.
         arguments: How each tool reads its arguments, by its name.
+        caller: Calls the model; None if ``ModelCallMiddleware`` does.
     """
 
-    def __init__(self, max_rounds: int, arguments: dict[str, ToolArguments]) -> None:
+    def __init__(
+        self, max_rounds: int, arguments: dict[str, ToolArguments], caller: ModelCallMiddleware | None
+    ) -> None:
         super().__init__()
         self._max_rounds = max_rounds
         self._arguments = arguments
+        self._caller = caller
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+        """Calls the model, and marks the reply."""
+        caller = self._caller
+        call = handler if caller is None else lambda sent: caller.wrap_model_call(sent, handler)
+        return super().wrap_model_call(request, call)
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
+        """Like ``wrap_model_call``, without blocking the event loop."""
+        caller = self._caller
+        call = handler if caller is None else lambda sent: caller.awrap_model_call(sent, handler)
+        return await super().awrap_model_call(request, call)
 
     def decide_calls(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
@@ -269,9 +285,13 @@ def build_executor_graph(
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
     arguments = read_arguments(tools)
-    around = [
-        ExecutorMiddleware(max_rounds, arguments), *middleware, ModelCallMiddleware(retry, arguments),
-    ]  # fmt: skip
+    caller = ModelCallMiddleware(retry, arguments)
+    # Each middleware costs a step of LangSmith's tracing: without any of the caller, one does all.
+    around = (
+        [ExecutorMiddleware(max_rounds, arguments, None), *middleware, caller]
+        if middleware
+        else [ExecutorMiddleware(max_rounds, arguments, caller)]
+    )
     graph = create_agent(llm, [*tools], middleware=around, context_schema=StepContext)
     return cast("AgentGraph", graph)
 
