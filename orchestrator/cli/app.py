@@ -29,7 +29,7 @@ COMMANDS: Final = {
     "serve": "Show the runs in a browser, and answer their questions there.",
     "mcp": "Offer runs and evaluations to a client of the Model Context Protocol.",
     "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
-    "compare": "Compare models or retry policies on the same cases.",
+    "compare": "Compare models on the same cases, or stored evaluations.",
     "doctor": "Check which models can run, or how far a judge can be trusted.",
     "tune": "Search for the retry policy that pays on your tasks.",
 }

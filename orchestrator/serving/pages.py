@@ -1,9 +1,8 @@
-"""The pages: inbox, runs, one run, start of a run, and login; and what their forms do."""
+"""The pages: inbox, runs, one run, and start of a run; and what their forms do."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final, get_args
-from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Form, Query
 from pydantic import BaseModel, ConfigDict
@@ -13,17 +12,13 @@ from starlette.responses import RedirectResponse, Response
 from orchestrator.service.executions import NewRun
 from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import MOST_QUESTIONS, build_run_view, list_questions
-from orchestrator.serving.request_guard import SESSION, is_same, sign_session
 from orchestrator.serving.responses import Service, build_address, render, run_address
 from orchestrator.serving.run_api import RunQuery, list_page
 from orchestrator.state.graph_state import STATUSES
 from orchestrator.state.records import Basis
 
-PERSON: Final = "pem_person"
-"""The cookie with the name that a person gave last."""
 _REFRESHED: Final = (*("end", "Planned", "StepExecuted", "StepJudged", "RunPaused", "RunFinished"),)
 """The events that load the page of a run again."""
-_YEAR_S: Final = 31_536_000
 _Thread = Annotated[str, Form(min_length=1)]
 router = APIRouter(include_in_schema=False)
 
@@ -49,7 +44,7 @@ class StartForm(BaseModel):
 def show_inbox(request: Request, service: Service) -> Response:
     """Shows the open questions."""
     questions = list_questions(service.history, service.builder)
-    values = {"questions": questions, "person": _read_person(request), "most": MOST_QUESTIONS}
+    values = {"questions": questions, "most": MOST_QUESTIONS}
     return render(request, "inbox.html", values)
 
 
@@ -90,9 +85,7 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
 async def answer(request: Request, service: Service, form: Annotated[AnswerForm, Form()]) -> Response:
     """Answers a question."""
     await service.answer(form.thread_id, form)
-    response = _go_to(request, run_address(form.thread_id))
-    response.set_cookie(PERSON, quote(form.answered_by), httponly=True, samesite="strict", max_age=_YEAR_S)
-    return response
+    return _go_to(request, run_address(form.thread_id))
 
 
 @router.get("/start")
@@ -123,7 +116,7 @@ async def resume(request: Request, service: Service, thread_id: _Thread) -> Resp
 @router.post("/run/cancel")
 async def cancel(request: Request, service: Service, thread_id: _Thread) -> Response:
     """Ends a run."""
-    await service.cancel(thread_id, _read_person(request))
+    await service.cancel(thread_id, "")
     return _go_to(request, run_address(thread_id))
 
 
@@ -145,36 +138,6 @@ async def delete(request: Request, service: Service, thread_id: _Thread) -> Resp
     """Deletes a run."""
     await service.delete(thread_id)
     return _go_to(request, "/runs")
-
-
-@router.get("/login")
-def show_login(request: Request) -> Response:
-    """Shows the form of the token."""
-    return render(request, "login.html", {"is_wrong": False})
-
-
-@router.post("/login")
-def log_in(request: Request, token: Annotated[str, Form()]) -> Response:
-    """Keeps in a cookie that the client has given the token."""
-    expected: str | None = request.app.state.options.token
-    if expected is None or not is_same(token, expected):
-        return render(request, "login.html", {"is_wrong": True}, 401)
-    response = _go_to(request, "/")
-    is_secure = request.url.scheme == "https"
-    response.set_cookie(SESSION, sign_session(expected), httponly=True, samesite="strict", secure=is_secure)
-    return response
-
-
-@router.post("/logout")
-def log_out(request: Request) -> Response:
-    """Forgets the cookie."""
-    response = _go_to(request, "/login")
-    response.delete_cookie(SESSION)
-    return response
-
-
-def _read_person(request: Request) -> str:
-    return unquote(request.cookies.get(PERSON, ""))
 
 
 def _go_to(request: Request, address: str) -> Response:

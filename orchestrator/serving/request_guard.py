@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
+import base64
 import hmac
 import ipaddress
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Annotated, Final, Self
 from urllib.parse import quote, urlsplit
 
@@ -69,12 +70,11 @@ def _read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
         return None
 
 
-SESSION: Final = "pem_session"
+_CHALLENGE: Final = 'Basic realm="plan-execute-monitor", charset="UTF-8"'
+"""Lets a browser ask for the token, as the password of any user."""
 MAX_BODY: Final = 256_000
 """Most bytes of a request."""
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
-_OPEN: Final = ("/login", "/static/")
-"""Paths that need no login."""
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -117,11 +117,12 @@ class RequestGuard:
         request = Request(scope, receive)
         request.state.read_only = self.options.read_only
         request.state.is_known = self._is_known(request)
-        request.state.is_logged_in = self.options.token is not None and request.state.is_known
         refusal = self._find_refusal(request)
         if refusal is not None:
             request.state.is_known = False
             response = answer_problem(request, refusal.status, refusal.sentence)
+            if refusal.status == HTTPStatus.UNAUTHORIZED:
+                response.headers["WWW-Authenticate"] = _CHALLENGE
             await response(scope, receive, _add_headers(send))
             return
         await self.app(scope, receive, _add_headers(send))
@@ -137,21 +138,18 @@ class RequestGuard:
             return Refusal(403, "the request comes from the page of another site; use a page of this server")
         if is_change and not _is_small(request):
             return Refusal(413, "the request is too large, or of unknown length; give a shorter text")
-        if not request.state.is_known and not request.scope["path"].startswith(_OPEN):
+        if not request.state.is_known:
             return Refusal(
-                401, "the token is missing or wrong; give it at /login, or as 'Authorization: Bearer'"
+                401, "the token is missing or wrong; give it as the password, or as 'Authorization: Bearer'"
             )
-        if is_change and self.options.read_only and not request.scope["path"].startswith(_OPEN):
+        if is_change and self.options.read_only:
             return Refusal(403, "this server is read-only; start it without --read-only to change something")
         return None
 
     def _is_known(self, request: Request) -> bool:
         token = self.options.token
-        if token is None:
-            return True
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        session = request.cookies.get(SESSION, "")
-        return is_same(given, token) or is_same(session, sign_session(token))
+        given = _read_token(request.headers.get("authorization", ""))
+        return token is None or hmac.compare_digest(given.encode(), token.encode())
 
 
 def _keep_encoded(scope: Scope) -> Scope:
@@ -162,14 +160,15 @@ def _keep_encoded(scope: Scope) -> Scope:
     return {**scope, "path": raw.decode("latin-1")}
 
 
-def sign_session(token: str) -> str:
-    """Returns the value of the cookie that stands for a token."""
-    return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
-
-
-def is_same(first: str, second: str) -> bool:
-    """Compares two secrets in constant time."""
-    return hmac.compare_digest(first.encode(), second.encode())
+def _read_token(header: str) -> str:
+    """Returns the token of a program (Bearer), or the password that a browser has asked for (Basic)."""
+    scheme, _, value = header.partition(" ")
+    if scheme.casefold() != "basic":
+        return value
+    try:
+        return base64.b64decode(value).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def split_host(host: str) -> str:

@@ -47,7 +47,6 @@ def render(request: Request, template: str, values: Mapping[str, object], status
         "path": request.url.path,
         "pages": PAGES,
         "read_only": getattr(request.state, "read_only", False),
-        "is_logged_in": getattr(request.state, "is_logged_in", False),
         "open_questions": _count_questions(request),
     }
     text = _ENVIRONMENT.get_template(template).render({**shared, **values})

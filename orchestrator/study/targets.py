@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeAlias, Unpack
 
 from langchain_core.language_models import BaseChatModel
@@ -25,7 +24,6 @@ from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import OrchestratorState
 
 Target: TypeAlias = Callable[[TaskCase, int], object]
@@ -117,16 +115,14 @@ class ModelArm:
     """One side of a comparison.
 
     Attributes:
-        name: Names the side in tables: the specification, the policy, or both.
+        name: Names the side in tables: the specification.
         model: The model.
-        policy: The retry policy.
         store: Keeps the runs, so that each can be shown.
         seed: The seed of the first run of each case; the second run has the next one.
     """
 
     name: str
     model: BaseChatModel
-    policy: RetryPolicy
     store: Store
     seed: int
 
@@ -134,45 +130,31 @@ class ModelArm:
         """Executes a case; see ``Target``."""
         model = apply_sampling(self.model, Sampling(seed=self.seed + trial))
         thread_id = f"compare-{uuid.uuid4()}"
-        state = run_case(model, case, thread_id, retry_policy=self.policy, checkpointer=self.store)
+        state = run_case(model, case, thread_id, checkpointer=self.store)
         failure = state["failure"]
         known = {"thread_id": thread_id, "store": self.store.where, "failure": failure and failure["kind"]}
         metadata = {name: value for name, value in known.items() if value is not None}
         return {**run_from_state(state), "metadata": metadata}
 
 
-def build_arms(
-    models: Sequence[str],
-    policies: Sequence[Path],
-    store: Store,
-    seed: int,
-) -> list[ModelArm]:
-    """Loads every model and policy, before anything is executed.
+def build_arms(models: Sequence[str], store: Store, seed: int) -> list[ModelArm]:
+    """Loads every model, before anything is executed.
 
     Args:
-        models: Specifications; each is compared under each policy.
-        policies: Files with retry policies; none for the default one.
+        models: Specifications.
         store: Keeps the runs.
         seed: The seed of the first run of each case.
 
     Raises:
-        ConfigurationError: A file has no policy, or fewer than two sides are given, or one twice.
+        ConfigurationError: Fewer than two models are given, or one twice.
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
     """
-    chosen: dict[str | None, RetryPolicy] = {path.stem: _read_policy(path) for path in policies}
-    chosen = chosen or {None: RetryPolicy()}
-    sides = [(model, policy) for model in models for policy in chosen]
-    names = [_name_arm(model, policy, len(models)) for model, policy in sides]
-    if len({*names}) < max(2, len(names)):
+    if len({*models}) < max(2, len(models)):
         raise ConfigurationError(
-            f"{', '.join(names)} is not a comparison; give at least two different models or policies"
+            f"{', '.join(models)} is not a comparison; give at least two different models"
         )
-    loaded = {spec: load_model(spec) for spec in models}
-    return [
-        ModelArm(name, loaded[model], chosen[policy], store, seed)
-        for name, (model, policy) in zip(names, sides, strict=True)
-    ]
+    return [ModelArm(spec, load_model(spec), store, seed) for spec in models]
 
 
 def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
@@ -186,16 +168,3 @@ def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
         f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had no answer: {errors[0]}"
         for arm, errors in failed.items()
     ]
-
-
-def _read_policy(path: Path) -> RetryPolicy:
-    try:
-        return RetryPolicy.from_yaml(path)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path.name}: {error}") from None
-
-
-def _name_arm(model: str, policy: str | None, models: int) -> str:
-    if policy is None:
-        return model
-    return policy if models == 1 else f"{model}, {policy}"

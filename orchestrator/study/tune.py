@@ -27,7 +27,7 @@ from agents.models.identity import describe_origin, find_address
 from evaluation.cases.case_files import TaskCase
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import Interval, PairedDifference, paired_difference, proportion
-from orchestrator.errors import ConfigurationError, OrchestratorError, RunFailedError
+from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.graph_state import ENDED, FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
@@ -46,10 +46,6 @@ from orchestrator.supervision.modes import SupervisionPolicy
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
 
 
-class BudgetSpentError(OrchestratorError):
-    """The budget of a search is spent; everything that it has found is kept."""
-
-
 class RecordedReplies(BaseCache):
     """A LangChain cache in a SQLite file, which one process at a time can open. Tasks follow each other.
 
@@ -57,8 +53,6 @@ class RecordedReplies(BaseCache):
 
     Args:
         path: The file.
-        most: Most replies that models are asked for, in all runs together; None for no bound. Requests that
-            parallel steps make at the same moment may exceed it.
         origins: For each address of a server, which model answers there; the port of an embedded one differs
             in each process.
 
@@ -66,8 +60,8 @@ class RecordedReplies(BaseCache):
         ConfigurationError: The file is no database, cannot be written, or is open in another process.
     """
 
-    def __init__(self, path: Path, most: int | None = None, origins: Mapping[str, str] | None = None) -> None:
-        self._path, self._most, self._origins = path, most, origins or {}
+    def __init__(self, path: Path, origins: Mapping[str, str] | None = None) -> None:
+        self._path, self._origins = path, origins or {}
         self._task, self._seen, self._lock = "", Counter[str](), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,9 +84,6 @@ class RecordedReplies(BaseCache):
             self._seen[request] += 1
             for reply in self._query("select reply from replies where key = ?", self._name_key(request)):
                 return [ChatGeneration(message=AIMessage(**json.loads(str(reply))))]
-            [count] = self._query("select count(*) from replies")
-            if self._most is not None and int(count) >= self._most:
-                raise BudgetSpentError(f"the budget of {self._most} model_calls is spent")
             return None
 
     @override
@@ -184,7 +175,6 @@ class TuneResult:
     Attributes:
         spec: The specification.
         trials: Every policy tried, the default first.
-        stopped: Why the search ended early; None if it did not.
         name: Name of the recommended policy.
         policy: The recommended policy.
         sentence: The recommendation with its reason, in one sentence.
@@ -194,17 +184,11 @@ class TuneResult:
 
     spec: TuneSpec
     trials: Sequence[Trial]
-    stopped: str | None
     name: str
     policy: RetryPolicy
     sentence: str
     held_out: tuple[Trial, Trial] | None = None
     difference: PairedDifference | None = None
-
-    @property
-    def is_told_apart(self) -> bool:
-        """Whether another policy than the default is recommended."""
-        return self.name != DEFAULT
 
     @property
     def states(self) -> list[OrchestratorState]:
@@ -218,7 +202,7 @@ _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
 })  # fmt: skip
 """Failures that say nothing about a policy: a server was away, say."""
 RunTask: TypeAlias = Callable[[TaskCase, RetryPolicy], OrchestratorState]
-"""Runs a task once under a policy; raises BudgetSpentError if the budget does not allow another run."""
+"""Runs a task once under a policy."""
 Progress: TypeAlias = Callable[[Sequence[Trial]], None]
 
 
@@ -258,7 +242,7 @@ def tune(
         address: describe_origin(model) for model in models.values() if (address := find_address(model))
     }
     file = Path(folder) / checked.name / "replies.sqlite"
-    with closing(RecordedReplies(file, checked.model_calls, origins)) as replies:
+    with closing(RecordedReplies(file, origins)) as replies:
         cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
         return search(checked, space, cases, partial(_run_task, checked, cached, replies), on_trial)
 
@@ -289,8 +273,6 @@ def _explain_failure(state: OrchestratorState, task: str) -> BaseException:
     failure = state["failure"]
     if failure is None:
         return KeyboardInterrupt()
-    if failure["error_type"] == BudgetSpentError.__name__:
-        return BudgetSpentError(failure["message"].rpartition(": ")[2])  # without the number of the step
     return RunFailedError(
         f"the run of {format_repr(task, 80)} failed "
         f"({failure['kind']}: {shorten(failure['message'], 200)}), which says "
@@ -315,9 +297,6 @@ def search(
         cases: The tasks by name.
         run: Runs a task.
         on_trial: Is called with all trials after each one.
-
-    Raises:
-        ConfigurationError: The budget does not suffice for the first policy, the default.
     """
     searched, held_out = split_tasks([*cases], spec)
     names = [*space]
@@ -329,30 +308,19 @@ def search(
         return Trial(name, policies[name], {task: run(cases[task], policies[name]) for task in tasks})
 
     trials: list[Trial] = []
-    try:
-        for name in policies:
-            trials.append(measure(name, searched))
-            on_trial(trials)
-        best = max(trials, key=lambda trial: (trial.success, -trial.tokens))
-        compared = (
-            None if best.name == DEFAULT else (measure(best.name, held_out), measure(DEFAULT, held_out))
-        )
-    except BudgetSpentError as error:
-        if not trials:
-            raise ConfigurationError(
-                f"{error} before the default policy had run on all tasks; raise it, or give fewer tasks"
-            ) from None
-        sentence = "Keep the default: nothing can be told apart without held-out runs."
-        return TuneResult(spec, trials, str(error), DEFAULT, RetryPolicy(), sentence)
-    return recommend(TuneResult(spec, trials, None, DEFAULT, RetryPolicy(), "", compared))
+    for name in policies:
+        trials.append(measure(name, searched))
+        on_trial(trials)
+    best = max(trials, key=lambda trial: (trial.success, -trial.tokens))
+    result = TuneResult(spec, trials, DEFAULT, RetryPolicy(), "")
+    if best.name == DEFAULT:
+        return replace(result, sentence="Keep the default: no policy was better on the tasks of the search.")
+    return recommend(result, measure(best.name, held_out), measure(DEFAULT, held_out))
 
 
-def recommend(result: TuneResult) -> TuneResult:
-    """Returns a search with its recommendation, which rests on the held-out runs."""
-    if result.held_out is None:
-        sentence = "Keep the default: no policy was better on the tasks of the search."
-        return replace(result, sentence=sentence)
-    after, before = result.held_out
+def recommend(result: TuneResult, after: Trial, before: Trial) -> TuneResult:
+    """Returns a search with its recommendation, which rests on the held-out runs of two policies."""
+    result = replace(result, held_out=(after, before))
     difference = paired_difference(before.successes, after.successes)
     low, high = difference.interval
     count = len(after.states)

@@ -116,8 +116,6 @@ class TuneSpec(SettingsModel):
         model: The specification of the model.
         space: For fields of RetryPolicy, the values to choose from.
         trials: Policies to try, besides the default one.
-        model_calls: Most calls of models, without those that were answered from recorded replies; the search
-            ends then, and keeps what it has found.
         planning: Whether the planner splits the tasks; if False, each task is a single step.
         hold_out: Share of the tasks that only the recommended policy and the default are run on, at the end.
         seed: Of the split of the tasks and the search.
@@ -143,9 +141,6 @@ class TuneSpec(SettingsModel):
         ),
     ]
     trials: PositiveCount = 20
-    model_calls: Annotated[
-        int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
-    ] = None
     planning: Flag = True
     hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
     seed: Count = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 from orchestrator.retry.policy import decide
-from orchestrator.study.tune import BudgetSpentError
 from tests.fakes.records import followed_by, judged
 
 
@@ -16,14 +15,11 @@ class SimulatedRunner:
         runs: The number of runs that were made.
     """
 
-    def __init__(self, chances: dict[str, float], most: int | None = None) -> None:
-        self.chances, self.most = chances, most
-        self.runs = 0
+    def __init__(self, chances: dict[str, float]) -> None:
+        self.chances, self.runs = chances, 0
 
     def __call__(self, case, policy):
-        """Runs a task under a policy; the budget is spent after ``most`` runs."""
-        if self.runs == self.most:
-            raise BudgetSpentError(f"the budget of {self.most} runs is spent")
+        """Runs a task under a policy."""
         self.runs += 1
         attempts = [self._attempt(case.task, "first", 0)]
         while (decision := decide(policy, attempts)).is_retry:

@@ -154,7 +154,6 @@ def compare(  # noqa: PLR0917
     files: options.Files = None,
     tasks: options.File[Path | None] = None,
     models: Annotated[str, typer.Option(metavar="SPEC,SPEC")] = "local",
-    policies: Annotated[str, typer.Option(metavar="FILE,FILE")] = "",
     repeat: options.Count[int | None] = None,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     concurrency: options.Count[int] = 1,
@@ -163,7 +162,7 @@ def compare(  # noqa: PLR0917
     html: options.OutputFile = None,
     json: options.Json = False,
 ) -> None:
-    """Compare models or retry policies on the same cases, or evaluations that --out of a command wrote.
+    """Compare models on the same cases, or evaluations that --out of a command wrote.
 
     The runs are stored, and `orchestrator show` shows each. NAME=VALUE after a comma is an option of the
     model before it.
@@ -174,7 +173,6 @@ def compare(  # noqa: PLR0917
         files: Two or more files that --out wrote.
         tasks: A file of cases, which every model executes.
         models: The models, with commas.
-        policies: Files of retry policies, with commas.
         repeat: Runs of each case.
         seed: The seed of the first run of each case.
         concurrency: Runs at once.
@@ -185,9 +183,7 @@ def compare(  # noqa: PLR0917
     with consoles.print_logs_on(console), consoles.report_bad_input(), name_file(), consoles.take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
-        policy_files = [Path(name.strip()) for name in policies.split(",") if name.strip()]
-        read = [*(files or ()), *policy_files, *([] if tasks is None else [tasks])]
-        check_outputs([html, out], read)
+        check_outputs([html, out], [*(files or ()), *([] if tasks is None else [tasks])])
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
@@ -195,11 +191,9 @@ def compare(  # noqa: PLR0917
         else:
             cases, evaluation = _read_cases(tasks), RecordedEvaluation(None, keeps_runs=True)
             with persistence.open_store(db) as store:
-                arms = build_arms(split_models(models), policy_files, store, seed)
+                arms = build_arms(split_models(models), store, seed)
                 runners = [CaseRunner(arm, evaluation, arm.name) for arm in arms]
-                texts = {path.stem: path.read_text("utf-8") for path in policy_files}
-                named = {"seed": seed, "policies": texts}
-                source = build_case_source(runners, cases, repeat, concurrency, named)
+                source = build_case_source(runners, cases, repeat, concurrency, {"seed": seed})
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
         if html is not None:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli import consoles, options
+from orchestrator.cli import consoles
 from orchestrator.errors import RunFailedError
-from orchestrator.study.tune import Trial, TuneResult
+from orchestrator.study.tune import Trial
 from orchestrator.study.tune import tune as tune_study
-
-_FIGURES: Final = ("success", "interval", "tokens")
 
 
 def tune(
     spec: Annotated[str, typer.Argument(metavar="SPEC")],
     *,
     folder: Annotated[Path, typer.Option(metavar="PATH")] = Path("."),
-    json: options.Json = False,
 ) -> None:
     """Search for the retry policy that pays on your tasks.
 
@@ -40,12 +37,8 @@ def tune(
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.write_text(result.policy.to_yaml(), encoding="utf-8")
-    if json:
-        consoles.print_json(_to_plain(result, policy))
-        return
     lines = [result.sentence]
     lines += [f"{each.name}, held out: success {_format_success(each)}" for each in result.held_out or ()]
-    lines += [f"Ended early: {result.stopped}."] if result.stopped else []
     consoles.build_console().print(
         Text(consoles.clean("\n".join([*lines, f"policy: {policy}"]))), soft_wrap=True
     )
@@ -60,24 +53,3 @@ def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
 def _format_success(trial: Trial) -> str:
     low, high = trial.interval or (0.0, 1.0)
     return f"{trial.success:.3f} ({low:.3f} to {high:.3f}) on {len(trial.states)} tasks"
-
-
-def _to_plain(result: TuneResult, policy: Path) -> dict[str, object]:
-    figures = [
-        {
-            "policy": trial.name,
-            "tasks": len(trial.states),
-            **{name: getattr(trial, name) for name in _FIGURES},
-        }
-        for trial in result.trials
-    ]
-    return {
-        "recommended": result.name,
-        "sentence": result.sentence,
-        "is_told_apart": result.is_told_apart,
-        "difference": result.difference and result.difference._asdict(),
-        "policy": result.policy.model_dump(mode="json"),
-        "trials": figures,
-        "stopped": result.stopped,
-        "files": {"policy": str(policy)},
-    }

@@ -1,4 +1,4 @@
-"""``orchestrator compare``: the same cases by several models or policies, or stored evaluations."""
+"""``orchestrator compare``: the same cases by several models, or stored evaluations."""
 
 from __future__ import annotations
 
@@ -104,15 +104,6 @@ def test_a_stored_comparison_says_which_model_did_not_answer(cli, ollama, tasks,
     assert "one: ollama:broken: 3 of 3 runs had no answer" in ended.stderr
 
 
-def test_two_policies_of_one_model_are_compared(cli, ollama, tasks, tmp_path):
-    for name, retries in (("once", 0), ("thrice", 2)):
-        (tmp_path / f"{name}.yaml").write_text(f"max_retries: {retries}\n")
-    files = f"{tmp_path / 'once.yaml'},{tmp_path / 'thrice.yaml'}"
-    printed = compare(cli, tasks, "--policies", files, models="ollama:bad").stdout
-    rows = {line[:13]: line[13:].split() for line in printed.splitlines()}
-    assert rows["retries a run"] == ["0.0", "2.0"]
-
-
 def test_an_interrupted_comparison_goes_on_where_it_was(cli, ollama, tasks, tmp_path):
     out = tmp_path / "out.jsonl"
     first = compare(cli, tasks, "--out", str(out)).stdout
@@ -140,21 +131,17 @@ def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
     ("arguments", "sentence"),
     [
         ([], "give either --tasks FILE with --models, or files that --out wrote"),
-        (["--tasks", "TASKS", "--models", "ollama:good"], "give at least two different models or policies"),
+        (["--tasks", "TASKS", "--models", "ollama:good"], "give at least two different models"),
         (["--tasks", "TASKS", "--models", "ollama:good,ollama:good"], "give at least two different"),
         (["--tasks", "TASKS", "--models", "ollama:good,nowhere:x"], "nowhere"),
         (["--tasks", "missing.yaml", "--models", "ollama:good,ollama:bad"], "missing.yaml"),
         (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is a folder, or in none"),
-        (["--tasks", "TASKS", "--policies", "POLICY"], "policy.yaml: max_retrys is not an argument"),
         (["missing.jsonl", "TASKS"], "'missing.jsonl' cannot be used (No such file or directory)"),
         (["TASKS", "TASKS"], "this is no stored evaluation"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_asked(cli, ollama, tasks, arguments, sentence):
-    policy = tasks.with_name("policy.yaml")
-    policy.write_text("max_retrys: 3")
-    paths = {"TASKS": str(tasks), "POLICY": str(policy)}
-    ended = cli("compare", *(paths.get(word, word) for word in arguments))
+    ended = cli("compare", *(word.replace("TASKS", str(tasks)) for word in arguments))
     assert ended.exit_code == 2
     assert sentence in ended.stderr
     assert ollama.bodies == []

@@ -133,7 +133,7 @@ async def test_a_correction_executes_the_step_again(build, serve):
     assert run["question"]["output"] == "Hello, world"
 
 
-async def test_the_form_of_the_inbox_answers_and_remembers_the_name(build, serve):
+async def test_the_form_of_the_inbox_answers(build, serve):
     client = await serve(await ask_about_tool(build, "Bob"))
     question = (await read_question(client))["id"]
     fields = {"thread_id": "asking", "question": question, "answer": "approve", "answered_by": "Zoë; x"}
@@ -144,7 +144,6 @@ async def test_the_form_of_the_inbox_answers_and_remembers_the_name(build, serve
     assert (answer.status_code, answer.headers["location"]) == (303, "/run?thread_id=asking")
     assert "No run waits" in (await client.get("/")).text
     await ask_about_tool(build, "Bob", thread="next")
-    assert 'value="Zoë; x"' in (await client.get("/")).text
 
 
 async def test_of_two_answers_at_once_one_wins_and_the_other_is_told(build, serve):
@@ -250,8 +249,8 @@ async def test_every_page_names_the_number_of_open_questions(build, serve):
 async def test_the_number_of_open_questions_is_only_for_clients_that_are_known(build, serve):
     client = await serve(await ask_about_tool(build, "Bob"), token="a" * 16)
 
-    pages = [(await client.get(path)).text for path in ("/login", "/")]
-    pages.append((await client.get("/login", headers={"Host": "evil.example"})).text)
+    pages = [(await client.get(path)).text for path in ("/runs", "/")]
+    pages.append((await client.get("/runs", headers={"Host": "evil.example"})).text)
 
     assert not any("Inbox (" in page for page in pages)
 

@@ -101,17 +101,6 @@ def test_the_recorded_attempts_of_a_search_are_replayed(tune_scripted):
 
 
 @pytest.mark.thorough
-def test_a_budget_of_calls_ends_the_search_and_a_greater_one_goes_on(tune_scripted):
-    model = say_word(prompts=[])
-    first = tune_scripted(model, model_calls=20)
-    spent = len(model.prompts)
-    second = tune_scripted(model, model_calls=1000)
-
-    assert (first.stopped, spent) == ("the budget of 20 model_calls is spent", 20)
-    assert second.stopped is None
-
-
-@pytest.mark.thorough
 def test_a_second_search_on_a_study_is_refused(make_spec, tmp_path):
     refusals = []
 
