@@ -21,6 +21,7 @@ from evaluation import EvaluationContract, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
 from orchestrator.errors import ConfigurationError, UnmetContractError
+from orchestrator.judging.call_rules import CallRules, read_call_rules
 from orchestrator.judging.conversation import (
     Conversation,
     ConversationAttempt,
@@ -31,8 +32,7 @@ from orchestrator.judging.conversation import (
     find_best_output,
     read_verdict,
 )
-from orchestrator.judging.tools.call_rules import CallRules, read_call_rules
-from orchestrator.judging.tools.executor_tools import ExecutorTools
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
 from orchestrator.task_contracts.source import validate_contract

@@ -20,8 +20,8 @@ from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
+from orchestrator.judging.executor_tools import ExecutorTools, read_executor_tools
 from orchestrator.judging.output import read_output_rules
-from orchestrator.judging.tools.executor_tools import ExecutorTools, read_executor_tools
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.run_loop import Runner

@@ -18,6 +18,10 @@ from agents.planning import PlanningAgent
 from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
+from orchestrator.graph.executor import ExecutorMethods, executor_node
+from orchestrator.graph.monitor import monitor_node, report_ended
+from orchestrator.graph.node_types import Node
+from orchestrator.graph.planner import planner_node
 from orchestrator.graph.step import (
     NO_LIMIT,
     PARALLEL,
@@ -31,19 +35,8 @@ from orchestrator.graph.step import (
     route_after_join,
     route_after_planner,
 )
-from orchestrator.judging.contract_choice import Contracts, Synthesis
-from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
-from orchestrator.judging.judging_calls import Judges
-from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tools.call_rules import read_call_rules
-from orchestrator.judging.tools.executor_tools import ExecutorTools, check_approvals
-from orchestrator.judging.verification import build_verifier
-from orchestrator.nodes.executor import ExecutorMethods, executor_node
-from orchestrator.nodes.monitor import monitor_node, report_ended
-from orchestrator.nodes.node_types import Node
-from orchestrator.nodes.planner import planner_node
-from orchestrator.nodes.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
-from orchestrator.nodes.supervise import (
+from orchestrator.graph.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
+from orchestrator.graph.supervise import (
     answer_node,
     approval_node,
     commit_node,
@@ -51,6 +44,13 @@ from orchestrator.nodes.supervise import (
     reconcile_node,
     supervise_node,
 )
+from orchestrator.judging.call_rules import read_call_rules
+from orchestrator.judging.contract_choice import Contracts, Synthesis
+from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
+from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
+from orchestrator.judging.judging_calls import Judges
+from orchestrator.judging.output import OutputRules
+from orchestrator.judging.verification import build_verifier
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.runtime.run_context import Reporter, RunContext

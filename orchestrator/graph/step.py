@@ -14,8 +14,8 @@ from langgraph.types import Send
 from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.nodes.node_types import Node, get_context, select_changes
-from orchestrator.nodes.step_graphs import StepGraph, stop_with_siblings
+from orchestrator.graph.node_types import Node, get_context, select_changes
+from orchestrator.graph.step_graphs import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings

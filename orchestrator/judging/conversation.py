@@ -15,6 +15,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls
 from evaluation.findings import EvaluationStatus
 from evaluation.recordings.default_contract import build_default_contract
+from orchestrator.judging.call_rules import read_call_rules
 from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import (
     ACCEPTING,
@@ -27,7 +28,6 @@ from orchestrator.judging.evidence import (
     record_evidence,
 )
 from orchestrator.judging.feedback import feedback_of, read_expectations, report_score
-from orchestrator.judging.tools.call_rules import read_call_rules
 from orchestrator.runtime.call_records import read_tool_calls
 from orchestrator.state.evaluation_report import Report, failed_kinds
 from orchestrator.state.records import Basis, EvidenceRecord, Requirement, ToolCallRecord

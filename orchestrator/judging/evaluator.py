@@ -30,8 +30,8 @@ from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
-from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections

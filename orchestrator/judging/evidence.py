@@ -17,7 +17,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
 from evaluation.measures.response_scores import LENGTHS
 from evaluation.sensitive.scanner import shorten
-from orchestrator.judging.plain_contracts import list_criteria
+from orchestrator.judging.contract_choice import list_criteria
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import (
     Basis,

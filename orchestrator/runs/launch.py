@@ -15,7 +15,7 @@ from langgraph.types import Command, StateSnapshot
 
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
-from orchestrator.judging.tools.executor_tools import ExecutorTools, find_unasked
+from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import Resumption, decide_resumption, state_from_values
 from orchestrator.runs.run_saver import format_resume_call

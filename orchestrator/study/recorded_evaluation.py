@@ -23,8 +23,8 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
+from orchestrator.judging.contract_choice import find_unknown_check
 from orchestrator.judging.evidence import add_trust, find_basis, is_enough, read_evidence
-from orchestrator.judging.plain_contracts import find_unknown_check
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, Requirement
 

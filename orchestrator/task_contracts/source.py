@@ -13,10 +13,9 @@ from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.contract_choice import Contracts
+from orchestrator.judging.contract_choice import ContractFunction, Contracts, find_unknown_check
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.plain_contracts import ContractFunction, find_unknown_check
-from orchestrator.judging.tools.executor_tools import ExecutorTools
 from orchestrator.state.current_step import find_derived_output
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
 from orchestrator.state.plain_values import format_repr

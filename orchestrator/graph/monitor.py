@@ -10,14 +10,14 @@ from langgraph.types import StreamWriter
 
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
+from orchestrator.graph import node_types
+from orchestrator.judging.call_rules import find_lasting_effect
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.evidence import Evidence, add_basis, add_trust, read_evidence
 from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
-from orchestrator.judging.tools.call_rules import find_lasting_effect
 from orchestrator.judging.verification import Verifier
-from orchestrator.nodes import node_types
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
 from orchestrator.runtime.call import Raised, Spent

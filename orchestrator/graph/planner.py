@@ -12,8 +12,8 @@ from langgraph.types import Overwrite, StreamWriter
 from agents.errors import PlanError
 from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.planning.parallel import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.retry.verdict_updates import build_failure

@@ -18,8 +18,8 @@ from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
 from evaluation.sensitive.scanner import shorten
-from orchestrator.judging.tools.call_rules import CallBounds
-from orchestrator.judging.tools.executor_tools import ExecutorTools
+from orchestrator.judging.call_rules import CallBounds
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call_recorder import read_recorder
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, current_step

@@ -12,10 +12,10 @@ from langgraph.types import StreamWriter, interrupt
 
 from agents.reply_types import HumanAnswer, Unreadable
 from orchestrator.errors import ContractFunctionError
+from orchestrator.graph import node_types
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.evidence import Evidence, add_basis
 from orchestrator.judging.feedback import Expectations, findings_of
-from orchestrator.nodes import node_types
 from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.retry.verdict_updates import (
     accept,

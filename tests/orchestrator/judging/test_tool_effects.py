@@ -12,7 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, run_from_state
 from orchestrator import LangGraphOrchestrator
-from orchestrator.judging.tools.executor_tools import read_executor_tools
+from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor

@@ -17,12 +17,12 @@ from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
+from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
+from orchestrator.graph.step_gate import RunGate
+from orchestrator.graph.supervise import wait_for_server
+from orchestrator.judging.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.contract_choice import Contracts, Demand
-from orchestrator.judging.tools.call_rules import CallBounds, read_call_rules
-from orchestrator.judging.tools.executor_tools import ExecutorTools
-from orchestrator.nodes.node_types import Node, stop_if_over_budget, with_totals
-from orchestrator.nodes.step_gate import RunGate
-from orchestrator.nodes.supervise import wait_for_server
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.retry.retry_rules import StepRequest
 from orchestrator.retry.step_request import (
     build_request,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.contract.requirements import Contract
-from orchestrator.judging.tools.call_rules import CallBounds, CallRules, read_call_rules
+from orchestrator.judging.call_rules import CallBounds, CallRules, read_call_rules
 
 
 def made(name="book", result="booked", error=None, **args):

@@ -1,1 +1,0 @@
-"""The tools of the executor: what their annotations say, and which of them a contract names."""

@@ -1,1 +1,0 @@
-"""The nodes of a run: read the state, call the agent, return the update."""
