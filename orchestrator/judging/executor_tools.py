@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast, get_type_hints
 
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import InjectedStore
+from langgraph.prebuilt import InjectedState, InjectedStore
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
 from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
+from agents.loop.executor_graph import AgentGraph
 from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
@@ -263,7 +264,7 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
     read = ExecutorTools(known, acting, tools, is_foreign, read_arguments([*tools.values()]))
     _check_names(read)
-    _check_injected(tools)
+    _check_injected(executor, tools)
     return read
 
 
@@ -320,20 +321,35 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
         )
 
 
-def _check_injected(tools: Mapping[str, BaseTool]) -> None:
-    """Checks that no tool needs a store of LangGraph, since the graph of a run has none."""
+def _check_injected(executor: object, tools: Mapping[str, BaseTool]) -> None:
+    """Checks that a run gives what the arguments of a tool take that the model does not see."""
+    graph = executor.graph if isinstance(executor, ExecutionAgent) else None
     for name, tool in tools.items():
-        hints = [each for each in _list_hints(tool) for each in getattr(each, "__metadata__", ())]
-        if any(each is InjectedStore or isinstance(each, InjectedStore) for each in hints):
-            raise ConfigurationError(
-                f"tool {quote_text(name)} takes LangGraph's store, which a run does not have; "
-                "let the tool hold what it needs itself"
-            )
+        schema = tool.get_input_schema()
+        fields = getattr(schema, "model_fields", {})  # a model of pydantic 1 has none
+        for argument, hint in get_type_hints(schema, include_extras=True).items():
+            is_required = argument not in fields or fields[argument].is_required()
+            for mark in getattr(hint, "__metadata__", ()):
+                if missing := _find_missing(mark, graph, is_required=is_required):
+                    raise ConfigurationError(
+                        f"argument {quote_text(argument)} of tool {quote_text(name)} takes {missing}; "
+                        "let the tool hold what it needs itself"
+                    )
 
 
-def _list_hints(tool: BaseTool) -> list[object]:
-    schema = tool.get_input_schema()
-    return [*get_type_hints(schema, include_extras=True).values()]
+def _find_missing(mark: object, graph: AgentGraph | None, *, is_required: bool) -> str | None:
+    """Returns what a mark of an argument asks for if a run does not have it; a foreign graph has its own."""
+    kind = mark if isinstance(mark, type) else type(mark)
+    if issubclass(kind, InjectedStore):
+        return "LangGraph's store, which a run does not have"
+    is_given = graph is None or not is_required or issubclass(kind, InjectedToolCallId)
+    if is_given or not issubclass(kind, InjectedToolArg):
+        return None
+    if not issubclass(kind, InjectedState):
+        return f"a value that is injected ({kind.__name__}), and nothing gives one"
+    field, known = getattr(mark, "field", None), [*graph.channels] if graph else []
+    names = join_names(name for name in known if name.isidentifier() and not name.startswith("_"))
+    return None if field is None or field in known else f"{quote_text(field)} of a state that has {names}"
 
 
 def _check_names(tools: ExecutorTools) -> None:
