@@ -138,22 +138,3 @@ class WaitingExecutor:
         finally:
             self.stopped.set()
         return "never"
-
-
-class BlockingExecutor:
-    """A plain executor that blocks its thread until it is released, at most for ``seconds``.
-
-    Attributes:
-        started: Set when a step starts.
-        release: Set it to end the step.
-    """
-
-    def __init__(self, seconds: float = 12.0):
-        self.started = threading.Event()
-        self.release = threading.Event()
-        self._seconds = seconds
-
-    def execute_step(self, step_description, context=""):
-        self.started.set()
-        self.release.wait(self._seconds)
-        return f"{step_description} done"

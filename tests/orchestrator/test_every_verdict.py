@@ -13,10 +13,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor, SynthesizingExecutor
+from orchestrator import Budget, ModelPrice
+from tests.fakes.executor import AsyncModelExecutor, ModelExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met, missed
 
 PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
@@ -59,11 +59,6 @@ class SlowSupervisor(FakeSupervisor):
 
     def supervise(self, request):
         time.sleep(1.5)
-
-
-def build(plan=("one",), executor=None, monitor=None, **options):
-    planner = FakePlanner(list(plan))
-    return LangGraphOrchestrator(planner, executor or FakeExecutor(), monitor or FakeMonitor(), **options)
 
 
 def records(state):
@@ -110,7 +105,7 @@ ENDS = {
 def test_a_run_that_ends_at_a_limit_has_a_report_of_each_execution(saver, mode, subtests):
     for name, (options, number) in ENDS.items():
         with subtests.test(name):
-            orchestrator = build(**options, checkpointer=saver and saver())
+            orchestrator = build(**{"plan": ["one"], **options}, checkpointer=saver and saver())
             state = asyncio.run(orchestrator.arun("x")) if mode == "arun" else orchestrator.run("x")
 
             kind = "timeout" if "call_timeout" in options else "budget_exceeded"
@@ -120,7 +115,7 @@ def test_a_run_that_ends_at_a_limit_has_a_report_of_each_execution(saver, mode, 
 def test_no_judge_is_asked_once_the_run_has_ended():
     monitor = FakeMonitor()
     state = build(
-        executor=ModelExecutor(model()), monitor=monitor, budget=Budget(max_total_tokens=5), contract=HAS_OUT
+        ModelExecutor(model()), monitor, plan=["one"], budget=Budget(max_total_tokens=5), contract=HAS_OUT
     ).run("x")
 
     (record,) = state["results"]
@@ -143,7 +138,7 @@ def test_a_cancel_of_a_stored_run_that_was_interrupted_while_judging_leaves_a_re
         return {"success": True, "feedback": "good"}
 
     executor = SynthesizingExecutor()
-    orchestrator = build(plan, executor, SimpleNamespace(evaluate=evaluate), checkpointer=saver)
+    orchestrator = build(executor, SimpleNamespace(evaluate=evaluate), plan=plan, checkpointer=saver)
     assert orchestrator.run("x", "t")["status"] == "executing"
     orchestrator.cancel("t")
 
@@ -156,7 +151,7 @@ def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_exe
     for limit in range(3, 8):
         for saver in [None, InMemorySaver]:
             with subtests.test(limit=limit, saver=saver):
-                orchestrator = build(["one", "two", "three", "four"], checkpointer=saver and saver())
+                orchestrator = build(plan=["one", "two", "three", "four"], checkpointer=saver and saver())
                 state = orchestrator.run("x", "t", config={"recursion_limit": limit})
 
                 assert (state["failure"]["kind"], unreported(state)) == ("recursion_limit", [])
@@ -192,5 +187,5 @@ LIMITED = {
 def test_the_recursion_limit_of_the_caller_holds_for_the_nodes_of_the_run_alone(subtests):
     for name, options in LIMITED.items():
         with subtests.test(name):
-            state = build(**options).run("x", config={"recursion_limit": 10})
+            state = build(**{"plan": ["one"], **options}).run("x", config={"recursion_limit": 10})
             assert (state["status"], unreported(state)) == ("success", [])

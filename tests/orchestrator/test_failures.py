@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
-from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner
-
-
-def run(planner=None, executor=None, monitor=None, **options):
-    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options).run("the task")
+from tests.fakes.runs import run
 
 
 def test_an_exception_of_the_planner_comes_back_with_its_cause(subtests):
     for planner in [FakePlanner, AsyncFakePlanner]:
         with subtests.test(planner=planner):
-            state = run(planner(ValueError("no idea")))
+            state = run(planner=planner(ValueError("no idea")), task="the task")
 
             assert (state["status"], state["task"], state["plan"], state["results"]) == (
                 "failed",
@@ -37,7 +31,7 @@ def test_an_exception_of_the_planner_comes_back_with_its_cause(subtests):
 def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
     for executor in [FakeExecutor, AsyncFakeExecutor]:
         with subtests.test(executor=executor):
-            state = run(executor=executor("first", KeyError("missing")))
+            state = run(executor("first", KeyError("missing")), task="the task")
 
             assert [(record["result"], record["status"]) for record in state["results"]] == [
                 ("first", "validated"),
@@ -54,6 +48,6 @@ def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
 
 def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():
     """An agent whose own inner task was cancelled has failed; the run was not cancelled."""
-    state = run(executor=AsyncFakeExecutor(asyncio.CancelledError()))
+    state = run(AsyncFakeExecutor(asyncio.CancelledError()), task="the task")
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")

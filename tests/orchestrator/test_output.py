@@ -9,32 +9,27 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import (
-    LangGraphOrchestrator,
     RetryPolicy,
 )
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 
 
-def orchestrate(executor, monitor=None, plan=("one", "two"), **options):
-    return LangGraphOrchestrator(FakePlanner(list(plan)), executor, monitor or FakeMonitor(), **options)
-
-
 def test_the_output_of_a_plan_of_one_step_is_its_result_and_costs_nothing_more():
     executor = SynthesizingExecutor()
-    state = orchestrate(executor, plan=["one"]).run("the task")
+    state = build(executor, plan=["one"]).run("the task")
 
     assert (state["output"], state["synthesis"], executor.requests) == ("one done", [], [])
 
 
 def test_the_output_of_several_steps_is_written_from_their_results():
     executor = SynthesizingExecutor()
-    state = orchestrate(executor).run("the task")
+    state = build(executor).run("the task")
 
     assert (state["status"], state["output"]) == ("success", "the task answered")
     assert executor.requests == [("the task", RESULTS)]
@@ -47,14 +42,14 @@ def test_the_output_of_several_steps_is_written_from_their_results():
 
 def test_synthesis_can_be_switched_off():
     executor = SynthesizingExecutor()
-    state = orchestrate(executor, synthesis=False).run("the task")
+    state = build(executor, synthesis=False).run("the task")
 
     assert (state["output"], executor.requests) == ("two done", [])
 
 
 def test_with_synthesis_an_executor_without_the_method_carries_out_an_instruction():
     executor = PlainExecutor()
-    state = orchestrate(executor, synthesis=True).run("the task")
+    state = build(executor, synthesis=True).run("the task")
 
     assert (
         executor.calls[-1].step == "Write the final answer to this task, from the results so far:\nthe task"
@@ -66,7 +61,7 @@ def test_with_synthesis_an_executor_without_the_method_carries_out_an_instructio
 def test_a_refused_answer_is_written_again_and_no_step_is_repeated():
     executor = SynthesizingExecutor(written=("draft", "final"))
     monitor = FakeMonitor(accept(), accept(), refuse("too short"), accept())
-    state = orchestrate(executor, monitor).run("the task")
+    state = build(executor, monitor).run("the task")
 
     assert (state["output"], len(executor.calls), len(executor.requests)) == ("final", 2, 2)
     assert [record["status"] for record in state["synthesis"]] == ["failed", "validated"]
@@ -77,7 +72,7 @@ def test_a_refused_answer_is_written_again_and_no_step_is_repeated():
 def test_an_answer_that_is_refused_to_the_end_fails_the_run_without_output():
     monitor = FakeMonitor(accept(), accept(), refuse("too short"))
     policy = RetryPolicy(max_retries=1, max_replans=3)
-    state = orchestrate(SynthesizingExecutor(), monitor, retry_policy=policy).run("the task")
+    state = build(SynthesizingExecutor(), monitor, retry_policy=policy).run("the task")
 
     assert (state["status"], state["output"], len(state["results"])) == ("failed", None, 2)
     assert (state["current_step_index"], state["attempts"], state["retries"]["replans"]) == (2, 2, 0)
@@ -103,10 +98,10 @@ def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
 
     with open_store(tmp_path / "runs.sqlite") as store:
         with pytest.raises(Killed):
-            orchestrate(SynthesizingExecutor(), checkpointer=store.saver, hooks=(kill,)).run("the task", "t")
+            build(SynthesizingExecutor(), checkpointer=store.saver, hooks=(kill,)).run("the task", "t")
         executor = SynthesizingExecutor()
         before = store.history.show("t").state
-        state = orchestrate(executor, checkpointer=store.saver).resume("t")
+        state = build(executor, checkpointer=store.saver).resume("t")
         shown = store.history.show("t").state
 
     assert (before["status"], before["output"], before["current_step_index"]) == ("executing", None, 2)
@@ -118,9 +113,7 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
     policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
     monitor = FakeMonitor(accept(), accept(), UNREADABLE)
     with open_store(tmp_path / "runs.sqlite") as store:
-        orchestrator = orchestrate(
-            SynthesizingExecutor(), monitor, retry_policy=policy, checkpointer=store.saver
-        )
+        orchestrator = build(SynthesizingExecutor(), monitor, retry_policy=policy, checkpointer=store.saver)
         asked = orchestrator.run("the task", "t")
         listed, [attempt] = store.history.find("t"), store.history.show("t").state["synthesis"]
         state = orchestrator.resume("t", {"answer": "approve"})
@@ -133,10 +126,10 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
 
 def test_a_fork_can_write_the_answer_again(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
-        orchestrate(SynthesizingExecutor(), checkpointer=store.saver).run("the task", "t")
+        build(SynthesizingExecutor(), checkpointer=store.saver).run("the task", "t")
         executor = SynthesizingExecutor(written=("another",))
-        state = orchestrate(executor, checkpointer=store.saver).fork("t", 2, "new")
-        again = orchestrate(SynthesizingExecutor(), checkpointer=store.saver).fork("t", 1, "newer")
+        state = build(executor, checkpointer=store.saver).fork("t", 2, "new")
+        again = build(SynthesizingExecutor(), checkpointer=store.saver).fork("t", 1, "newer")
 
     assert (state["output"], executor.calls, len(state["results"])) == ("another", [], 2)
     assert (again["output"], len(again["results"])) == ("the task answered", 2)
@@ -146,7 +139,7 @@ def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(subtests):
     for blank in ["", " \n\t", "\u200b", "\ufeff\u2060", "\u3164", "\x00"]:
         for contract in [None, "from_task"]:
             with subtests.test(blank=blank, contract=contract):
-                state = orchestrate(FakeExecutor(blank, "done"), plan=["one"], contract=contract).run("Greet")
+                state = build(FakeExecutor(blank, "done"), plan=["one"], contract=contract).run("Greet")
 
                 assert [record["status"] for record in state["results"]] == ["failed", "validated"]
                 assert "Use at least 1 word; the text is empty." in state["results"][0]["verdict"]["feedback"]
@@ -161,7 +154,7 @@ def test_a_contract_that_asks_for_calls_accepts_a_blank_output():
     call = AIMessage("", tool_calls=[{"name": "send", "args": {}, "id": "1"}])
     executor = ExecutionAgent(ScriptedChatModel([call, " "]), [send])
     contract = EvaluationContract(must_call=["send"])
-    state = orchestrate(executor, plan=["one"], contract=contract).run("x")
+    state = build(executor, plan=["one"], contract=contract).run("x")
 
     assert (state["status"], state["basis"]) == ("success", "unverified")
     assert state["evidence"] == {"form": "nothing", "content": "nothing", "actions": "code"}

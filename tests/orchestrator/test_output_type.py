@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field, computed_field, field_validator, model_va
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import ConfigurationError, LangGraphOrchestrator, Result, RunFailedError
+from orchestrator import ConfigurationError, Result, RunFailedError
 from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
 QUESTION = {"text": "Well?", "accepts": ["approve", "deny"]}
@@ -50,17 +50,13 @@ class SchemaExecutor(FakeExecutor):
         return super().execute_step(step_description, context, task)
 
 
-def orchestrate(executor, monitor=None, plan=("one", "two"), **options):
-    return LangGraphOrchestrator(FakePlanner(list(plan)), executor, monitor or FakeMonitor(), **options)
-
-
 def statuses(records):
     return [record["status"] for record in records]
 
 
 def test_the_output_of_a_typed_run_is_the_json_of_the_model():
     executor = SynthesizingExecutor(written=(f"Here:\n```json\n{GOOD}\n```",))
-    state = orchestrate(executor, output_type=Choice).run("choose")
+    state = build(executor, output_type=Choice).run("choose")
 
     assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
     assert state["synthesis"][0]["result"].startswith("Here:")
@@ -76,7 +72,7 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(su
     ]:
         with subtests.test(text=text):
             executor = SynthesizingExecutor(written=(text, GOOD))
-            state = orchestrate(executor, output_type=Choice).run("choose")
+            state = build(executor, output_type=Choice).run("choose")
 
             assert statuses(state["synthesis"]) == ["failed", "validated"]
             assert told in executor.requests[1][1]
@@ -95,7 +91,7 @@ LENIENT = {
 def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
     for label, text in LENIENT.items():
         with subtests.test(label):
-            state = orchestrate(SynthesizingExecutor(written=(text,)), output_type=Choice).run("choose")
+            state = build(SynthesizingExecutor(written=(text,)), output_type=Choice).run("choose")
             assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
 
 
@@ -111,20 +107,20 @@ def test_an_output_that_would_be_a_guess_is_written_again(subtests):
     for label, text in GUESSES.items():
         with subtests.test(label):
             executor = SynthesizingExecutor(written=(text, GOOD))
-            state = orchestrate(executor, output_type=Choice).run("choose")
+            state = build(executor, output_type=Choice).run("choose")
             assert statuses(state["synthesis"]) == ["failed", "validated"]
 
 
 def test_an_executor_that_takes_a_schema_is_given_it_and_the_step_stays_as_it_is():
     executor = SchemaExecutor(GOOD)
-    orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
+    build(executor, plan=["one"], output_type=Choice).run("choose")
 
     assert (executor.schemas, executor.calls[0].step) == ([Choice.model_json_schema()], "one")
 
 
 def test_another_executor_finds_the_schema_in_its_step():
     executor = FakeExecutor(GOOD)
-    state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
+    state = build(executor, plan=["one"], output_type=Choice).run("choose")
 
     assert executor.calls[0].step.startswith("one\n\nReply with JSON alone that fits this JSON Schema:\n{")
     assert state["results"][0]["step"] == "one"
@@ -132,7 +128,7 @@ def test_another_executor_finds_the_schema_in_its_step():
 
 def test_our_executor_constrains_its_model_and_tells_it_the_schema():
     model = ScriptedChatModel(lambda messages: GOOD if "JSON Schema" in messages[-1].text else "text")
-    state = orchestrate(ExecutionAgent(model), output_type=Choice).run("choose")
+    state = build(ExecutionAgent(model), output_type=Choice).run("choose")
 
     assert json.loads(state["output"]) == json.loads(GOOD)
     assert ["JSON Schema" in prompt[-1].text for prompt in model.prompts] == [False, False, True]
@@ -142,7 +138,7 @@ def test_a_number_that_json_lacks_is_refused(subtests):
     for number in ["NaN", "Infinity", "1e999"]:
         with subtests.test(number=number):
             executor = FakeExecutor(f'{{"name": "a", "price": {number}}}', GOOD)
-            state = orchestrate(executor, plan=["one"], output_type=Choice).run("choose")
+            state = build(executor, plan=["one"], output_type=Choice).run("choose")
 
             assert statuses(state["results"]) == ["failed", "validated"]
 
@@ -151,7 +147,7 @@ def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
     executor = FakeExecutor()
     own = EvaluationContract(reference_output="a")
     other = EvaluationContract(reference_output="b")
-    state = orchestrate(executor, plan=["one"], step_contract=own, contract=other).run("choose")
+    state = build(executor, plan=["one"], step_contract=own, contract=other).run("choose")
 
     assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
     assert "state 'reference_output' differently" in state["failure"]["message"]
@@ -165,11 +161,11 @@ def test_options_that_cannot_hold_are_refused_at_once(subtests):
         ({"synthesis": "no"}, "synthesis is 'no'; give True, False, or None"),
     ]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=message):
-            orchestrate(FakeExecutor(), **options)
+            build(FakeExecutor(), **options)
 
 
 def test_a_result_of_a_type_gives_an_instance():
-    state = orchestrate(FakeExecutor(GOOD), plan=["one"], output_type=Choice).run("choose")
+    state = build(FakeExecutor(GOOD), plan=["one"], output_type=Choice).run("choose")
     result = Result(state, Choice)
 
     assert_type(result.output, Choice)
@@ -178,7 +174,7 @@ def test_a_result_of_a_type_gives_an_instance():
 
 
 def test_a_result_of_a_failed_run_raises_the_failure():
-    state = orchestrate(FakeExecutor(), FakeMonitor(refuse("no"))).run("choose")
+    state = build(FakeExecutor(), FakeMonitor(refuse("no"))).run("choose")
     result = Result(state)
 
     assert (result.ok, result.steps) == (False, [])
@@ -237,7 +233,7 @@ def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_r
         with subtests.test(contract=contract):
             executor = FakeExecutor(*['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3)
             options = {"output_type": Named, "contract": EvaluationContract(**contract)}
-            state = orchestrate(executor, plan=["one"], **options).run("Name a fruit")
+            state = build(executor, plan=["one"], **options).run("Name a fruit")
 
             assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
@@ -245,7 +241,7 @@ def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_r
 def test_the_output_of_a_success_can_be_read_as_its_type(subtests):
     for output_type, text in [(Named, '{"fullName": "Apple"}'), (Computed, '{"name": "Apple"}')]:
         with subtests.test(output_type=output_type):
-            state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
+            state = build(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
 
             assert Result(state, output_type).output.name == "Apple"
 
@@ -275,16 +271,14 @@ def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_
                 "contract": EvaluationContract(required_content=[{"text": "refunded"}]),
                 "max_retries": 0,
             }
-            state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run(
-                "Refund it"
-            )
+            state = build(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
 
             assert (state["status"], state["basis"]) == ("failed", None)
 
 
 def test_an_output_has_the_values_that_were_written():
     text = '{"lines": [{"fullName": "Ü", "note": "1"}], "total": 3}'
-    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=Refund).run("Refund it")
+    state = build(FakeExecutor(text), plan=["one"], output_type=Refund).run("Refund it")
 
     assert state["output"] == '{"lines":[{"fullName":"Ü","note":"1"}],"total":3}'
     assert Result(state, Refund).output.status == "refunded"
@@ -303,7 +297,7 @@ class Raising(BaseModel):
 
 def test_a_validator_that_raises_refuses_the_output_and_the_run_says_so():
     options = {"output_type": Raising, "max_retries": 0}
-    state = orchestrate(FakeExecutor('{"name": "x"}'), plan=["one"], **options).run("x")
+    state = build(FakeExecutor('{"name": "x"}'), plan=["one"], **options).run("x")
 
     assert (state["status"], state["basis"]) == ("failed", None)
     assert "Raising raised LookupError: no database of x" in state["failure"]["message"]

@@ -8,6 +8,7 @@ from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, TwinExecutor
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+from tests.fakes.runs import build
 
 STATE_FIELDS = {
     "task": str,
@@ -59,12 +60,6 @@ RECORD_FIELDS = {
 }
 
 
-def orchestrate(plan=("one", "two"), executor=None, monitor=None, **options):
-    return LangGraphOrchestrator(
-        FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor(), **options
-    )
-
-
 def test_every_documented_field_is_in_the_final_state(subtests):
     for monitor in [
         FakeMonitor(),
@@ -74,7 +69,7 @@ def test_every_documented_field_is_in_the_final_state(subtests):
         FakeMonitor(ValueError("broken")),
     ]:
         with subtests.test(monitor=monitor):
-            state = orchestrate(monitor=monitor).run("the task")
+            state = build(monitor=monitor).run("the task")
 
             assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
             assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
@@ -82,7 +77,7 @@ def test_every_documented_field_is_in_the_final_state(subtests):
 
 def test_context_accumulates_the_results_of_validated_steps():
     executor = FakeExecutor("first", "second", "third")
-    state = orchestrate(["one", "two", "three"], executor).run("x")
+    state = build(executor, plan=["one", "two", "three"]).run("x")
 
     assert [call.context for call in executor.calls] == [
         "",
@@ -93,14 +88,14 @@ def test_context_accumulates_the_results_of_validated_steps():
 
 
 def test_a_record_carries_exactly_the_documented_keys():
-    [record] = orchestrate(["one"]).run("x")["results"]
+    [record] = build(plan=["one"]).run("x")["results"]
 
     assert set(record) == RECORD_FIELDS
 
 
 def test_records_of_a_step_count_their_attempts_from_one_and_keep_their_feedback():
     monitor = FakeMonitor(refuse("a"), refuse("b"), accept("c"))
-    state = orchestrate(["one"], monitor=monitor).run("x")
+    state = build(monitor=monitor, plan=["one"]).run("x")
 
     told = [
         (record["attempt"], record["status"], record["verdict"]["feedback"]) for record in state["results"]
@@ -112,7 +107,7 @@ def test_a_step_is_executed_max_retries_plus_one_times_at_most(subtests):
     for max_retries in [0, 1, 2, 5]:
         with subtests.test(max_retries=max_retries):
             executor = FakeExecutor()
-            orchestrate(["one", "two"], executor, FakeMonitor(refuse()), max_retries=max_retries).run("x")
+            build(executor, FakeMonitor(refuse()), plan=["one", "two"], max_retries=max_retries).run("x")
 
             assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
 
@@ -124,7 +119,7 @@ def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtest
         (["one", "two"], [refuse(), refuse(), accept(), refuse()], 1, 3),
     ]:
         with subtests.test(plan=plan, verdicts=verdicts):
-            state = orchestrate(plan, monitor=FakeMonitor(*verdicts), max_retries=2).run("x")
+            state = build(monitor=FakeMonitor(*verdicts), plan=plan, max_retries=2).run("x")
 
             assert (state["current_step_index"], state["attempts"]) == (index, attempts)
 
@@ -133,7 +128,7 @@ def test_any_text_passes_through_unchanged():
     text = "{braces} %s \x00 \u202e right to left \U0001f30a"
     task = text.replace("\x00", "")
     executor, monitor = FakeExecutor(text), FakeMonitor()
-    state = orchestrate([text], executor, monitor).run(task)
+    state = build(executor, monitor, plan=[text]).run(task)
 
     assert (state["task"], state["plan"], state["results"][0]["result"]) == (task, [text], text)
     assert (executor.calls[0].step, monitor.calls) == (text, [(text, text)])
@@ -168,7 +163,7 @@ def test_many_steps_with_retries_stay_within_the_recursion_limit(number):
 
 def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
     executor = FakeExecutor()
-    state = orchestrate(steps(5), executor, max_plan_steps=4).run("x")
+    state = build(executor, plan=steps(5), max_plan_steps=4).run("x")
 
     assert (state["status"], state["failure"]["kind"], executor.calls) == ("failed", "plan_invalid", [])
     assert state["failure"]["message"] == "the plan has 5 steps; max_plan_steps is 4"
@@ -179,7 +174,7 @@ def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
 )
 def test_a_result_that_is_no_text_fails_the_run_and_says_so(result, kind):
     monitor = FakeMonitor()
-    state = orchestrate(["one"], FakeExecutor(lambda step, context: result), monitor).run("x")
+    state = build(FakeExecutor(lambda step, context: result), monitor, plan=["one"]).run("x")
 
     assert (state["status"], state["failure"]["kind"], monitor.calls) == ("failed", "executor_error", [])
     assert state["failure"]["message"] == f"step 1: the executor returned a {kind}; text is wanted"

@@ -6,6 +6,7 @@ from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.runs import run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 TASK = "Choose a database for a hospital"
@@ -25,36 +26,31 @@ class TaskMonitor(FakeMonitor):
         return super().evaluate(objective, result)
 
 
-def run(executor, monitor=None, plan=PLAN, **options):
-    agents = FakePlanner(list(plan)), executor, monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options).run(TASK)
-
-
 def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(subtests):
     for executor in [FakeExecutor(), TwinExecutor()]:
         with subtests.test(executor=executor):
-            run(executor)
+            run(executor, plan=PLAN, task=TASK)
 
             assert executor.calls[1].task == OUTLINE
 
 
 def test_a_monitor_that_takes_the_task_is_given_it():
     monitor = TaskMonitor()
-    run(FakeExecutor(), monitor)
+    run(FakeExecutor(), monitor, plan=PLAN, task=TASK)
 
     assert monitor.tasks[1] == OUTLINE
 
 
 def test_a_step_that_is_the_whole_task_is_asked_without_a_header():
     executor, monitor = PlainExecutor(), TaskMonitor()
-    run(executor, monitor, [TASK])
+    run(executor, monitor, plan=[TASK], task=TASK)
 
     assert (executor.calls[0].context, monitor.tasks) == ("", [""])
 
 
 def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
     executor = FakeExecutor()
-    run(executor, plan=[f"{step} {'x' * 500}" for step in steps(30)])
+    run(executor, plan=[f"{step} {'x' * 500}" for step in steps(30)], task=TASK)
 
     lines = executor.calls[14].task.splitlines()
     assert lines[2] == "(11 earlier)"
@@ -68,6 +64,7 @@ def test_parallel_steps_are_given_the_outline_of_the_whole_plan():
     run(
         executor,
         plan=[{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}],
+        task=TASK,
     )
 
     tasks = {call.step: call.task for call in executor.calls}
@@ -106,7 +103,7 @@ def test_the_phases_of_supervision_are_given_the_task():
         TaskSpeakingExecutor(),
         FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
     )
-    run(executor, supervision="llm", supervisor=supervisor)
+    run(executor, plan=PLAN, task=TASK, supervision="llm", supervisor=supervisor)
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]
     assert supervisor.requests[1]["task"] == OUTLINE

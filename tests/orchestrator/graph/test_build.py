@@ -12,13 +12,9 @@ from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
-
-
-def build(executor=None, monitor=None, **options):
-    agents = FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options)
 
 
 def test_the_graph_has_the_documented_nodes():

@@ -18,12 +18,8 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
-
-
-def build(monitor: object = None, plan: object = ("one", "two"), **options: object) -> LangGraphOrchestrator:
-    agents = FakePlanner(list(plan)), FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options)
 
 
 def build_approving_agent() -> MonitoringAgent:
@@ -119,7 +115,7 @@ def test_an_evaluation_keeps_no_checkpoints_of_its_own():
 
 def test_the_call_of_the_judge_hangs_under_its_node_in_a_trace():
     recorder = Recorder()
-    build(build_approving_agent(), ["one"]).run("x", config={"callbacks": [recorder]})
+    build(monitor=build_approving_agent(), plan=["one"]).run("x", config={"callbacks": [recorder]})
 
     [path] = [path for path in recorder.list_paths() if path[-1] == "model"]
     assert path[:4] == ["plan_execute_monitor", "monitor_node", "evaluate step 1", "run_rubric_judge"]
@@ -139,7 +135,9 @@ def test_a_trace_says_which_execution_a_model_call_belongs_to():
 def test_the_config_of_the_caller_reaches_the_model_calls(subtests):
     for start in ["run", "stream", "resume", "fork"]:
         with subtests.test(start=start):
-            orchestrator = build(build_approving_agent(), ["one", "two"], checkpointer=InMemorySaver())
+            orchestrator = build(
+                monitor=build_approving_agent(), plan=["one", "two"], checkpointer=InMemorySaver()
+            )
             recorder = Recorder()
             config: RunnableConfig = {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}}
             if start in {"run", "stream"}:

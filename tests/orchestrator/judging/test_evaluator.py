@@ -10,11 +10,12 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, JudgeError
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.state.evaluation_report import failed_kinds
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build, run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
 DONE = EvaluationContract(required_content=[{"text": "done"}])
@@ -53,19 +54,6 @@ GOOD = {"score": 5, "rationale": "clear"}
 POOR = {"score": 1, "rationale": "muddled"}
 
 
-def build(planner=None, executor=None, monitor=None, **options):
-    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options)
-
-
-def run(*agents, **options):
-    return build(*agents, **options).run("x")
-
-
-def of_one_step(executor=None, monitor=None, **options):
-    return run(FakePlanner(["one"]), executor, monitor, **options)
-
-
 def statuses(state):
     return [record["status"] for record in state["results"]]
 
@@ -90,7 +78,7 @@ def test_the_totals_count_the_judge_calls_that_were_made_and_saved(subtests):
 
 
 def test_a_judge_that_is_asked_twice_about_one_execution_counts_once():
-    state = of_one_step(monitor=FakeMonitor(UNREADABLE, accept()))
+    state = run(monitor=FakeMonitor(UNREADABLE, accept()), plan=["one"])
 
     assert state["judge_calls"] == {"made": 1, "saved": 0}
 
@@ -112,7 +100,9 @@ def test_the_verdict_is_that_of_the_report(subtests):
         (None, refuse(), False),
     ]:
         with subtests.test(contract=contract, monitor=monitor):
-            record = of_one_step(monitor=FakeMonitor(monitor), contract=contract, max_retries=0)["results"][0]
+            record = run(monitor=FakeMonitor(monitor), plan=["one"], contract=contract, max_retries=0)[
+                "results"
+            ][0]
 
             assert record["verdict"]["success"] is success
             assert record["status"] == ("validated" if success else "failed")
@@ -128,7 +118,7 @@ def test_a_step_passes_with_its_warnings_kept():
 
 
 def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
-    state = of_one_step(contract=TOO_DEEP)
+    state = run(plan=["one"], contract=TOO_DEEP)
 
     assert (failure(state), statuses(state)) == ("evaluation_error", ["needs_review"])
     assert "cannot be evaluated" in state["failure"]["message"]
@@ -150,12 +140,12 @@ def test_a_function_gives_each_step_its_contract():
 def test_the_contract_of_the_caller_goes_before_that_of_the_planner():
     planner = FakePlanner([{"step": "one", "contract": ABSENT}])
 
-    assert run(planner, step_contract=DONE)["status"] == "success"
+    assert run(planner=planner, step_contract=DONE)["status"] == "success"
 
 
 def test_a_function_that_gives_none_leaves_a_step_to_the_planner():
     planner = FakePlanner([{"step": "one", "contract": ABSENT}])
-    state = run(planner, step_contract=lambda step, index: None, max_retries=0)
+    state = run(planner=planner, step_contract=lambda step, index: None, max_retries=0)
 
     assert "absent" in state["failure"]["message"]
 
@@ -192,7 +182,7 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
 
 def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run():
     answers = iter([DONE])
-    state = of_one_step(step_contract=lambda step, index: next(answers))
+    state = run(plan=["one"], step_contract=lambda step, index: next(answers))
 
     assert (failure(state), statuses(state)) == ("contract_error", ["needs_review"])
 
@@ -202,7 +192,7 @@ def test_what_is_no_contract_is_refused_before_anything_runs(subtests):
         with subtests.test(contract=contract):
             planner = FakePlanner()
             with pytest.raises(ConfigurationError, match="its fields as a dict, or a function of a step"):
-                build(planner, step_contract=contract)
+                build(planner=planner, step_contract=contract)
 
             assert planner.tasks == []
 
@@ -215,8 +205,8 @@ def test_a_judge_decides_in_place_of_the_monitor(subtests):
         for contract in [None, CLEAR, BOTH]:
             with subtests.test(answer=answer, contract=contract):
                 monitor = FakeMonitor(accept() if not success else refuse())
-                state = of_one_step(
-                    monitor=monitor, judge=FakeJudge(answer), contract=contract, max_retries=0
+                state = run(
+                    monitor=monitor, plan=["one"], judge=FakeJudge(answer), contract=contract, max_retries=0
                 )
 
                 assert state["results"][0]["verdict"]["success"] is success
@@ -225,7 +215,7 @@ def test_a_judge_decides_in_place_of_the_monitor(subtests):
 
 def test_a_judge_is_shown_the_step_and_its_output():
     judge = FakeJudge(GOOD)
-    of_one_step(judge=judge, step_contract=CLEAR)
+    run(plan=["one"], judge=judge, step_contract=CLEAR)
     [request] = judge.requests
 
     assert (request.input, request.output) == ("one", "one done")
@@ -235,7 +225,7 @@ def test_a_judge_is_shown_the_step_and_its_output():
 def test_a_judge_that_says_it_cannot_judge_leaves_a_step_for_review(subtests):
     for error in [JudgeError("asleep"), JudgeError("hm", "malformed")]:
         with subtests.test(error=error):
-            state = of_one_step(judge=FakeJudge(error))
+            state = run(plan=["one"], judge=FakeJudge(error))
 
             assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
             assert str(error) in state["failure"]["message"]
@@ -249,7 +239,7 @@ def test_a_function_is_a_judge(subtests):
     for judge in [lambda request: GOOD, judge_slowly]:
         with subtests.test(judge=judge):
             monitor = FakeMonitor(refuse())
-            state = of_one_step(monitor=monitor, judge=judge, contract=CLEAR)
+            state = run(monitor=monitor, plan=["one"], judge=judge, contract=CLEAR)
 
             assert (state["status"], monitor.calls) == ("success", [])
 
@@ -269,7 +259,7 @@ def test_a_threshold_without_a_metric_and_without_a_direction_is_refused_before_
 
     with pytest.raises(ConfigurationError, match=r"contract\.thresholds\.tokens: .* 'total_tokens'"):
         build(step_contract=contract)
-    state = of_one_step(step_contract=lambda step, index: contract)
+    state = run(plan=["one"], step_contract=lambda step, index: contract)
 
     assert failure(state) == "evaluation_error"
     assert "thresholds.tokens: is no metric" in state["failure"]["message"]
@@ -281,7 +271,7 @@ def test_a_threshold_without_a_metric_and_without_a_direction_is_refused_before_
 def test_the_monitor_is_told_what_else_the_contract_wants_judged():
     monitor = FakeMonitor()
     contract = EvaluationContract(subjective_criteria=["neutrality"], reference_output="a fine answer")
-    of_one_step(monitor=monitor, contract=contract)
+    run(monitor=monitor, plan=["one"], contract=contract)
     [(objective, _)] = monitor.calls
 
     assert objective.startswith("one\n")
@@ -293,14 +283,14 @@ def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(su
     for exhausted in ["fail", "accept_best"]:
         with subtests.test(exhausted=exhausted):
             executor = FakeExecutor("password=hunter2hunter2")
-            state = of_one_step(executor, retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
+            state = run(executor, plan=["one"], retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
 
             assert (state["status"], failed_kinds(state["results"][0]["report"])) == ("failed", ("content",))
 
 
 def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
     model = ScriptedChatModel([AIMessage("", tool_calls=[LOG_IN]), "logged in"])
-    state = of_one_step(ExecutionAgent(model, tools=[log_in]))
+    state = run(ExecutionAgent(model, tools=[log_in]), plan=["one"])
 
     [alert] = state["results"][0]["report"]["alerts"]
     assert (state["status"], alert["severity"]) == ("success", "info")
@@ -312,7 +302,7 @@ def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
 def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
     executor = SpeakingExecutor("bad work", "it is done", said=[met()])
     supervisor = FakeSupervisor()
-    state = of_one_step(executor, contract=DONE, supervision="llm", supervisor=supervisor)
+    state = run(executor, plan=["one"], contract=DONE, supervision="llm", supervisor=supervisor)
 
     assert statuses(state) == ["failed", "validated"]
     assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
@@ -324,7 +314,7 @@ def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
 
 def test_what_judging_spent_counts_for_the_run_and_the_execution():
     model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "good"}', usage=(7, 2))
-    state = of_one_step(monitor=MonitoringAgent(model))
+    state = run(monitor=MonitoringAgent(model), plan=["one"])
 
     assert state["results"][0]["judge_usage"]["total_tokens"] == 9
     assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (1, 9)
@@ -352,4 +342,4 @@ def test_an_approval_within_prose_passes_no_step(subtests):
     ]:
         with subtests.test(replies=replies):
             for monitor in (MonitoringAgent(ScriptedChatModel(list(replies))), WrappingMonitor(*replies)):
-                assert statuses(of_one_step(monitor=monitor)) == [expected]
+                assert statuses(run(monitor=monitor, plan=["one"])) == [expected]

@@ -5,16 +5,10 @@ from __future__ import annotations
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run
 
 MARK = "=====0123456789ab"
-
-
-def run(executor, plan=("one", "two"), task="the task", **options):
-    return LangGraphOrchestrator(FakePlanner(list(plan)), executor, FakeMonitor(), **options).run(task)
 
 
 def statuses(state):
@@ -60,7 +54,7 @@ def test_other_rules_and_hashes_are_ordinary_text(subtests):
         "== BEGIN your last output ==",
     ]:
         with subtests.test(text=text):
-            assert run(FakeExecutor(text), ["one"])["status"] == "success"
+            assert run(FakeExecutor(text), plan=["one"])["status"] == "success"
 
 
 def test_a_mark_that_the_user_wrote_may_be_quoted(subtests):
@@ -69,8 +63,10 @@ def test_a_mark_that_the_user_wrote_may_be_quoted(subtests):
             text = f"Explain the line {MARK} notes"
             if where == "earlier result":
                 # A step that reads a log may quote it, and the next one may quote the step.
-                state = run(FakeExecutor(f"{MARK} notes", "second"), [text, "two"])
+                state = run(FakeExecutor(f"{MARK} notes", "second"), plan=[text, "two"])
             else:
-                state = run(FakeExecutor(f"{MARK} notes"), [text if where == "step" else "one"], task=text)
+                state = run(
+                    FakeExecutor(f"{MARK} notes"), plan=[text if where == "step" else "one"], task=text
+                )
 
             assert state["status"] == "success"

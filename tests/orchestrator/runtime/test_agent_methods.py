@@ -11,9 +11,9 @@ import pytest
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run
 
 
 def never(messages):
@@ -23,17 +23,12 @@ def never(messages):
 NO_MODEL = ScriptedChatModel(never)
 
 
-def run(planner=None, executor=None, monitor=None, compressor=None, **options):
-    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, **options).run("x")
-
-
 def test_a_subclass_that_overrides_the_coroutine_is_called_by_that_one():
     class Fixed(PlanningAgent):
         async def agenerate_plan(self, task):
             return ["fixed"]
 
-    assert run(Fixed(NO_MODEL))["plan"] == ["fixed"]
+    assert run(planner=Fixed(NO_MODEL))["plan"] == ["fixed"]
 
 
 def test_each_role_honours_an_override_of_the_plain_method():
@@ -45,7 +40,7 @@ def test_each_role_honours_an_override_of_the_plain_method():
         def evaluate(self, objective, result):
             return accept("mine")
 
-    state = run(executor=Executor(NO_MODEL), monitor=Monitor(NO_MODEL))
+    state = run(Executor(NO_MODEL), Monitor(NO_MODEL))
 
     assert [(record["result"], record["verdict"]["feedback"]) for record in state["results"]] == [
         ("<one>", "mine"),
@@ -67,7 +62,7 @@ def test_a_coroutine_behind_a_plain_decorator_is_awaited():
             await asyncio.sleep(0)
             return "out"
 
-    assert run(executor=Decorated())["status"] == "success"
+    assert run(Decorated())["status"] == "success"
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), StopIteration()])

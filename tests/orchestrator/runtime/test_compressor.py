@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from orchestrator import LangGraphOrchestrator
 from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor, TaskCompressor
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-
-
-def run(compressor, plan=("one", "two", "three"), executor=None, monitor=None, **options):
-    agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, **options).run("the task")
+from tests.fakes.runs import run
 
 
 def test_a_compressor_is_asked_before_every_later_execution():
     compressor = FakeCompressor("short")
-    run(compressor)
+    run(plan=["one", "two", "three"], compressor=compressor, task="the task")
 
     assert compressor.texts == ["Step 1: one\nResult: one done", "short\n\nStep 2: two\nResult: two done"]
 
@@ -29,14 +22,14 @@ def test_each_documented_form_is_called(subtests):
     ]:
         with subtests.test(compressor=compressor):
             executor = FakeExecutor()
-            run(compressor, ["one", "two"], executor)
+            run(executor, plan=["one", "two"], compressor=compressor, task="the task")
 
             assert executor.calls[1].context == context
 
 
 def test_a_compressor_with_compress_is_told_the_task():
     compressor = TaskCompressor("short")
-    run(compressor, ["one", "two"])
+    run(plan=["one", "two"], compressor=compressor, task="the task")
 
     assert compressor.tasks == ["the task"]
 
@@ -48,7 +41,9 @@ def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(subtes
     ]:
         with subtests.test(answer=answer):
             executor = FakeExecutor()
-            state = run(FakeCompressor(answer), executor=executor)
+            state = run(
+                executor, plan=["one", "two", "three"], compressor=FakeCompressor(answer), task="the task"
+            )
 
             assert len(executor.calls) == len(state["results"]) == 1
             assert (state["status"], state["context"]) == ("failed", "Step 1: one\nResult: one done")

@@ -9,10 +9,11 @@ from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import Budget, RetryPolicy
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
-from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+from tests.fakes.planner import AsyncFakePlanner, steps
+from tests.fakes.runs import run
 
 
 class WaitingPlanner:
@@ -25,18 +26,13 @@ class WaitingMonitor:
         await asyncio.sleep(3600)
 
 
-def run(planner=None, executor=None, monitor=None, compressor=None, **options):
-    agents = planner or FakePlanner(steps(2)), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, **options).run("x")
-
-
 def test_an_agent_that_takes_too_long_is_stopped_and_ends_the_run(subtests):
     for agents, step_index, where in [
         ({"planner": WaitingPlanner()}, None, ""),
         ({"executor": WaitingExecutor()}, 0, "step 1: "),
     ]:
         with subtests.test(agents=agents):
-            state = run(**agents, call_timeout=0.2)
+            state = run(plan=steps(2), **agents, call_timeout=0.2)
 
             assert state["failure"] == {
                 "kind": "timeout",
@@ -48,7 +44,7 @@ def test_an_agent_that_takes_too_long_is_stopped_and_ends_the_run(subtests):
 
 
 def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
-    state = run(monitor=WaitingMonitor(), call_timeout=0.2)
+    state = run(monitor=WaitingMonitor(), plan=steps(2), call_timeout=0.2)
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
     assert [(record["result"], record["status"]) for record in state["results"]] == [
@@ -59,14 +55,14 @@ def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
 def test_call_timeout_holds_for_all_transport_tries_of_a_call_together():
     executor = FakeExecutor(ConnectionError("refused"))
     transport = TransportRetry(max_attempts=1000, initial_seconds=0.05, max_seconds=0.05)
-    state = run(executor=executor, call_timeout=0.5, retry_policy=RetryPolicy(transport=transport))
+    state = run(executor, plan=steps(2), call_timeout=0.5, retry_policy=RetryPolicy(transport=transport))
 
     assert (state["failure"]["kind"], len(executor.calls) > 1) == ("timeout", True)
 
 
 def test_step_timeout_counts_all_attempts_of_a_step():
     executor = FakeExecutor(lambda step, context: time.sleep(0.2) or "out")
-    state = run(executor=executor, monitor=FakeMonitor(refuse()), max_retries=40, step_timeout=1)
+    state = run(executor, FakeMonitor(refuse()), plan=steps(2), max_retries=40, step_timeout=1)
 
     assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("timeout", 0)
     assert "step_timeout is 1 s and has passed" in state["failure"]["message"]
@@ -89,7 +85,7 @@ def test_a_timeout_does_not_wait_for_a_tool_that_blocks():
 
     call = AIMessage("", tool_calls=[{"name": "slow", "args": {"n": 1}, "id": "1"}])
     started = time.monotonic()
-    state = run(executor=ExecutionAgent(ScriptedChatModel([call, "end"]), [slow]), call_timeout=0.3)
+    state = run(ExecutionAgent(ScriptedChatModel([call, "end"]), [slow]), plan=steps(2), call_timeout=0.3)
 
     assert state["failure"]["kind"] == "timeout"
     assert time.monotonic() - started < 4
@@ -114,7 +110,7 @@ def test_a_bound_holds_for_an_agent_that_blocks_the_event_loop(subtests):
             ({"budget": Budget(max_seconds=0.3)}, "budget_exceeded", "max_seconds"),
         ]:
             with subtests.test(then=then, options=options):
-                state = run(AsyncFakePlanner(["one"]), LoopBlockingExecutor(then), **options)
+                state = run(LoopBlockingExecutor(then), planner=AsyncFakePlanner(["one"]), **options)
 
                 assert (state["failure"]["kind"], state["results"][0]["result"]) == (kind, "")
                 assert f"{named} is 0.3" in state["failure"]["message"]

@@ -97,19 +97,6 @@ def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
     assert orchestrator.resume("thread", "yes")["results"][0]["result"] == "one: yes"
 
 
-def test_an_agents_question_names_the_step_that_runs_beside_others():
-    orchestrator, state = start_human(AskingExecutor(), plan=PARALLEL_PLAN, supervision="none")
-    questions = [state["question"]]
-    while (state := orchestrator.resume("thread", "yes"))["status"] == "executing":
-        questions.append(state["question"])
-
-    assert [(one["step_index"], one["text"]) for one in questions] == [
-        (0, "May I one?"),
-        (1, "May I two?"),
-        (2, "May I end?"),
-    ]
-
-
 def test_resume_without_an_answer_asks_no_agent_beside_one_that_was_answered():
     executor = AskingExecutor()
     orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN, supervision="none")

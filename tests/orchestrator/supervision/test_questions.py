@@ -23,8 +23,6 @@ from tests.orchestrator.supervision.supervised_runs import (
     CORRECT,
     DENY,
     DONE,
-    PARALLEL_PLAN,
-    THREAD,
     build_human,
     failure_kind,
     start_human,
@@ -55,14 +53,6 @@ def test_a_question_shows_each_problem_once_in_words():
         alert["reason"] for alert in report["alerts"]
     ]
     assert state["results"][0]["supervision"]["triggers"][0] == "commitment_not_met"
-
-
-def test_approve_validates_the_step_and_goes_on():
-    orchestrator, _ = start_human()
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert (state["status"], statuses(state)) == ("executing", ["validated", "pending_validation"])
-    assert state["question"]["step_index"] == 1
 
 
 def test_approve_keeps_what_the_evaluation_said():
@@ -154,15 +144,6 @@ def test_a_cancelled_run_that_waits_has_ended_and_a_later_answer_is_refused():
     assert values["failure"]["message"] == "step 1: not needed any more"
     with pytest.raises(ResumeError, match="has ended as 'failed'"):
         orchestrator.resume("thread", APPROVE)
-
-
-def test_a_cancelled_run_whose_parallel_steps_wait_keeps_their_results():
-    orchestrator, _ = start_human(plan=PARALLEL_PLAN)
-    orchestrator.cancel("thread")
-    values = stored_state(orchestrator)
-
-    assert (failure_kind(values), len(values["results"])) == ("cancelled", 2)
-    assert orchestrator.graph.get_state(THREAD).next == ()
 
 
 def test_cancelling_a_run_that_has_ended_or_an_unknown_one_changes_nothing():

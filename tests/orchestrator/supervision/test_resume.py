@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
+from orchestrator import LangGraphOrchestrator, ResumeError, SupervisionPolicy
 from orchestrator.events import RunFinished, RunResumed
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.supervision import (
@@ -36,11 +36,6 @@ def test_a_thread_that_is_not_there_cannot_be_resumed(subtests):
             pytest.raises(ResumeError, match="thread 'other' is not in this store"),
         ):
             build_human().resume("other", give)
-
-
-def test_resume_without_a_checkpointer_is_refused():
-    with pytest.raises(ConfigurationError, match="resume needs a thread_id and the checkpointer"):
-        build_human(supervision="none", checkpointer=None).resume("thread")
 
 
 def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
@@ -117,9 +112,3 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(subtests):
             state = await orchestrator.aresume("thread")
 
             assert (state["status"], statuses(state), agent.calls) == ("success", ["validated"] * 2, calls)
-
-
-async def test_a_run_that_was_cut_off_takes_no_answer():
-    _, orchestrator = await cut_off("one")
-    with pytest.raises(ResumeError, match="has no question that waits for an answer"):
-        await orchestrator.aresume("thread", APPROVE)

@@ -1,0 +1,52 @@
+"""Orchestrators of fake agents, and what tests read of the states of their runs."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+THREAD = {"configurable": {"thread_id": "thread"}}
+BESIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+"""A plan of two steps that run in parallel."""
+UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+"""A reply of a monitor that is no verdict."""
+
+
+def build(executor=None, monitor=None, plan=("one", "two"), planner=None, compressor=None, **options):
+    """An orchestrator whose agents are fakes unless they are given; the monitor accepts every result."""
+    agents = planner or FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, compressor, **options)
+
+
+def run(*agents, task="x", **options):
+    """The state of a run of such an orchestrator."""
+    return build(*agents, **options).run(task)
+
+
+def agent(*replies, tools=(), usage=None):
+    """An executor whose model (``llm``) gives these replies."""
+    return ExecutionAgent(ScriptedChatModel(list(replies), usage=usage), list(tools))
+
+
+def call(name, **args):
+    """A reply that calls a tool."""
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
+
+
+def stored_state(orchestrator):
+    """The state that is stored for the thread "thread"."""
+    return orchestrator.graph.get_state(THREAD).values
+
+
+def statuses(state, name="results"):
+    return [record["status"] for record in state[name]]
+
+
+def failure_kind(state):
+    return state["failure"] and state["failure"]["kind"]
