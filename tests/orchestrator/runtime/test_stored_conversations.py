@@ -9,48 +9,15 @@ from contextlib import nullcontext
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-
-
-class Desk:
-    """Tools that note each effect; ``ask`` wants an answer from a person."""
-
-    def __init__(self):
-        self.done: list[str] = []
-
-    def tools(self):
-        def note(text: str) -> str:
-            """Write a note."""
-            self.done.append(f"note {text}")
-            return f"noted {text}"
-
-        async def later(text: str) -> str:
-            """Write a note in a while."""
-            await asyncio.sleep(0)
-            self.done.append(f"later {text}")
-            return f"noted {text}"
-
-        def ask(text: str) -> str:
-            """Ask a person."""
-            answer = interrupt(text)
-            self.done.append(f"heard {answer}")
-            return f"said {answer}"
-
-        def ask_twice(text: str) -> str:
-            """Ask a person two questions."""
-            return f"{interrupt(text)} and {interrupt(f'{text}, really')}"
-
-        return {"note": note, "later": later, "ask": ask, "ask_twice": ask_twice}
+from tests.fakes.acting import Crash, Office, ask, build_acting
+from tests.fakes.runs import BESIDE, build
 
 
 class PlainAgent(ExecutionAgent):
@@ -60,43 +27,48 @@ class PlainAgent(ExecutionAgent):
         return super().execute_step(step_description, context, **options)
 
 
-def call(*calls):
-    """A reply that calls tools, each by its name and its text."""
-    made = [{"name": name, "args": {"text": text}, "id": f"{name} {text}"} for name, text in calls]
-    return AIMessage("", tool_calls=made)
+def build_asking(kind, office, names, *replies):
+    """A run of an agent of this kind with these tools, of which ``ask`` and ``ask_twice`` ask a person."""
 
+    def ask(to: str) -> str:
+        """Ask a person."""
+        answer = interrupt(to)
+        return office.act(f"heard {answer}", f"said {answer}")
 
-def build(desk, *replies, tools=("note", "ask", "ask_twice"), agent=ExecutionAgent, plan=("one",), **options):
-    model = ScriptedChatModel(list(replies) if len(replies) != 1 else replies[0], usage=(3, 2))
-    executor = agent(model, [desk.tools()[name] for name in tools])
-    defaults = {"checkpointer": InMemorySaver(), "synthesis": False}
-    agents = FakePlanner(list(plan)), executor, FakeMonitor()
-    return LangGraphOrchestrator(*agents, **{**defaults, **options}), model
+    def ask_twice(to: str) -> str:
+        """Ask a person two questions."""
+        return f"{interrupt(to)} and {interrupt(f'{to}, really')}"
+
+    tools = [StructuredTool.from_function(each) for each in (ask, ask_twice, *office.tools()[1:3])]
+    tools.append(StructuredTool.from_function(coroutine=office.tools()[3]))
+    model = ScriptedChatModel(list(replies), usage=(3, 2))
+    executor = kind(model, [each for each in tools if each.name in names])
+    return build(executor, plan=["one"], checkpointer=InMemorySaver()), model
 
 
 def test_an_interrupt_in_a_tool_gets_its_answer_and_nothing_is_repeated(subtests):
-    for agent, tools in [
-        (ExecutionAgent, ("note", "ask")),
-        (PlainAgent, ("note", "ask")),
-        (PlainAgent, ("note", "ask", "later")),
+    for kind, names in [
+        (ExecutionAgent, {"send", "ask"}),
+        (PlainAgent, {"send", "ask"}),
+        (PlainAgent, {"send", "ask", "post"}),
     ]:
-        with subtests.test(agent=agent, tools=tools):
-            desk = Desk()
-            replies = [call(("note", "a")), call(("note", "b"), ("ask", "May I?"), ("note", "c")), "done"]
-            orchestrator, model = build(desk, *replies, agent=agent, tools=tools)
+        with subtests.test(kind=kind, names=names):
+            office, calls = Office(), ask(("send", "b"), ("ask", "May I?"), ("send", "c"))
+            orchestrator, model = build_asking(kind, office, names, ask(("send", "a")), calls, "done")
             waiting = orchestrator.run("x", "thread")
-            state = orchestrator.resume("thread", "yes")
+            [record] = (state := orchestrator.resume("thread", "yes"))["results"]
 
             assert waiting["question"]["text"] == "May I?"
-            assert (state["status"], state["results"][0]["result"]) == ("success", "done")
-            assert sorted(desk.done) == ["heard yes", "note a", "note b", "note c"]
-            assert len(model.prompts) == 3
+            assert (state["status"], record["result"]) == ("success", "done")
+            assert sorted(office.done) == ["heard yes", "send a", "send b", "send c"]
+            assert (len(model.prompts), record["usage"]["total_tokens"]) == (3, 15)
 
 
 def test_several_questions_of_a_round_and_of_a_tool_are_answered_one_after_the_other():
-    desk = Desk()
-    orchestrator, _ = build(desk, call(("ask", "A"), ("ask_twice", "B"), ("ask", "C")), "done")
-    state, asked = orchestrator.run("x", "thread"), []
+    office, asked = Office(), []
+    calls = ask(("ask", "A"), ("ask_twice", "B"), ("ask", "C"))
+    orchestrator, _ = build_asking(ExecutionAgent, office, {"ask", "ask_twice"}, calls, "done")
+    state = orchestrator.run("x", "thread")
     while (question := state["question"]) is not None:
         asked.append(question["text"])
         state = orchestrator.resume("thread", f"<{question['text']}>")
@@ -105,54 +77,35 @@ def test_several_questions_of_a_round_and_of_a_tool_are_answered_one_after_the_o
     assert sorted(asked) == ["A", "B", "B, really", "C"]
     assert asked.index("B") < asked.index("B, really")
     assert sorted(results) == ["<B> and <B, really>", "said <A>", "said <C>"]
-    assert sorted(desk.done) == ["heard <A>", "heard <C>"]
-
-
-class Stuck(Desk):
-    """Has a tool that does not return the first time, until ``free`` is set."""
-
-    def __init__(self):
-        super().__init__()
-        self.started, self.free = threading.Event(), threading.Event()
-
-    def tools(self):
-        def hang(text: str) -> str:
-            """Hang the first time."""
-            if not self.started.is_set():
-                self.started.set()
-                self.free.wait(20)
-            self.done.append(f"hang {text}")
-            return "hung"
-
-        return {**super().tools(), "hang": hang}
+    assert sorted(office.done) == ["heard <A>", "heard <C>"]
 
 
 def test_after_a_stop_between_two_tools_the_first_does_not_run_again():
-    desk = Stuck()
-    replies = call(("note", "a")), call(("hang", "b")), "done"
-    orchestrator, model = build(desk, *replies, tools=("note", "hang"), agent=PlainAgent)
+    office, started, free = Office(), threading.Event(), threading.Event()
 
-    def stop():
-        desk.started.wait(20)
-        orchestrator.interrupt("thread")
+    def hang(to: str) -> str:
+        """Hang the first time."""
+        if not started.is_set():
+            started.set()
+            free.wait(20)
+        return office.act(f"hang {to}", "hung")
 
-    threading.Thread(target=stop).start()
+    model = ScriptedChatModel([ask(("send", "a")), ask(("hang", "b")), "done"])
+    executor = PlainAgent(model, [office.tools()[1], hang])
+    orchestrator = build(executor, plan=["one"], checkpointer=InMemorySaver())
+    threading.Thread(target=lambda: started.wait(20) and orchestrator.interrupt("thread")).start()
     stopped = orchestrator.run("x", "thread")
     # It may have acted before the stop, and neither its name nor an option says that it only reads.
     question = orchestrator.resume("thread")["question"]
     state = orchestrator.resume("thread", {"answer": "approve"})
-    desk.free.set()
+    free.set()
 
     assert (stopped["status"], state["status"], len(model.prompts)) == ("executing", "success", 3)
     assert [call["name"] for call in question["tool_calls"]] == ["hang"]
-    assert desk.done == ["note a", "hang b"]
+    assert office.done == ["send a", "hang b"]
 
 
 # ------------------------------------------------------------------- nothing is repeated after a crash
-
-
-class Crash(KeyboardInterrupt):
-    """Ends the process, as far as a test can."""
 
 
 class Registry:
@@ -164,25 +117,25 @@ class Registry:
         self.crashes = [Crash()]
         self.is_async = is_async
 
-    def call(self, name, text):
-        self.done.append(f"{name} {text}")
+    def call(self, name, to):
+        self.done.append(f"{name} {to}")
         if name == self.names[-1] and self.crashes:
             raise self.crashes.pop()
-        return f"{name} wrote {text}"
+        return f"{name} wrote {to}"
 
     def build_tool(self, name):
-        def write(text: str) -> str:
-            return self.call(name, text)
+        def write(to: str) -> str:
+            return self.call(name, to)
 
-        async def write_later(text: str) -> str:
+        async def write_later(to: str) -> str:
             await asyncio.sleep(0)
-            return self.call(name, text)
+            return self.call(name, to)
 
         function = {"coroutine": write_later} if self.is_async else {"func": write}
         return StructuredTool.from_function(name=name, description="Write.", **function)
 
     def tools(self):
-        return {name: self.build_tool(name) for name in self.names}
+        return [self.build_tool(name) for name in self.names]
 
 
 @pytest.fixture(params=["memory", "SQLite"])
@@ -194,28 +147,31 @@ def stores(request, tmp_path):
     return lambda: open_store(str(tmp_path / "runs.sqlite"))
 
 
-def crash_and_resume(registry, stores, *replies, **options):
+def crash_and_resume(registry, stores, *replies, reply=None, **options):
     """Runs until a tool ends the process, and resumes in another orchestrator with the replies left."""
-    replies = list(replies)
-    build_one = partial(build, registry, lambda _: replies.pop(0), tools=registry.names, **options)
+    left, asked = list(replies), []
+    build_one = partial(build_acting, registry.tools(), reply=reply or (lambda _: left.pop(0)), **options)
     with stores() as store, pytest.raises(KeyboardInterrupt):
         build_one(checkpointer=store)[0].run("x", "thread")
     with stores() as store:
         orchestrator, model = build_one(checkpointer=store)
         state = orchestrator.resume("thread")
-        if (asked := state["question"]) is not None:
+        while (question := state["question"]) is not None:
+            asked.append(question)
             state = orchestrator.resume("thread", {"answer": "approve"})
     return state, asked, model
+
+
+NOTE_AND_FILE = ask(("note", "a")), ask(("file", "b")), "done"
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync tools", "async tools"])
 def test_answered_calls_and_replies_before_a_crash_are_not_repeated(stores, is_async):
     registry = Registry("note", "file", is_async=is_async)
-    replies = call(("note", "a")), call(("file", "b")), "done"
-    state, asked, model = crash_and_resume(registry, stores, *replies)
+    state, [question], model = crash_and_resume(registry, stores, *NOTE_AND_FILE)
 
     [record] = state["results"]
-    assert [each["args"] for each in asked["tool_calls"]] == [{"text": "b"}]
+    assert [each["args"] for each in question["tool_calls"]] == [{"to": "b"}]
     assert (state["status"], registry.done) == ("success", ["note a", "file b", "file b"])
     assert len(model.prompts) == 1
     # The start in which the process died has a record of its own: it may have acted, too.
@@ -224,24 +180,23 @@ def test_answered_calls_and_replies_before_a_crash_are_not_repeated(stores, is_a
 
 
 def test_an_answered_call_beside_the_one_that_ended_the_process_is_not_made_again(stores):
-    registry = Registry("note", "file")
-    answered = threading.Event()
+    registry, answered = Registry("note", "file"), threading.Event()
     write = registry.call
 
-    def call_in_order(name, text):
+    def call_in_order(name, to):
         # The crash comes after the answer of the other call.
         if name == "file":
             answered.wait(20)
             time.sleep(0.3)
         try:
-            return write(name, text)
+            return write(name, to)
         finally:
             answered.set()
 
     registry.call = call_in_order
-    state, asked, _ = crash_and_resume(registry, stores, call(("note", "a"), ("file", "b")), "done")
+    state, [question], _ = crash_and_resume(registry, stores, ask(("note", "a"), ("file", "b")), "done")
 
-    assert [each["name"] for each in asked["tool_calls"]] == ["file"]
+    assert [each["name"] for each in question["tool_calls"]] == ["file"]
     assert (state["status"], sorted(registry.done)) == ("success", ["file b", "file b", "note a"])
     results = {each["result"] for each in state["results"][0]["tool_calls"]}
     assert results == {"file wrote b", "note wrote a", None}
@@ -249,11 +204,10 @@ def test_an_answered_call_beside_the_one_that_ended_the_process_is_not_made_agai
 
 def test_a_tool_whose_name_says_that_it_reads_is_called_again_without_a_question(stores):
     registry = Registry("note", "find_page")
-    state, asked, _ = crash_and_resume(
-        registry, stores, call(("note", "a")), call(("find_page", "b")), "done"
-    )
+    replies = ask(("note", "a")), ask(("find_page", "b")), "done"
+    state, asked, _ = crash_and_resume(registry, stores, *replies)
 
-    assert (asked, state["status"]) == (None, "success")
+    assert (asked, state["status"]) == ([], "success")
     assert registry.done == ["note a", "find_page b", "find_page b"]
 
 
@@ -262,8 +216,7 @@ def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_
     acting_tools, stores
 ):
     registry = Registry("note", "file")
-    replies = call(("note", "a")), call(("file", "b")), "done"
-    _, asked, _ = crash_and_resume(registry, stores, *replies, acting_tools=acting_tools)
+    _, [asked], _ = crash_and_resume(registry, stores, *NOTE_AND_FILE, acting_tools=acting_tools)
 
     assert (asked["kind"], asked["tool_calls"][0]["name"]) == ("tool", "file")
     [finding] = asked["findings"]
@@ -275,22 +228,13 @@ def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_
 
 def test_parallel_steps_go_on_where_each_of_them_was(stores):
     registry = Registry("note", "file")
-    plan = [{"step": "write one", "needs": []}, {"step": "write two", "needs": []}]
 
     def reply(messages):
-        prompt = messages[1].text
-        step = max("one", "two", key=prompt.rfind)
+        step = max("one", "two", key=messages[1].text.rfind)
         done = sum(message.type == "tool" for message in messages)
-        return [call(("note", step)), call(("file", step)), "done"][done]
+        return [ask(("note", step)), ask(("file", step)), "done"][done]
 
-    build_one = partial(build, registry, reply, tools=registry.names, plan=plan)
-    with stores() as store, pytest.raises(KeyboardInterrupt):
-        build_one(checkpointer=store)[0].run("x", "thread")
-    with stores() as store:
-        orchestrator, _ = build_one(checkpointer=store)
-        state = orchestrator.resume("thread")
-        while state["question"] is not None:
-            state = orchestrator.resume("thread", {"answer": "approve"})
+    state, _, _ = crash_and_resume(registry, stores, reply=reply, plan=BESIDE)
 
     assert state["status"] == "success"
     assert [registry.done.count(f"note {step}") for step in ("one", "two")] == [1, 1]
@@ -301,28 +245,17 @@ def test_parallel_steps_go_on_where_each_of_them_was(stores):
 
 def test_an_agent_in_a_tool_goes_on_with_its_stored_conversation(stores):
     registry = Registry("note", "file")
-    tools = registry.tools()
-    inner = ScriptedChatModel([call(("note", "a")), call(("file", "b")), "done"], usage=(3, 2))
-    agent = ExecutionAgent(inner, list(tools.values()))
+    inner = ScriptedChatModel(list(NOTE_AND_FILE), usage=(3, 2))
+    agent = ExecutionAgent(inner, registry.tools())
 
-    def delegate(text: str) -> str:
+    def delegate(to: str) -> str:
         """Hand the work on."""
-        return agent.execute_step(text)
+        return agent.execute_step(to)
 
-    outer = ScriptedChatModel([call(("delegate", "write")), "done"], usage=(3, 2))
-    executor = ExecutionAgent(outer, [delegate])
-    with stores() as store:
-        orchestrator = LangGraphOrchestrator(
-            FakePlanner(["one"]), executor, FakeMonitor(), checkpointer=store, synthesis=False
-        )
-        with pytest.raises(KeyboardInterrupt):
-            orchestrator.run("x", "thread")
-        state, asked = orchestrator.resume("thread"), []
-        while (question := state["question"]) is not None:
-            asked.append(question["tool_calls"][0]["name"])
-            state = orchestrator.resume("thread", {"answer": "approve"})
+    registry.tools = lambda: [delegate]
+    state, asked, outer = crash_and_resume(registry, stores, ask(("delegate", "write")), "done")
 
-    assert (state["status"], asked) == ("success", ["delegate", "file"])
-    assert registry.done == ["note a", "file b", "file b"]
-    assert (len(inner.prompts), len(outer.prompts)) == (3, 2)
+    assert [question["tool_calls"][0]["name"] for question in asked] == ["delegate", "file"]
+    assert (state["status"], registry.done) == ("success", ["note a", "file b", "file b"])
+    assert (len(inner.prompts), len(outer.prompts)) == (3, 1)
     assert state["results"][0]["usage"]["model_calls"] == 5
