@@ -126,20 +126,6 @@ def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):
     assert state["verdict"]["accepted"]
 
 
-def test_bounds_hold_without_the_effects_middleware():
-    shop = Shop()
-    contract = {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
-    agent = create_agent(
-        ScriptedChatModel([call("refund", "a"), call("refund", "b", order="8"), "done"]),
-        [shop.refund],
-        middleware=[ContractMiddleware(contract)],
-    )
-    state = agent.invoke(TASK)
-
-    assert shop.refunds == ["7"]
-    assert state["verdict"]["accepted"]
-
-
 def test_a_judge_that_fails_approves_nothing():
     def judge(request):
         raise ConnectionError("no judge")
@@ -150,17 +136,6 @@ def test_a_judge_that_fails_approves_nothing():
     assert not verdict["accepted"]
     assert verdict["status"] == "needs_review"
     assert len(verdict["attempts"]) == 1
-
-
-def test_a_refusal_of_the_judge_goes_back_with_its_reason():
-    def judge(request):
-        return {"score": 5 if "please" in request.output else 1, "rationale": "Say please."}
-
-    contract = {"subjective_criteria": ["politeness"]}
-    state = build(["Go.", "Go, please."], contract, judge=judge).invoke(TASK)
-
-    assert state["verdict"]["accepted"]
-    assert "Say please." in state["verdict"]["attempts"][0]["feedback"]
 
 
 def test_an_answer_that_rests_on_less_than_required_is_refused():

@@ -127,26 +127,6 @@ def test_no_judge_is_asked_once_the_run_has_ended():
     assert [each["passed"] for each in record["report"]["checks"]] == [True]
 
 
-@pytest.mark.parametrize("plan", [("one",), PARALLEL, ("one", "two")])
-def test_a_cancel_of_a_stored_run_that_was_interrupted_while_judging_leaves_a_report(plan):
-    saver, is_answer = InMemorySaver(), plan == ("one", "two")
-
-    async def evaluate(objective, result):
-        if not is_answer or objective == "x":
-            orchestrator.interrupt("t")
-            await asyncio.sleep(10)
-        return {"success": True, "feedback": "good"}
-
-    executor = SynthesizingExecutor()
-    orchestrator = build(executor, SimpleNamespace(evaluate=evaluate), plan=plan, checkpointer=saver)
-    assert orchestrator.run("x", "t")["status"] == "executing"
-    orchestrator.cancel("t")
-
-    state = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
-    expected = 3 if is_answer else len(plan)
-    assert (state["failure"]["kind"], unreported(state), len(records(state))) == ("cancelled", [], expected)
-
-
 def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_execution(subtests):
     for limit in range(3, 8):
         for saver in [None, InMemorySaver]:

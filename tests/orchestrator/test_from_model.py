@@ -12,7 +12,6 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
 
 APPROVAL = '{"success": true, "feedback": "good"}'
-BY_NEED = ("orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
 
 from_model = partial(LangGraphOrchestrator.from_model, planning="always")
@@ -97,11 +96,6 @@ def test_checks_are_derived_from_the_task_by_default():
     assert (check["check"], check["covers"], check["source"]) == ("word_count", "form", "task")
 
 
-def test_two_supervisors_are_refused():
-    with pytest.raises(ConfigurationError, match="supervisor_model and supervisor contradict each other"):
-        from_model("nonsense", supervisor_model="local", supervisor=ScriptedChatModel([]))
-
-
 def imported(environment, code, names):
     """Which of these modules some code imports, in an interpreter of its own."""
     script = (
@@ -114,11 +108,3 @@ def imported(environment, code, names):
 @pytest.mark.parametrize("package", ["orchestrator", "orchestrator.cli"])
 def test_importing_a_package_alone_imports_nothing_heavy(environment, package):
     assert imported(environment, f"import {package}", HEAVY) == "[]\n"
-
-
-@pytest.mark.soak
-def test_a_run_imports_the_adapter_of_its_store_by_need(environment):
-    assert (
-        imported(environment, "import orchestrator.cli.run_session", ("langgraph.checkpoint.sqlite",))
-        == "[]\n"
-    )

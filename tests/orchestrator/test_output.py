@@ -40,13 +40,6 @@ def test_the_output_of_several_steps_is_written_from_their_results():
     assert (record["step_index"], record["step"], record["status"]) == (2, "the task", "validated")
 
 
-def test_synthesis_can_be_switched_off():
-    executor = SynthesizingExecutor()
-    state = build(executor, synthesis=False).run("the task")
-
-    assert (state["output"], executor.requests) == ("two done", [])
-
-
 def test_with_synthesis_an_executor_without_the_method_carries_out_an_instruction():
     executor = PlainExecutor()
     state = build(executor, synthesis=True).run("the task")
@@ -122,17 +115,6 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
     assert (listed.status, listed.question) == ("waiting", asked["question"])
     assert (attempt["step"], attempt["result"]) == ("the task", "the task answered")
     assert (state["status"], state["output"]) == ("success", "the task answered")
-
-
-def test_a_fork_can_write_the_answer_again(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        build(SynthesizingExecutor(), checkpointer=store.saver).run("the task", "t")
-        executor = SynthesizingExecutor(written=("another",))
-        state = build(executor, checkpointer=store.saver).fork("t", 2, "new")
-        again = build(SynthesizingExecutor(), checkpointer=store.saver).fork("t", 1, "newer")
-
-    assert (state["output"], executor.calls, len(state["results"])) == ("another", [], 2)
-    assert (again["output"], len(again["results"])) == ("the task answered", 2)
 
 
 def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(subtests):

@@ -68,7 +68,6 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(su
         ('{"name": "PostgreSQL"}', "price: Field required"),
         ('{"name": "PostgreSQL", "price": 0}', "price: Input should be greater than 0"),
         ('{"name": "string", "price": 1}', "name: Value error, write the name of a database"),
-        (f"```\n{GOOD}\n```\n```\n{GOOD}\n```", "Invalid JSON"),
     ]:
         with subtests.test(text=text):
             executor = SynthesizingExecutor(written=(text, GOOD))
@@ -81,10 +80,7 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(su
 LENIENT = {
     "a comma too many": f"{GOOD[:-1]},}}",
     "a sentence before and after": f"Here is the choice: {GOOD} I hope that it helps.",
-    "a fence with a comma too many": f"```json\n{GOOD[:-1]},}}\n```",
     "single quotes": GOOD.replace('"', "'"),
-    "names without quotes": "{name: 'PostgreSQL', price: 1.5}",
-    "a comment": GOOD.replace(', "price"', ', // per hour\n "price"'),
 }
 
 
@@ -97,9 +93,7 @@ def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
 
 GUESSES = {
     "JSON without its end": '{"name": "PostgreSQL", "price": 1.5',
-    "a number without its end": 'Here: {"name": "PostgreSQL", "price": 1.',
     "two objects": f"{GOOD} or {GOOD.replace('1.5', '2.5')}",
-    "words": "PostgreSQL for 1.5",
 }
 
 
@@ -143,22 +137,11 @@ def test_a_number_that_json_lacks_is_refused(subtests):
             assert statuses(state["results"]) == ["failed", "validated"]
 
 
-def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
-    executor = FakeExecutor()
-    own = EvaluationContract(reference_output="a")
-    other = EvaluationContract(reference_output="b")
-    state = build(executor, plan=["one"], step_contract=own, contract=other).run("choose")
-
-    assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
-    assert "state 'reference_output' differently" in state["failure"]["message"]
-
-
 def test_options_that_cannot_hold_are_refused_at_once(subtests):
     for options, message in [
         ({"output_type": dict}, "give a pydantic model"),
         ({"output_type": Choice(name="a", price=1)}, "give a pydantic model"),
         ({"output_type": Choice, "synthesis": False}, "synthesis is False"),
-        ({"synthesis": "no"}, "synthesis is 'no'; give True, False, or None"),
     ]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=message):
             build(FakeExecutor(), **options)
@@ -188,7 +171,6 @@ def test_a_result_of_a_failed_run_raises_the_failure():
 def test_a_result_is_printed_in_one_line(subtests):
     for changes, text in [
         ({"status": "success", "basis": "checked", "output": "a\nb"}, "'success, checked: a\\nb'"),
-        ({"status": "success", "output": "a" * 500}, f"'success, unverified: {'a' * 178}…'"),
         ({"status": "failed", "failure": FAILURE}, "'failed, denied: no'"),
         (
             {"status": "executing", "question": QUESTION},
@@ -197,7 +179,6 @@ def test_a_result_is_printed_in_one_line(subtests):
                 "resume(thread_id, {'answer': ...}) answers it"
             ),
         ),
-        ({"status": "executing"}, "'the run has not ended (executing); resume(thread_id) continues it'"),
     ]:
         with subtests.test(changes=changes):
             assert (
@@ -274,14 +255,6 @@ def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_
             state = build(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
 
             assert (state["status"], state["basis"]) == ("failed", None)
-
-
-def test_an_output_has_the_values_that_were_written():
-    text = '{"lines": [{"fullName": "Ü", "note": "1"}], "total": 3}'
-    state = build(FakeExecutor(text), plan=["one"], output_type=Refund).run("Refund it")
-
-    assert state["output"] == '{"lines":[{"fullName":"Ü","note":"1"}],"total":3}'
-    assert Result(state, Refund).output.status == "refunded"
 
 
 class Raising(BaseModel):

@@ -49,15 +49,6 @@ def test_the_planner_is_asked_if_all_attempts_failed_and_is_told_why():
     assert "Name the year." in request
 
 
-def test_a_plan_of_a_single_step_ends_the_run_with_the_failure_because_it_breaks_nothing_up():
-    model, orchestrator = build(["Long ago.", NO, '{"plan": ["Do what the task says"]}'], max_retries=0)
-    state = orchestrator.run("When was the battle?")
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
-    assert "Name the year." in state["failure"]["message"]
-    assert (state["plan"], len(model.prompts)) == (["When was the battle?"], 3)
-
-
 def test_an_answer_whose_form_alone_fails_is_not_planned_because_no_part_of_it_has_that_form():
     model = ScriptedChatModel(["It was in 1066.", "It was in the year 1066."])
     orchestrator = LangGraphOrchestrator.from_model(model, max_retries=1)

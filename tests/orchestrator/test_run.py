@@ -93,16 +93,6 @@ def test_a_record_carries_exactly_the_documented_keys():
     assert set(record) == RECORD_FIELDS
 
 
-def test_records_of_a_step_count_their_attempts_from_one_and_keep_their_feedback():
-    monitor = FakeMonitor(refuse("a"), refuse("b"), accept("c"))
-    state = build(monitor=monitor, plan=["one"]).run("x")
-
-    told = [
-        (record["attempt"], record["status"], record["verdict"]["feedback"]) for record in state["results"]
-    ]
-    assert told == [(1, "failed", "a"), (2, "failed", "b"), (3, "validated", "c")]
-
-
 def test_a_step_is_executed_max_retries_plus_one_times_at_most(subtests):
     for max_retries in [0, 1, 2, 5]:
         with subtests.test(max_retries=max_retries):

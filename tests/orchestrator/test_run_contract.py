@@ -235,26 +235,15 @@ def test_the_calls_of_earlier_steps_count():
     assert "was called often enough (1 at most)" in model.prompts[-1][-1].text
 
 
-def test_a_bound_of_a_step_counts_the_calls_of_its_execution():
-    contract = contract_of(checks=[at_most("refund", 1)])
-    replies = [calls("refund"), "good", calls("refund"), calls("refund"), "good"]
-    state, _ = run_agent(replies, step_contract=contract)
-
-    assert (state["status"], made(state)) == ("success", ["refund", "refund"])
-
-
 # ---------------------------------------------------------------------------------------- live and recorded
 
 CONTRACTS = [
     {"must_call": ["search"]},
     {"must_call": ["search", "refund"], "required_content": [{"text": "good"}]},
-    {"must_call": ["fail"]},
     {"checks": [at_most("refund", 1)]},
-    {"checks": [{"check": "tool_calls", "tool": "search", "min": 2}]},
     {"trajectory": {"forbidden_tools": ["refund"]}, "required_content": [{"text": "good"}]},
     {"expected_trajectory": ["search", "refund"], "trajectory": {"acting_tools": ["refund"]}},
     {"expected_trajectory": ["search"], "trajectory_match_mode": "superset"},
-    {"expected_trajectory": ["search", "refund"]},
     {"checks": [{"check": "function", "name": search_before_refund.name}]},
     {"audit": {"rules": [{"id": "r", "allowed_tools": ["search", "fail"]}]}},
     {"required_content": [{"text": "good"}], "thresholds": {"tool_failures": {"max": 0}}},

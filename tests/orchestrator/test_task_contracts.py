@@ -54,12 +54,6 @@ def test_the_failure_quotes_the_words_of_a_derived_check_and_says_how_to_change_
     )
 
 
-def test_the_rules_derive_the_checks():
-    state = orchestrate(FakeExecutor("a red apple", "apple")).run("Name a fruit. Use at most 2 words.")
-
-    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-
-
 def test_the_derived_contract_is_stored_with_the_run():
     state = orchestrate().run(TASK)
 
@@ -164,16 +158,6 @@ def test_a_run_whose_output_rests_on_less_than_required_fails(subtests):
             assert state["status"] == status
             assert (state["failure"] or {}).get("kind") == (None if status == "success" else "unverified")
             assert (state["output"] is None) == (status == "failed")
-
-
-def test_the_failure_says_what_was_missing_and_keeps_the_work():
-    state = orchestrate(FakeExecutor("apple"), require="checked").run(TASK)
-
-    assert state["failure"]["message"] == (
-        "the output is not accepted, because require is 'checked': "
-        "Form: 1 check passed. Answer: not verified (“sign it with love” was not checked)."
-    )
-    assert (state["basis"], results(state)) == ("unverified", [("apple", "validated", "unverified")])
 
 
 @pytest.mark.parametrize("required", ["checked", "judged"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
+from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -116,15 +116,3 @@ def test_a_tool_that_asks_without_a_checkpointer_is_answered_that_nobody_can_be_
     assert (state["status"], state["results"][0]["result"]) == ("success", "not asked")
     assert state["results"][0]["tool_calls"][0]["error"] == told
     assert model.prompts[-1][-1].text == told
-
-
-async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():
-    orchestrator = build(AsyncAsking(), checkpointer=InMemorySaver())
-    await orchestrator.arun("x", "thread")
-    await orchestrator.graph.ainvoke(Command(resume="yes"), CONFIG)
-    state = await orchestrator.graph.ainvoke(Command(resume="no"), CONFIG)
-
-    assert (state["status"], [item["result"] for item in state["results"]]) == (
-        "success",
-        ["one: yes", "two: no"],
-    )

@@ -95,14 +95,6 @@ def test_the_graph_streams_to_blocking_code():
     assert {"planner_node", "monitor_node", "prepare_evaluation", "finalize_report"} <= names
 
 
-def test_hosts_can_read_the_schemas_of_the_graph():
-    graph = build().graph
-
-    assert graph.get_input_jsonschema()["required"] == ["task"]
-    assert {"status", "results", "output"} <= set(graph.get_output_jsonschema()["properties"])
-    assert graph.get_context_jsonschema() is None
-
-
 def test_an_evaluation_keeps_no_checkpoints_of_its_own():
     orchestrator = build(checkpointer=InMemorySaver())
     recorder = Recorder()

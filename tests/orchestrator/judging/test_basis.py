@@ -12,7 +12,6 @@ from orchestrator.judging.evidence import (
     Evidence,
     describe_basis,
     find_basis,
-    is_enough,
     read_evidence,
     record_evidence,
 )
@@ -31,7 +30,6 @@ TRUSTED, GULLIBLE, WEAK = measured(1), measured(57), measured(20)
 FORM, CONTENT = ("word_count", "language"), ("contains",)
 TABLE = [
     (Evidence(), "unverified", "Answer: not verified (nothing checked it)."),
-    (Evidence(content=CONTENT), "checked", "Answer: 1 check passed."),
     (Evidence(form=FORM, content=CONTENT), "checked", "Form: 2 checks passed. Answer: 1 check passed."),
     (
         Evidence(form=FORM, judge=True),
@@ -48,7 +46,6 @@ TABLE = [
         "checked",
         "Form: 2 checks passed. Answer: the contract asks for no more.",
     ),
-    (Evidence(complete=True), "unverified", "Answer: not verified (nothing checked it)."),
     (
         Evidence(content=CONTENT, failed=1),
         "unverified",
@@ -64,23 +61,8 @@ TABLE = [
         "unverified",
         "Answer: not verified (“in a friendly tone” was not checked).",
     ),
-    (
-        Evidence(content=CONTENT, unchecked=("a", "b", "c", "d")),
-        "unverified",
-        "Answer: not verified (“a”, “b” and 2 more were not checked).",
-    ),
     (Evidence(judge=True, trust=TRUSTED), "judged", "Answer: accepted by a judge that is trusted."),
-    (
-        Evidence(failed=1, judge=True, trust=TRUSTED),
-        "unverified",
-        "Answer: not verified (1 of 1 check failed).",
-    ),
     (Evidence(accepted=False, judge=False), "unverified", "Answer: not verified (refused by the judge)."),
-    (
-        Evidence(accepted=False, content=CONTENT),
-        "unverified",
-        "Answer: not verified (refused by the evaluation).",
-    ),
     (
         Evidence(judge=True, trust=GULLIBLE),
         "unverified",
@@ -91,7 +73,6 @@ TABLE = [
         "unverified",
         f"Answer: not verified (the model's own word, which is not trusted: {WEAK.distrust}).",
     ),
-    (Evidence(person="ada"), "approved", "Answer: approved by ada."),
     (Evidence(failed=2, unchecked=("a",), judge=False, person="ada"), "approved", "Answer: approved by ada."),
 ]
 
@@ -136,18 +117,6 @@ def test_nothing_but_evidence_makes_a_claim(evidence):
     assert (record["content"]["by"] == "code") == bool(evidence.content)
 
 
-def test_a_requirement_is_satisfied_by_more(subtests):
-    for required, enough in [
-        (None, {"checked", "judged", "approved", "unverified"}),
-        ("judged", {"checked", "judged", "approved"}),
-        ("checked", {"checked", "approved"}),
-    ]:
-        with subtests.test(required=required):
-            bases = ("checked", "judged", "approved", "unverified")
-
-            assert {basis for basis in bases if is_enough(basis, required)} == enough
-
-
 def outcome(metric, passed=True, reason="", kind="response"):
     return {"kind": kind, "metric": metric, "passed": passed, "reason": reason}
 
@@ -187,10 +156,8 @@ def test_a_reference_and_expected_effects_are_content(subtests):
     for contract, content, actions in [
         ({}, ("rouge_1",), ("trajectory",)),
         ({**PAYING, "expected_trajectory": ["pay"]}, ("rouge_1", "trajectory"), ()),
-        ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "refund"]}]}, ("rouge_1", "trajectory"), ()),
         # Nothing has to be done, so that nothing is proven of the answer.
         ({**PAYING, "expected_trajectory": []}, ("rouge_1",), ("trajectory",)),
-        ({**PAYING, "expected_trajectory": ["find"]}, ("rouge_1",), ("trajectory",)),
         ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "find"]}]}, ("rouge_1",), ("trajectory",)),
         (
             {**PAYING, "expected_trajectory": ["pay"], "trajectory_match_mode": "subset"},
@@ -211,7 +178,6 @@ def test_a_reference_and_expected_effects_are_content(subtests):
 def test_what_only_a_plan_or_the_words_of_a_task_state_proves_nothing_of_the_content(subtests):
     for origin, form, content in [
         ("caller", (), ("contains", "rouge_1", "audit")),
-        ("own", (), ("contains", "rouge_1", "audit")),
         ("task", ("contains", "rouge_1", "audit"), ()),
         ("plan", ("contains", "rouge_1", "audit"), ()),
     ]:

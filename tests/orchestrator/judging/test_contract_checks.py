@@ -15,21 +15,6 @@ def run(executor, plan=("Name a river",), **options):
     return LangGraphOrchestrator(FakePlanner([*plan]), executor, FakeMonitor(), **options).run("Rivers")
 
 
-def test_a_step_is_checked_by_the_contract_of_its_planner():
-    executor = CorrectingExecutor("the river Rhine", "Rhine")
-    state = run(executor, [{"step": "Name a river", "contract": {"checks": [SHORT]}}])
-
-    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-    assert executor.calls[1].step.endswith("- Use at most 2 words.")
-
-
-def test_an_invalid_check_of_a_planner_ends_the_run_with_its_path():
-    state = run(CorrectingExecutor("x"), [{"step": "a", "contract": {"checks": [{"check": "word_count"}]}}])
-
-    assert state["status"] == "failed"
-    assert "contract.checks[0]: give either 'exactly'" in state["failure"]["message"]
-
-
 def test_the_checks_of_the_only_step_and_of_the_output_are_joined():
     contract = EvaluationContract(checks=[SHORT])
     output = EvaluationContract(checks=[{"check": "starts_with", "text": "Rhine"}])

@@ -24,20 +24,15 @@ def run(contract, executor, monitor=None, task="What does the lamp cost?", step=
 ANSWERS = [
     ({"required_content": [{"number": 12.5}]}, ["12.5"]),
     ({"required_content": [{"number": 1250, "tolerance": 5}]}, ["1250", "1,250", "1245", "1255"]),
-    ({"required_content": [{"number": -12.5}]}, ["12.5"]),
     ({"required_content": [{"text": "twelve euros"}]}, ["twelve", "euros"]),
-    ({"required_content": [{"text": "yes"}]}, ["yes"]),
     ({"required_content": [{"pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
     ({"required_content": [{"json_schema": {"anyOf": [{"const": 12.5}]}}]}, ["12.5"]),
     ({"reference_output": "The lamp Orion costs 12.5 euros."}, ["12.5", "Orion", "euros"]),
     ({"expected_trajectory": [{"name": "look_up", "args": {"item": "Orion"}}]}, ["look_up", "Orion"]),
-    ({"expected_trajectory": [{"any_of": [{"name": "look_up"}, {"name": "ask"}]}]}, ["look_up", "ask"]),
     ({"checks": [{"check": "one_of", "options": ["yes", "no"]}]}, ["yes"]),
     ({"checks": [{"check": "regex", "pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
-    ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
     ({"checks": [{"check": "schema", "json_schema": {"const": "Orion"}}]}, ["Orion"]),
     ({"checks": [{"check": "states_number", "number": 1250, "tolerance": 5}]}, ["1250", "1245"]),
-    ({"checks": [{"check": "contains", "texts": ["if he was at sea"]}]}, ["he was", "sea"]),
     ({"checks": [{"check": "contains", "texts": ["Orion"], "quote": "no words of the task"}]}, ["Orion"]),
 ]
 
@@ -84,18 +79,6 @@ def test_what_the_task_or_the_step_says_is_quoted(subtests):
 
             assert "12.5" in executor.calls[1].feedback
             assert "euros" in executor.calls[1].feedback
-
-
-def test_what_is_no_answer_is_quoted():
-    executor = CorrectingExecutor("a cheap thing, it seems to me")
-    run(
-        {"output_length": {"max_words": 3}, "forbidden_content": [{"text": "cheap"}]},
-        executor,
-        retry_policy=RetryPolicy(**TURN),
-    )
-
-    assert "cheap" in executor.calls[1].feedback
-    assert "3" in executor.calls[1].feedback
 
 
 def test_the_words_of_the_reference_are_masked_in_what_the_monitor_says():
@@ -147,24 +130,6 @@ def told(checks, **texts):
     executor = CorrectingExecutor("9")
     run({"checks": checks}, executor, retry_policy=RetryPolicy(**TURN), **texts)
     return executor.calls[1].feedback
-
-
-def test_the_executor_is_told_the_sentence_of_each_failed_check():
-    feedback = told(
-        [
-            {"check": "word_count", "min": 40},
-            {"check": "excludes", "texts": ["9"]},
-            {"check": "word_count", "max": 50},
-            {"check": "json", "root": "object"},
-        ]
-    )
-
-    assert feedback.splitlines() == [
-        "Your output was not accepted. What has to change, the most important first:",
-        "- Use at least 40 words; the text has 1 word.",
-        '- Do not use "9"; the text has "9".',
-        "- Write nothing but JSON (object); the text is JSON, but no object.",
-    ]
 
 
 def test_a_text_that_the_task_states_is_shown(subtests):

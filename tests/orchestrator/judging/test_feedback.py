@@ -40,20 +40,7 @@ def refused(told):
 
 HELP = {"id": "help", "required": {"text": "none"}}
 ALERTS = [
-    (
-        {"output_length": {"min_words": 40, "max_words": 60}},
-        "Use 40 to 60 words; the text has 15 words.",
-    ),
     ({"thresholds": {"words": {"max": 5}}}, "The output has 15 words; it must have at most 5."),
-    (
-        {"required_content": [{"pattern": "^[A-Z]+$"}]},
-        'Write a text that matches the pattern "^[A-Z]+$"; the pattern matches nothing.',
-    ),
-    (
-        {"required_content": [{"json_schema": {"type": "object"}}]},
-        "Write JSON that fulfils the JSON Schema; the text is no JSON.",
-    ),
-    ({"forbidden_content": [{"text": ","}]}, 'Do not use ","; the text has ",".'),
     (
         {"keywords": ["fox", "hedgehog", "badger"]},
         'Include "fox", "hedgehog" and "badger"; "hedgehog" and "badger" are missing.',
@@ -80,17 +67,6 @@ ALERTS = [
             "The actions do not agree with the expected ones in mode in_order: missing read; "
             "read lacks lines, which must be 3."
         ),
-    ),
-    (
-        {"expected_trajectory": [{"name": "read", "args": {}}]},
-        (
-            "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "read has path, which is not expected."
-        ),
-    ),
-    (
-        {"trajectory": {"forbidden_tools": ["read"]}},
-        "Forbidden tools were called: read; do not call them.",
     ),
     (
         {"thresholds": {"latency_ms": {"min": 300, "max": 400, "severity": "critical"}}},
@@ -138,16 +114,6 @@ def test_where_a_rule_was_broken_is_told_in_words(subtests):
     ]:
         with subtests.test(run=run):
             assert refused(feedback_of(report(run, keywords=[]))) == told
-
-
-def test_a_warning_is_told_as_what_could_be_better():
-    again = {"final_output": "x", "tool_calls": [{"name": "search", "args": {}}] * 4}
-    told = feedback_of(report(again, required_content=[{"text": "x"}]))
-
-    assert told == (
-        "Your output was accepted. What could be better:\n"
-        "- search was called 4 times in a row with the same arguments; call it once."
-    )
 
 
 def test_where_nothing_failed_it_is_told_what_could_not_be_decided(subtests):
@@ -215,10 +181,6 @@ def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(subtests):
             ],
         ),
         (
-            {"forbidden_content": [{"text": ","}]},
-            ['critical: Do not use ","; the text has ",".'],
-        ),
-        (
             {"keyword": ["x"]},
             ["critical: keyword: no field has this name; write 'keywords' instead, or leave it out."],
         ),
@@ -243,9 +205,7 @@ def test_the_score_is_the_share_of_answered_questions_that_are_met(subtests):
     for contract, judge, score in [
         ({"keywords": ["fox"]}, None, 1.0),
         ({"keywords": ["cat"]}, None, 0.0),
-        ({"keywords": ["fox"], "thresholds": {"cost_usd": 1}}, None, 1.0),
         ({"thresholds": {"cost_usd": 1}}, None, None),
-        ({}, None, None),
         ({"keyword": ["x"]}, None, None),
         ({"audit": {"rules": [NO_FILES]}, "keywords": ["fox"]}, None, 0.5),
         ({"audit": {"rules": [{**NO_FILES, "severity": "info"}]}, "keywords": ["fox"]}, None, 1.0),

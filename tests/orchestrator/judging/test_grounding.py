@@ -63,17 +63,6 @@ def test_an_output_that_keeps_it_fails_the_attempt():
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
 
-def test_a_contract_says_it_for_itself(subtests):
-    for severity, status in [("critical", "failed"), ("info", "success")]:
-        with subtests.test(severity=severity):
-            contract = {"checks": [{"check": "sourced_facts", "severity": severity}]}
-            state, _ = run(
-                *[CALL, WRONG] * 3 if status == "failed" else [CALL, WRONG, ACCEPT], contract=contract
-            )
-
-            assert (state["status"], len(state["results"])) == (status, 3 if status == "failed" else 1)
-
-
 def test_a_recorded_run_knows_the_results_of_the_steps_before(subtests):
     for last, status in [("77 euros are paid.", "passed"), ("99 euros are paid.", "failed")]:
         for synthesis in [True, False]:
@@ -95,19 +84,6 @@ def test_without_grounding_nothing_is_compared(subtests):
             state, _ = run(CALL, WRONG, ACCEPT, **options)
 
             assert len(state["results"]) == 1
-
-
-def test_without_an_answered_call_nothing_is_compared():
-    state, _ = run(WRONG, ACCEPT)
-
-    assert (state["status"], len(state["results"])) == ("success", 1)
-
-
-def test_a_later_step_takes_its_facts_from_the_results_before():
-    replies = (CALL, RIGHT, ACCEPT, WRONG, ACCEPT, RIGHT, ACCEPT)
-    state, _ = run(*replies, plan=["Find the price", "Say it"], synthesis=False)
-
-    assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
 
 
 def test_an_action_that_did_not_happen_is_sent_back(subtests):

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.runs import run
 
 MARK = "=====0123456789ab"
-
-
-def statuses(state):
-    return [record["status"] for record in state["results"]]
 
 
 def repeat_prompt(messages):
@@ -25,13 +20,6 @@ def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
     assert "repeated_prompt" in state["failure"]["message"]
     assert "without the marked lines of the request" in state["results"][0]["verdict"]["feedback"]
-
-
-def test_a_contract_keeps_its_own_audit_rules_beside():
-    contract = EvaluationContract(audit={"rules": [{"id": "own", "forbidden": {"text": "secret"}}]})
-    [record] = run(FakeExecutor(f"secret {MARK}"), step_contract=contract, max_retries=0)["results"]
-
-    assert all(name in record["verdict"]["feedback"] for name in ("own", "repeated_prompt"))
 
 
 def test_the_final_answer_is_checked_as_well():

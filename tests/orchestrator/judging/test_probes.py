@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import ContractError, EvaluationContract, evaluate, run_from_state
+from evaluation import ContractError, EvaluationContract, evaluate
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -86,13 +86,6 @@ def test_a_tool_that_acts_is_not_called_again_although_its_write_was_dropped():
     ]  # fmt: skip
 
 
-def test_a_recorded_run_has_the_verdict_of_the_live_one():
-    for shop in (Shop(), Shop(dropped={1})):
-        state, _ = run(shop, REFUND, "done", max_retries=0)
-        report = evaluate({"agent_run": run_from_state(state), "checks": [REFUNDED]})
-        assert report["status"] == ("passed" if state["status"] == "success" else "failed")
-
-
 def test_an_error_of_the_probe_is_undecided():
     check = {**REFUNDED, "args": {"order": 1}}
     state, _ = run(Shop(), REFUND, "done", check=check, max_retries=0)
@@ -104,11 +97,8 @@ def test_an_error_of_the_probe_is_undecided():
 def test_an_answer_is_compared_with_what_is_expected(subtests):
     for expectation, passed in [
         ({"expect": {"status": "refunded"}}, True),
-        ({"expect": {"id": 884, "status": "refunded"}}, True),
-        ({"expect": {"id": "884"}}, False),
         ({"expect": {"total": 1}}, False),
         ({"expect": "refunded"}, True),
-        ({"expect": "fund"}, False),
         ({"expect": 884}, False),
         ({"json_schema": {"required": ["status"]}}, True),
         ({"json_schema": {"required": ["total"]}}, False),
@@ -178,11 +168,3 @@ def test_a_probe_of_no_tool_or_one_that_writes_is_refused_before_anything_runs(s
                 run(Shop(), check={**REFUNDED, "tool": tool})
 
             assert sentence in str(error.value)
-
-
-def test_a_probe_has_one_expectation(subtests):
-    for fields in [{}, {"expect": 1, "json_schema": {}}]:
-        with subtests.test(fields=fields):
-            check = {"check": "probe", "tool": "get", **fields}
-            with pytest.raises((ContractError, ValueError), match="give either 'expect'"):
-                EvaluationContract(checks=[check])

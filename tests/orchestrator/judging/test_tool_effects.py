@@ -10,7 +10,7 @@ from mcp.types import Tool, ToolAnnotations
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, run_from_state
+from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.state.graph_state import OrchestratorState
@@ -65,12 +65,6 @@ def test_a_tool_without_annotations_leaves_the_comparison_as_it_is():
     assert run_step(["note", "pay"], TOOLS, expected_trajectory=["note", "pay"]) == "passed"
 
 
-def test_a_tool_that_the_contract_leaves_out_and_that_is_annotated_as_writing_needs_a_review():
-    contract = {"expected_trajectory": ["pay"], "trajectory": {"acting_tools": ["pay"]}}
-
-    assert run_step(["pay", "rm"], TOOLS, **contract) == "needs_review"
-
-
 @pytest.mark.parametrize(
     ("answer", "basis"), [("paid 5", "checked"), ("perhaps", "unverified"), ("12", "unverified")]
 )
@@ -119,12 +113,3 @@ def test_an_executor_with_other_tools_says_nothing(subtests):
 
             read = read_executor_tools(executor)
             assert (read.known, read.tools, read.is_foreign) == (None, {}, True)
-
-
-def test_a_recorded_run_names_the_called_tools_that_write_by_their_annotations():
-    requests = [{"name": name, "args": {}, "id": name} for name in ("find", "pay", "note")]
-    model = ScriptedChatModel([AIMessage("", tool_calls=requests), "done"])
-    executor = ExecutionAgent(model, [build_tool(*item) for item in TOOLS.items()])
-    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).run("x")
-
-    assert run_from_state(state)["acting_tools"] == ["pay"]

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, TaskCase
+from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -48,13 +48,11 @@ WRONG = {
     "must_call": {"must_call": ["serach"]},
     "checks[0].tool": {"checks": [{"check": "tool_calls", "tool": "serach", "max": 0}]},
     "expected_trajectory[1]": {"expected_trajectory": ["pay", "serach"]},
-    "expected_trajectory[0]": {"expected_trajectory": [{"any_of": ["pay", "serach"]}]},
     "trajectory.forbidden_tools": {"trajectory": {"forbidden_tools": ["serach"]}},
     "trajectory.ignored_tools": {"trajectory": {"ignored_tools": ["serach"]}},
     "trajectory.acting_tools": {"trajectory": {"acting_tools": ["serach"]}},
     "trajectory.final_tools": {"trajectory": {"final_tools": ["serach"]}},
     "trajectory.tools": {"trajectory": {"tools": {"serach": {"match": "ignore"}}}},
-    "audit.rules[0].allowed_tools": {"audit": {"rules": [{"id": "r", "allowed_tools": ["serach"]}]}},
     "audit.rules[0].forbidden_tools": {"audit": {"rules": [{"id": "r", "forbidden_tools": ["serach"]}]}},
 }
 
@@ -89,17 +87,6 @@ def test_an_executor_without_tools_cannot_call_any():
         build(contract_of(must_call=["search"]), tools=())
 
 
-@pytest.mark.parametrize("similar", ["set_price", "get_prices", "get_price_2"])
-def test_a_forbidden_tool_may_resemble_one_that_the_executor_has(similar):
-    def get_price(name: str) -> str:
-        """Price."""
-        return name
-
-    orchestrator = build(contract_of(trajectory={"forbidden_tools": [similar]}), tools=[get_price])
-
-    assert isinstance(orchestrator, LangGraphOrchestrator)
-
-
 def test_an_executor_whose_tools_are_unknown_accepts_every_name(subtests):
     for has_empty_list in [False, True]:
         with subtests.test(has_empty_list=has_empty_list):
@@ -110,12 +97,6 @@ def test_an_executor_whose_tools_are_unknown_accepts_every_name(subtests):
             ).run("x")
 
             assert state["results"]
-
-
-def test_the_contract_of_a_case_is_checked():
-    case = TaskCase(task="x", contract={"must_call": ["serach"]})
-    with pytest.raises(ConfigurationError, match=r'^contract.must_call names "serach"'):
-        build(case)
 
 
 def test_the_contract_of_a_function_is_checked_before_its_step_runs():

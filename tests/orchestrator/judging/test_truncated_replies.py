@@ -51,13 +51,6 @@ def test_no_run_succeeds_with_replies_that_were_cut_off():
     assert {record["basis"] for record in state["results"]} == {"unverified"}
 
 
-def test_the_judge_is_not_asked_about_a_part_of_an_answer():
-    monitor = FakeMonitor()
-    run(cut("A boat and"), "A boat.", contract=None, monitor=monitor)
-
-    assert len(monitor.calls) == 1
-
-
 def test_the_reason_of_each_provider_counts(subtests):
     for reasons, retries in [
         (["length", "MAX_TOKENS", "model_context_window_exceeded"], 1),

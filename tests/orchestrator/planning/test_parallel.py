@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from orchestrator.events import StepExecuted, StepJudged, StepStarted
-from tests.fakes.executor import FakeExecutor, WaitingExecutor
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
@@ -137,19 +136,6 @@ def test_a_step_is_given_the_results_that_it_needs_and_no_others(subtests):
             } == contexts
 
 
-def test_contracts_and_modes_are_those_of_each_step():
-    plan = [
-        {"step": "one", "needs": [], "contract": {"required_content": [{"text": "two"}]}},
-        {"step": "two", "needs": [], "contract": {"required_content": [{"text": "two"}]}},
-    ]
-    supervision = lambda step, index: "llm" if step == "two" else "none"  # noqa: E731
-    executor = SpeakingExecutor()
-    state = run(plan, executor, max_retries=0, supervision=supervision, supervisor=FakeSupervisor())
-
-    assert told(state) == [("one", 1, "failed"), ("two", 1, "validated")]
-    assert executor.commitments == ["two"]
-
-
 # Attempts and failures
 
 
@@ -258,19 +244,6 @@ def test_the_events_of_steps_side_by_side_pass_through():
 
 
 # Its end
-
-
-def test_cancelling_a_run_stops_all_that_runs_side_by_side():
-    executor = WaitingExecutor()
-    orchestrator = build(executor=executor)
-    with ThreadPoolExecutor() as pool:
-        running = pool.submit(orchestrator.run, "x", "thread")
-        assert executor.started.wait(20)
-        orchestrator.cancel("thread", "enough")
-        state = running.result(20)
-
-    assert (failure(state), state["failure"]["message"].endswith("enough")) == ("cancelled", True)
-    assert executor.stopped.is_set()
 
 
 def needed_before(number):

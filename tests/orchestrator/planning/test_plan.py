@@ -46,8 +46,6 @@ def test_the_text_of_a_step_is_found_in(subtests):
         {"step": "look"},
         {"description": "look"},
         {"step": 1, "description": "look"},
-        {"step": "1", "description": "look"},
-        {"step": "look", "description": ""},
         {
             "step": "look",
             "id": None,
@@ -68,40 +66,24 @@ def test_the_text_of_a_step_is_found_in(subtests):
 def test_a_plan_that_is_none_is_refused_with(subtests):
     for plan, told in [
         ([], "the plan is empty"),
-        ((), "the plan is empty"),
         ("one step", "the planner returned a str; a list of steps is wanted"),
-        (b"one step", "the planner returned a bytes"),
         (None, "the planner returned a NoneType"),
         (3, "the planner returned a int"),
         ({"plan": ["one"]}, "the planner returned a dict"),
-        ({"one"}, "the planner returned a set"),
         (["one", ""], "step 2 of the plan: step: give a text that is not blank, not a blank text"),
-        (["one", " \n"], "step 2 of the plan: step: give a text that is not blank"),
         (["one", None], "step 2 of the plan is a NoneType; give a text or an object"),
         (["one", 2], "step 2 of the plan is a int"),
-        (["one", ["two"]], "step 2 of the plan is a list"),
-        (["one", Model], "step 2 of the plan is a ModelMetaclass"),
-        ([{}], "step 1 of the plan: step: give a text, not null"),
         ([{"step": 1}], "step 1 of the plan: step: give a text, not 1"),
-        ([{"step": "", "description": None}], "step 1 of the plan: step: give a text that is not blank"),
         ([{"task": "one"}], "step 1 of the plan: step: give a text"),
-        ([step(id=3)], "step 1 of the plan: id: give a text, not 3"),
-        (["one", step(id=" ")], "step 2 of the plan: id: give a text that is not blank"),
         ([step(id="a"), "two", step(id="a")], "steps 1 and 3 have the same id 'a'"),
         ([step(id="2"), "two"], "steps 1 and 2 have the same id '2'"),
         ([step(needs="a")], "step 1 of the plan: needs: give a list, not a text"),
-        ([step(needs=1)], "step 1 of the plan: needs: give a list, not 1"),
-        (["one", step(needs={"one": 1})], "step 2 of the plan: needs: give a list, not an object"),
         (["one", step(needs=["a"])], "step 2 needs 'a', which names no step of the plan"),
-        (["one", step(needs=[0])], "step 2 needs 0, which names no step of the plan"),
-        (["one", step(needs=[-1])], "step 2 needs -1, which names no step of the plan"),
         (["one", step(needs=[3])], "step 2 needs 3, which names no step of the plan"),
         (["one", step(needs=[10**400])], "step 2 needs '1000000000"),
         (["one", step(needs=[None])], "step 2 of the plan: needs[0]: give a text or a whole number"),
-        (["one", step(needs=[[1]])], "step 2 of the plan: needs[0]: give a text or a whole number"),
         ([step(id="a"), step(needs=["1"])], "step 2 needs '1', which names no step of the plan"),
         (["one", step(needs=[2])], "the needs of the steps 2 form a circle"),
-        (["one", step(id="b", needs=["b"])], "the needs of the steps 2 form a circle"),
     ]:
         with subtests.test(plan=plan):
             assert refusal(plan).startswith(told)
@@ -115,12 +97,10 @@ def test_which_steps_a_step_needs(subtests):
         (("one", step(needs=[]), "three"), [[], [], [1]]),
         ((step(needs=[]), step(needs=[]), step(needs=[1, 2])), [[], [], [0, 1]]),
         ((step(needs=[]), step(needs=[]), step(needs=["2", 1, "1"])), [[], [], [0, 1]]),
-        ((step(needs=()), step(needs=(1,))), [[], [0]]),
         ((step(needs=[2]), step(needs=[])), [[1], []]),
         ((step(id="read"), step(id="write", needs=["read"])), [[], [0]]),
         ((step(id="read"), step(id="write", needs=[1])), [[], [0]]),
         ((step(id="2", needs=[]), step(id="b", needs=["2"]), step(needs=[2])), [[], [0], [1]]),
-        ((step(id="a"), step(id="b")), None),
     ]:
         with subtests.test(items=items):
             assert read(*items).needs == needs
@@ -133,7 +113,6 @@ def test_a_contract_is_kept_as_plain_json_without_its_defaults(subtests):
         (EvaluationContract(**SHORT), SHORT),
         ({**SHORT, "keywords": [], "audit": {"credentials": "critical"}}, SHORT),
         ({"audit": {"credentials": "off"}}, {"audit": {"credentials": "off"}}),
-        ({"expected_trajectory": []}, {"expected_trajectory": []}),
         ({"thresholds": {"rouge_1": 1, "words": {"max": 5}}},) * 2,
         (
             EvaluationContract(required_content=[ContentRule(pattern="a+", severity="warning")]),
@@ -148,14 +127,11 @@ def test_a_contract_is_kept_as_plain_json_without_its_defaults(subtests):
 def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtests):
     for contract, told in [
         (3, ": give an object, not 3"),
-        ("short", ": give an object, not a text"),
         ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
         ({"output_length": {"max_words": -1}}, ".output_length.max_words: give a number greater than"),
-        ({"required_content": [{"text": "a"}, {"pattern": "("}]}, ".required_content[1].pattern: the"),
         ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
         ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number greater than"),
         ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),
-        ({"agent_run": {"final_output": "x"}}, ".agent_run: no field has this name"),
     ]:
         with subtests.test(contract=contract):
             assert refusal(["one", step(contract=contract)]).startswith(f"step 2 of the plan: contract{told}")

@@ -94,13 +94,6 @@ def test_a_new_plan_that_is_none_ends_the_run_with_what_was_done(subtests):
             assert (failure(state), statuses(state)) == (kind, ["validated", "failed"])
 
 
-def test_a_step_without_a_verdict_is_not_planned_anew():
-    planner = FakePlanner(["one"], ["two"])
-    state = run(planner, monitor=FakeMonitor("hmm"), policy={"max_replans": 3})
-
-    assert (failure(state), len(planner.tasks)) == ("needs_review", 1)
-
-
 def test_a_new_plan_may_be_of_another_sort_and_its_steps_are_given_what_stands(subtests):
     for first, second in [
         (["one", "two"], [{"step": "a", "needs": []}, {"step": "b", "needs": []}]),

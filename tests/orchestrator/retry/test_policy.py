@@ -58,7 +58,6 @@ def test_a_wrong_value_is_refused_in_one_sentence(subtests):
             {"strategies": [{"use": "hope"}]},
             "strategies[0] is {'use': 'hope'}; give a list of rules, such as [FeedbackRule()]",
         ),
-        ({"strategies": ["feedback"]}, "strategies[0] is 'feedback'; give a list of rules"),
         (
             {"strategies": [{"use": "feedback", "temperature": 5}]},
             "strategies[0]: temperature is 5; give a number from 0 to 2, or None",
@@ -76,22 +75,12 @@ def test_a_wrong_value_is_refused_in_one_sentence(subtests):
             f"max_retries is {2**63}; give a whole number of at least 0, and below 2**63",
         ),
         (
-            {"strategies": [{"use": "feedback", "times": 2**63}]},
-            f"strategies[0]: times is {2**63}; give a whole number of at least 1, or",
-        ),
-        (
             {"strategies": [{"use": "custom"}]},
             "strategies[0]: strategy is missing; give a function, which only",
         ),
         ({"transport": 3}, "transport is 3; give a TransportRetry, or an object with its fields"),
         ({"transport": {"unknown": 1}}, "transport: unknown is 1; Unexpected keyword argument"),
         ({"transport": {"max_attempts": 0}}, "transport: max_attempts is 0; Input should be greater than"),
-        ({"transport": {"max_attempts": True}}, "transport: max_attempts is True; Input should be a valid"),
-        ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; Input should be a"),
-        (
-            {"strategies": [{"use": ["stop"]}]},
-            "strategies[0] is {'use': ['stop']}; give a list of rules",
-        ),
     ]:
         with subtests.test(values=values):
             with pytest.raises(ConfigurationError) as caught:

@@ -114,15 +114,6 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
     assert [model.prompts[at][1].text for at in (2, 3)] == ["red", "blue"]
 
 
-def test_rules_follow_the_kind_of_failure():
-    rules = ({"use": "resample", "after": "length", "times": 1}, {"use": "feedback", "last_output": "turn"})
-    state, model = run(["blue", "a red boat", "a blue boat"], *rules)
-
-    assert [record["decision"]["use"] for record in state["results"]] == ["resample", "feedback", "accept"]
-    assert len(asked(model)) == 1
-    assert len(asked(model, 2)) == 3
-
-
 def test_escalate_calls_another_model_without_the_refused_output():
     strong = ScriptedChatModel(["a blue boat"])
     state, model = run(["red"], {"use": "escalate", "model": "strong"}, models={"strong": strong})

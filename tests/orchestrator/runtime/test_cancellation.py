@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -169,25 +168,6 @@ def test_ctrl_c_in_run_leaves_a_run_that_can_be_resumed():
 
     assert caught.value.__notes__ == ["The run is stored; resume('thread') continues it."]
     check_resumed(resume())
-
-
-def test_an_interrupted_judge_is_asked_again():
-    class WaitingMonitor:
-        def __init__(self):
-            self.started = threading.Event()
-
-        async def evaluate(self, objective, result):
-            self.started.set()
-            await asyncio.sleep(3600)
-
-    saver, monitor = InMemorySaver(), WaitingMonitor()
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), FakeExecutor(), monitor, checkpointer=saver)
-    state = run_until(orchestrator, monitor.started, orchestrator.interrupt)
-    executor = FakeExecutor()
-    resumed = build(executor, plan=1, checkpointer=saver).resume("thread")
-
-    assert (state["status"], state["results"][0]["status"]) == ("executing", "pending_validation")
-    assert (resumed["status"], executor.calls) == ("success", [])
 
 
 async def test_an_interrupted_run_that_is_cancelled_has_ended_for_good():

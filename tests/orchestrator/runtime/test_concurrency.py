@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import threading
 import time
 
 import pytest
@@ -42,23 +41,6 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
         assert [record["result"] for record in state["results"]] == [
             f"<task{number}-{step}>" for step in range(3)
         ]
-
-
-async def test_the_event_loop_stays_responsive_while_a_plain_agent_works():
-    ticks, working = 0, threading.Event()
-
-    def work(step, context):
-        working.set()
-        time.sleep(0.5)
-        return "out"
-
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), FakeExecutor(work), FakeMonitor())
-    running = asyncio.ensure_future(orchestrator.arun("x"))
-    while not running.done():
-        await asyncio.sleep(0.01)
-        ticks += working.is_set()
-
-    assert ticks >= 5
 
 
 async def test_plain_agents_see_the_callers_context_variables_also_inside_a_running_event_loop():

@@ -7,9 +7,9 @@ import time
 
 from langchain_core.messages import AIMessage
 
-from agents import ExecutionAgent, TransportRetry
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, RetryPolicy
+from orchestrator import Budget
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import AsyncFakePlanner, steps
@@ -50,14 +50,6 @@ def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
     assert [(record["result"], record["status"]) for record in state["results"]] == [
         ("step 1 done", "needs_review")
     ]
-
-
-def test_call_timeout_holds_for_all_transport_tries_of_a_call_together():
-    executor = FakeExecutor(ConnectionError("refused"))
-    transport = TransportRetry(max_attempts=1000, initial_seconds=0.05, max_seconds=0.05)
-    state = run(executor, plan=steps(2), call_timeout=0.5, retry_policy=RetryPolicy(transport=transport))
-
-    assert (state["failure"]["kind"], len(executor.calls) > 1) == ("timeout", True)
 
 
 def test_step_timeout_counts_all_attempts_of_a_step():

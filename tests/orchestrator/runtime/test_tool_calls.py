@@ -10,7 +10,6 @@ from langchain_core.tools import tool
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
 
@@ -63,12 +62,9 @@ def test_tool_calls_are_recorded_with_arguments_and_results_or_errors_in_order()
     ("value", "text"),
     [
         (["Curie", "Noether"], '["Curie", "Noether"]'),
-        (("Curie", "Noether"), '["Curie", "Noether"]'),
         ([], "[]"),
-        ([1, 2], "[1, 2]"),
         ([{"room": "Curie"}], '[{"room": "Curie"}]'),
         ([{"type": "text", "text": "Curie"}], "Curie"),
-        ("", ""),
     ],
 )
 def test_a_list_is_recorded_as_the_model_reads_it(value, text):
@@ -81,16 +77,6 @@ def test_a_list_is_recorded_as_the_model_reads_it(value, text):
 
     assert record["tool_calls"][0]["result"] == text
     assert model.prompts[-1][-1].text == text
-
-
-def test_a_tool_called_by_a_foreign_executor_is_recorded():
-    class Foreign(FakeExecutor):
-        def execute_step(self, step_description, context=""):
-            return add.invoke({"a": 2, "b": 2})
-
-    [record] = run(Foreign())["results"]
-
-    assert [(call["name"], call["result"]) for call in record["tool_calls"]] == [("add", "4")]
 
 
 BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "1", "error": None}])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor
+from tests.fakes.executor import AsyncModelExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
 
@@ -103,20 +102,6 @@ def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
     assert counts(state["usage"]) == measured(3, 7, 70)
     assert counts(state["results"][0]["usage"]) == measured(1, 2, 20)
     assert counts(state["results"][0]["judge_usage"]) == measured(1, 4, 40)
-
-
-def test_a_model_called_outside_of_the_run_is_not_counted():
-    llm = model()
-
-    class Outside(FakeExecutor):
-        def execute_step(self, step_description, context=""):
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(lambda: llm.invoke("elsewhere")).result()
-            return "out"
-
-    llm.invoke("before")
-
-    assert counts(run(Outside())["results"][0]["usage"]) == missing(0)
 
 
 def test_cost_is_the_price_of_the_tokens():

@@ -148,22 +148,3 @@ def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(subtests):
     ]:
         with subtests.test(output=output):
             assert answered(output) == ("done", None)
-
-
-def test_what_json_cannot_hold_becomes_text(subtests):
-    for value, plain in [
-        ({"a": (1, 2)}, {"a": [1, 2]}),
-        ({"a": {1}}, {"a": "{1}"}),
-        ({1: "a", (1, 2): "dropped"}, {"1": "a"}),
-        ("text", "text"),
-        (None, None),
-        (b"x", "b'x'"),
-    ]:
-        with subtests.test(value=value):
-            assert plain_json(value) == plain
-
-
-def test_a_whole_number_that_no_store_can_hold_is_kept_as_its_text():
-    numbers = plain_json([10**40, -(10**19), 2**63 - 1])
-
-    assert numbers == [str(10**40), str(-(10**19)), 2**63 - 1]

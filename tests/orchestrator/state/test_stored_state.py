@@ -9,7 +9,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator
-from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -31,17 +30,13 @@ def test_the_stored_state_equals_the_returned_one(subtests):
     for kind, options in [
         (None, {}),
         (None, {"monitor": FakeMonitor(refuse(), accept())}),
-        (None, {"compressor": FakeCompressor("short")}),
         ("attempts_exhausted", {"monitor": FakeMonitor(accept(), refuse())}),
         ("needs_review", {"monitor": FakeMonitor(UNREADABLE)}),
         ("planner_error", {"planner": FakePlanner(ValueError("no"))}),
         ("plan_invalid", {"planner": FakePlanner([])}),
-        ("plan_invalid", {"max_plan_steps": 1}),
         ("executor_error", {"executor": FakeExecutor("out", ValueError("no"))}),
-        ("compressor_error", {"compressor": FakeCompressor(ValueError("no"))}),
         ("monitor_error", {"monitor": FakeMonitor(accept(), ValueError("no"))}),
         ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_model_calls=1)}),
-        ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_total_tokens=1)}),
         ("budget_exceeded", {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)}),
         ("timeout", {"executor": WaitingExecutor(), "call_timeout": 0.2}),
     ]:

@@ -12,13 +12,11 @@ from langchain_core.messages import AIMessage
 from agents.errors import ModelUnavailableError
 from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator.supervision import statements as prompts
 from orchestrator.supervision.modes import SupervisionPolicy
 from orchestrator.supervision.phases import choose_phases
 from orchestrator.supervision.statements import ModelSupervisor, build_assessment, build_commitment
 from tests.fakes.supervised import NOW, a_commitment, a_request
 
-ASSESSMENT = '{"met": true, "deviations": [], "concerns": ["metre"], "unexpected": []}'
 REORIENT = '{"verdict": "reorient", "text": "mend the metre"}'
 CONTINUE = '{"verdict": "continue", "text": "fine"}'
 
@@ -77,22 +75,6 @@ def test_a_verdict_quoted_from_the_request_does_not_count(subtests):
 def test_a_copied_example_of_a_verdict_lets_nothing_continue():
     verdict = supervise(lambda messages: messages[-1].text[messages[-1].text.rindex("{") :])
     assert verdict["verdict"] == "reorient"
-
-
-async def test_a_copied_example_of_an_assessment_is_not_met():
-    def copies(messages):
-        text = messages[-1].text
-        return text[text.index('{"met"') : text.index("}") + 1]
-
-    assessment = await assess(copies)
-    assert assessment["readable"]
-    assert not assessment["met_commitment"]
-
-
-def test_the_instructions_of_a_supervisor_can_be_replaced():
-    model = ScriptedChatModel([])
-    assert ModelSupervisor(model).system_prompt == prompts.SUPERVISE_INSTRUCTIONS
-    assert ModelSupervisor(model, "Be {harsh}.").system_prompt == "Be {harsh}."
 
 
 def test_an_unreachable_model_is_an_error_and_no_verdict():

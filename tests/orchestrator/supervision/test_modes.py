@@ -8,7 +8,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from orchestrator import (
     ConfigurationError,
     LangGraphOrchestrator,
-    RetryPolicy,
 )
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -20,8 +19,6 @@ from tests.fakes.supervision import (
     missed,
 )
 from tests.orchestrator.supervision.supervised_runs import (
-    DONE,
-    build_llm,
     failure_kind,
     run_llm,
     supervision_of,
@@ -89,20 +86,6 @@ def test_only_the_step_with_a_mode_of_its_own_has_it(subtests):
             assert (state["status"], modes_of(state)) == ("success", [None, "llm", None])
 
 
-def test_a_new_plan_gives_its_steps_modes_of_their_own():
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"], [{"step": "two", "supervision": "llm"}, "three"]),
-        SpeakingExecutor("bad", "done", "done"),
-        FakeMonitor(),
-        max_retries=0,
-        contract=DONE,
-        supervisor=FakeSupervisor(),
-        retry_policy=RetryPolicy(max_replans=1),
-    )
-
-    assert modes_of(orchestrator.run("x")) == [None, "llm", None]
-
-
 def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(subtests):
     for own in ["LLM", "off", "", True, 3, ["llm"]]:
         with subtests.test(own=own):
@@ -135,12 +118,6 @@ def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
     state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
 
     assert (state["question"]["text"], supervisor.requests) == ("Do you accept the output of step 1?", [])
-
-
-def test_an_unknown_mode_is_refused_before_anything_runs(subtests):
-    for mode in ["LLM", "", True, 3, ["llm"]]:
-        with subtests.test(mode=mode), pytest.raises(ConfigurationError, match="; give 'none'"):
-            build_llm(supervision=mode)
 
 
 def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(subtests):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
 
-from agents import ExecutionAgent, MonitoringAgent, TransportRetry
+from agents import MonitoringAgent, TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator import (
     ConfigurationError,
@@ -47,30 +45,6 @@ def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_
     assert "[not shown]" in request["findings"][0]
 
 
-@tool
-def look_up(word: str) -> str:
-    """Look a word up."""
-    return f"{word} is a word"
-
-
-def test_the_tools_that_were_used_come_from_the_record_and_not_from_the_model():
-    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}])
-    commitment = '{"interpretation": "I will", "tools_used": ["bank"]}'
-    assessment = '{"met": false, "tools_used": ["bank"]}'
-    model = ScriptedChatModel([commitment, call, "out", assessment])
-    state = run_llm(FakeSupervisor(halt()), ExecutionAgent(model, [look_up]))
-
-    assert supervision_of(state)["assessment"]["tools_used"] == ["look_up"]
-
-
-class Forging(SpeakingExecutor):
-    """Rewrites, once it is done, what it had committed to."""
-
-    def assess_step(self, step, commitment, output):
-        commitment["interpretation"] = "whatever came of it"
-        return missed()
-
-
 class Tampering(FakeSupervisor):
     """Empties what it is shown."""
 
@@ -84,12 +58,6 @@ class Tampering(FakeSupervisor):
         request["triggers"].clear()
         request["commitment"].clear()
         return go_on()
-
-
-def test_an_executor_cannot_change_what_it_committed_to():
-    state = run_llm(FakeSupervisor(), Forging())
-
-    assert supervision_of(state)["commitment"]["interpretation"] == "I will one"
 
 
 def test_a_supervisor_cannot_change_the_record():

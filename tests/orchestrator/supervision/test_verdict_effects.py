@@ -53,13 +53,6 @@ def test_reorient_executes_the_step_again_with_the_correction_in_its_instruction
     assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
 
 
-def test_corrections_are_kept_over_a_retry():
-    executor = SpeakingExecutor("bad", "bad", "done", said=[missed(), met()])
-    run_llm(FakeSupervisor(reorient("shorter"), go_on()), executor, contract=DONE)
-
-    assert [call.step.endswith("\n- shorter") for call in executor.calls] == [False, True, True]
-
-
 def commitments_of(state):
     return [supervision_of(state, at)["commitment"] for at in range(len(state["results"]))]
 
@@ -108,17 +101,6 @@ def test_a_halt_ends_the_run_with_the_supervisors_reason():
 
     assert (state["status"], failure_kind(state), statuses(state)) == ("failed", "halted", ["failed"])
     assert state["failure"]["message"] == "step 1: the supervisor halted the run: this is dangerous"
-
-
-def test_an_answer_of_a_supervisor_that_cannot_be_read_asks_a_person(subtests):
-    for answer in [None, {"verdict": "carry on"}, {"verdict": "continue", "correction": "but shorter"}]:
-        with subtests.test(answer=answer):
-            state = run_llm(
-                FakeSupervisor(answer), SpeakingExecutor(said=[missed()]), checkpointer=InMemorySaver()
-            )
-
-            assert (state["status"], state["question"]["kind"]) == ("executing", "supervision")
-            assert "cannot be read" in state["question"]["text"]
 
 
 verdicts = st.sampled_from([go_on(), reorient(), ask_human(), halt(), "hmm", {"verdict": "no"}])
